@@ -25,10 +25,6 @@ bool meter_was_refused(void) {
   return meter.was_refused;
 }
 
-void meter_forgive(void) {
-  meter.was_refused = false;
-}
-
 bool meter_is_running(void) {
   return meter.limit > 0;
 }

@@ -18,10 +18,9 @@ void meter_start(size_t limit_bytes);
 /* Ends that.  Returns the most that it had at once. */
 size_t meter_stop(void);
 
-/* Whether this thread was refused anything since it started, or since it was forgiven: what it made
-   may lack a part that nobody else misses. */
+/* Whether this thread was refused anything since it started: what it made may lack a part that
+   nobody else misses. */
 bool meter_was_refused(void);
-void meter_forgive(void);
 
 /* ---- for what allocates ---- */
 

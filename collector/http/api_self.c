@@ -37,7 +37,7 @@ void api_metrics(struct request *request) {
   struct buf text = {0};
   metrics_print(service->metrics, &text);
   board_metrics_print(service->parts.store, &text);
-  profile_metrics_print(&service->profile_metrics, &service->parts, &request->arena, &text);
+  kept_metrics_print(&service->kept_metrics, &text);
   if (service->parts.metrics) service->parts.metrics(service->parts.metrics_context, &text);
   answer->type =
       request->wants_open_metrics ? OPEN_METRICS_TYPE : "text/plain; version=0.0.4; charset=utf-8";

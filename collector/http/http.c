@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server as a whole: one listener, its connections, one thread that answers queries, one that
-   takes uploads (an upload syncs files and waits for the symbol worker; no query should wait for
-   that), and one that looks tokens up (whoever shows a wrong one must not take a query's place).
+/* The server as a whole: one listener, its connections, one thread that answers queries, one for
+   what monitoring asks (a query may take two minutes, and a fleet must not look dead for that), one
+   that takes uploads (an upload syncs files and waits for the symbol worker; no query should wait
+   for that), and one that looks tokens up (whoever shows a wrong one must not take a query's
+   place).
 
    Limits: connections in all and from one peer, where an idle one makes room for a new one, or,
    where none is idle, the one that has kept us waiting for the longest: who sends or reads a byte a
@@ -27,13 +29,14 @@
 enum {
   CONNECTIONS_MAX = 512,          /* or an eighth of our descriptors */
   CONNECTIONS_PER_PEER_MAX = 128, /* unless the peer is this machine */
-  QUERIES_WAITING_MAX = 32,
+  QUERIES_WAITING_MAX = 32,       /* and as many of what monitoring asks */
   QUERY_SHARE = 4, /* one of so many parts of the process's memory: boards come first */
   UPLOADS_WAITING_MAX = 16,
   LOOKUPS_WAITING_MAX = CONNECTIONS_MAX, /* each has one request at most */
-  STOP_QUERY_MS = 3000, /* with the next two, well within the 10 s that a stop may take */
+  STOP_QUERY_MS = 3000, /* with the next three, well within the 10 s that a stop may take */
   STOP_UPLOAD_MS = 2000,
   STOP_LOOKUP_MS = 1000,
+  STOP_MONITOR_MS = 1000,
 };
 
 struct http {
@@ -95,6 +98,7 @@ static int start(struct http *http, char *error, size_t error_len) {
                                              reception_late, on_closed,       service};
   http->listener_owner = (struct http_listener_owner){loop, service->parts.ca, on_accept, http};
   int failed = jobs_start(loop, "query", QUERIES_WAITING_MAX, &service->queries);
+  if (!failed) failed = jobs_start(loop, "monitor", QUERIES_WAITING_MAX, &service->monitor);
   if (!failed) failed = jobs_start_low(loop, "upload", UPLOADS_WAITING_MAX, &service->uploads);
   if (!failed) failed = jobs_start(loop, "lookup", LOOKUPS_WAITING_MAX, &service->lookups);
   if (failed) {
@@ -122,6 +126,7 @@ int http_start(const struct http_parts *parts, struct http **ret, char *error, s
   snprintf(error, error_len, "http: not enough memory");
   if (http == NULL) return -ENOMEM;
   http->service.parts = *parts;
+  kept_metrics_init(&http->service.kept_metrics, &http->service);
   http_set_memory_limit(http, 0);
   int failed = start(http, error, error_len);
   if (failed) {
@@ -146,11 +151,12 @@ int http_stop(struct http *http) {
   http->listener = NULL;
   while (http->service.clients.first) client_free(http->service.clients.first);
   int failed = jobs_stop(http->service.queries, STOP_QUERY_MS);
+  if (!failed) failed = jobs_stop(http->service.monitor, STOP_MONITOR_MS);
   if (!failed) failed = jobs_stop(http->service.uploads, STOP_UPLOAD_MS);
   if (!failed) failed = jobs_stop(http->service.lookups, STOP_LOOKUP_MS);
   if (failed) return failed;
   metrics_free(http->service.metrics);
-  profile_metrics_fini(&http->service.profile_metrics);
+  kept_metrics_fini(&http->service.kept_metrics);
   free(http);
   return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP API and the page.  The loop thread parses requests and sends answers; one query thread
-   makes them. */
+/* The HTTP API and the page.  The loop thread parses requests and sends answers; threads
+   make them. */
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters are relaxed atomics: they are written on the loop and read by the query thread, each
+/* Counters are relaxed atomics: they are written on the loop and read by another thread, each
    stands for itself, and a scrape that is one behind is right a moment later.  The labels of a
    request are its row of the route table and the class of its status, so that no peer can make new
    series by asking for new things. */
@@ -22,7 +22,7 @@ struct metrics {
   atomic_uint_fast64_t buckets[BUCKETS + 1];             /* the last: longer than all */
   atomic_uint_fast64_t duration_ns;
   atomic_uint_fast64_t connected, disconnected, refused;
-  atomic_uint_fast64_t query_bytes; /* the most that one query had; one thread writes it */
+  atomic_uint_fast64_t query_bytes; /* the most that one query had */
 };
 
 static void add(atomic_uint_fast64_t *counter, uint64_t value) {
@@ -56,8 +56,9 @@ void metrics_observe(struct metrics *metrics, uint64_t duration_ns) {
 }
 
 void metrics_observe_memory(struct metrics *metrics, uint64_t bytes) {
-  if (bytes > get(&metrics->query_bytes))
-    atomic_store_explicit(&metrics->query_bytes, bytes, memory_order_relaxed);
+  uint_fast64_t most = get(&metrics->query_bytes);
+  while (bytes > most && !atomic_compare_exchange_weak(&metrics->query_bytes, &most, bytes))
+    continue;
 }
 
 void metrics_connected(struct metrics *metrics) {
@@ -123,6 +124,6 @@ void metrics_print(const struct metrics *metrics, struct buf *ret) {
              "# HELP fleetprof_http_refused_connections_total Connections over a limit.\n"
              "# TYPE fleetprof_http_refused_connections_total counter\n"
              "fleetprof_http_refused_connections_total %" PRIu64 "\n",
-             get(&metrics->query_bytes),
-             get(&metrics->connected) - get(&metrics->disconnected), get(&metrics->refused));
+             get(&metrics->query_bytes), get(&metrics->connected) - get(&metrics->disconnected),
+             get(&metrics->refused));
 }

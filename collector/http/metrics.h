@@ -18,7 +18,7 @@ void metrics_count(struct metrics *metrics, const struct route *route, int statu
 /* Notes how long a query took, from its arrival to its answer. */
 void metrics_observe(struct metrics *metrics, uint64_t duration_ns);
 
-/* Notes how much a query had allocated at once.  Query thread only. */
+/* Notes how much a query had allocated at once. */
 void metrics_observe_memory(struct metrics *metrics, uint64_t bytes);
 
 void metrics_connected(struct metrics *metrics);

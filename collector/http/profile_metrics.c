@@ -9,8 +9,8 @@
 
 #include "board_metrics.h"
 #include "common/arena.h"
+#include "common/buf.h"
 #include "common/clock.h"
-#include "common/meter.h"
 #include "common/options.h"
 #include "http.h"
 #include "proto/batch.h"
@@ -19,10 +19,6 @@
 #include <string.h>
 
 enum { RELEASE_SHARE_MIN = 100 /* the whole, divided by it */ };
-
-void profile_metrics_fini(struct profile_metrics *metrics) {
-  buf_fini(&metrics->text);
-}
 
 static void print_nameless(const struct view_tree *tree, struct buf *ret) {
   uint64_t all = 0, nameless = 0;
@@ -103,8 +99,8 @@ static void print_all(const struct view_tree *tree, const struct option_list *wa
   for (unsigned i = 0; i < watched->count; i++) print_watched(&watch, watched->values[i], ret);
 }
 
-static void make(const struct http_parts *parts, struct arena *arena, uint64_t now_ns,
-                 struct buf *ret) {
+void profile_metrics_print(const struct http_parts *parts, struct arena *arena, struct buf *ret) {
+  if (parts->store == NULL) return;
   const struct query_source source = {parts->store, parts->symbolizer};
   bool is_watching = parts->watched != NULL && parts->watched->count > 0;
   uint64_t to_ms = clock_walltime_ns() / NS_PER_MS;
@@ -115,22 +111,7 @@ static void make(const struct http_parts *parts, struct arena *arena, uint64_t n
       .by = is_watching ? parts->watched_by : NULL,
       .is_of_settled = true, /* a backlog is when the other counters are wanted most */
       .without_intervals = true,
-      .deadline_ns = now_ns + PROFILE_METRICS_DEADLINE_S * NS_PER_SECOND};
+      .deadline_ns = clock_monotonic_ns() + PROFILE_METRICS_DEADLINE_S * NS_PER_SECOND};
   struct view_tree tree = {0};
-  int error = query_tree(&source, &range, arena, &tree);
-  bool is_whole = error == 0 && !meter_was_refused();
-  if (is_whole) print_all(&tree, parts->watched, arena, ret);
-  meter_forgive(); /* the other counters are needed most where memory lacks */
-}
-
-void profile_metrics_print(struct profile_metrics *metrics, const struct http_parts *parts,
-                           struct arena *arena, struct buf *ret) {
-  uint64_t now_ns = clock_monotonic_ns();
-  if (parts->store == NULL) return;
-  if (now_ns >= metrics->next_ns) {
-    buf_clear(&metrics->text);
-    make(parts, arena, now_ns, &metrics->text);
-    metrics->next_ns = now_ns + PROFILE_METRICS_EVERY_S * NS_PER_SECOND;
-  }
-  buf_append(ret, metrics->text.data, metrics->text.len);
+  if (query_tree(&source, &range, arena, &tree) == 0) print_all(&tree, parts->watched, arena, ret);
 }

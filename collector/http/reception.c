@@ -11,6 +11,7 @@
    nobody and thrown away when it comes back. */
 #include "reception.h"
 
+#include "api.h"
 #include "client.h"
 #include "common/clock.h"
 #include "gate.h"
@@ -69,11 +70,15 @@ static void finish(struct service *service, struct request *request) {
   request_free(request);
 }
 
+static bool is_question(const struct request *request) {
+  return request->route->lane == LANE_QUERY || request->route->lane == LANE_MONITOR;
+}
+
 static void on_job_done(struct job *job, bool was_run) {
   struct request *request = (struct request *)job;
   struct service *service = request->service;
   request->is_with_worker = false;
-  if (request->route->lane == LANE_QUERY)
+  if (is_question(request))
     metrics_observe(service->metrics, clock_monotonic_ns() - request->started_ns);
   if (!was_run) answer_problem(&request->answer, 503, NULL, "the collector is stopping");
   if (was_run && request->wants_more && request->client) {
@@ -93,9 +98,9 @@ static void on_job_done(struct job *job, bool was_run) {
   finish(service, request);
 }
 
-/* A query, within the memory that it may have; the others have what they were made with. */
+/* A question, within the memory that it may have; the others have what they were made with. */
 static void make_answer(struct request *request) {
-  if (request->route->lane == LANE_QUERY) {
+  if (is_question(request)) {
     metrics_observe_memory(request->service->metrics, query_answer_make(request));
     return;
   }
@@ -111,22 +116,25 @@ static void run_job(struct job *job) {
   request->wants_more = false;
   make_answer(request);
   if (is_upload(request) && !request->wants_more) audit_change(request->service, request);
-  /* Only this thread queries; where uploads answer meanwhile, the word is meant for nobody. */
-  if (request->route->lane != LANE_UPLOAD && store_stale_reads(store) != stale_reads)
+  /* Only this thread queries: where others answer meanwhile, the word is meant for nobody. */
+  if (request->route->lane == LANE_QUERY && store_stale_reads(store) != stale_reads)
     answer_add_field(&request->answer, "Fleetprof-Stale",
                      store_late_reads(store) != late_reads ? "a backlog settles"
                                                            : "the disk fails");
 }
 
 static void queue(struct service *service, struct request *request) {
-  bool is_for_uploads = request->route->lane == LANE_UPLOAD;
-  struct jobs *jobs = is_for_uploads ? service->uploads : service->queries;
+  enum lane lane = request->route->lane;
+  struct jobs *jobs = lane == LANE_UPLOAD    ? service->uploads
+                      : lane == LANE_MONITOR ? service->monitor
+                                             : service->queries;
+  if (request->route->answer == api_metrics) kept_metrics_ask(&service->kept_metrics);
   request->job.run = run_job;
   request->job.on_done = on_job_done;
   request->is_with_worker = jobs_add(jobs, &request->job) == 0;
   if (request->is_with_worker) return;
   answer_problem(&request->answer, 503, NULL, "too many %s are waiting; try again",
-                 is_for_uploads ? "uploads" : "queries");
+                 lane == LANE_UPLOAD ? "uploads" : "queries");
   answer_add_field(&request->answer, "Retry-After", "2");
   finish(service, request);
 }

@@ -10,9 +10,10 @@ struct request;
 
 /* Where an answer is made. */
 enum lane {
-  LANE_LOOP,   /* at once, on the loop: touches no file and no database */
-  LANE_QUERY,  /* by the query thread */
-  LANE_UPLOAD, /* by the upload thread, a piece of the body at a time */
+  LANE_LOOP,    /* at once, on the loop: touches no file and no database */
+  LANE_QUERY,   /* by the query thread */
+  LANE_MONITOR, /* by a thread for what reads no samples: answered while a query takes its time */
+  LANE_UPLOAD,  /* by the upload thread, a piece of the body at a time */
 };
 
 struct route {

@@ -10,7 +10,7 @@
 #include "api.h"
 
 const struct route routes[] = {
-    {"GET", "/api/v1/boards", ROLE_READ, LANE_QUERY, "match from to type limit", api_boards,
+    {"GET", "/api/v1/boards", ROLE_READ, LANE_MONITOR, "match from to type limit", api_boards,
      "the boards, what sampling costs each and by which budget its rate is held, how stacks ended "
      "since its daemon began (`stacks`, as in profile), and what they "
      "lost since each one's first sample; with from or to only "
@@ -65,7 +65,7 @@ const struct route routes[] = {
      "not say match, from and to say for both; of one selector, a is what was before b where only "
      "b_from is given. `basis` says what is compared: the same boards are pairs, others two "
      "samples of boards; a gate looks at changed rows whose difference is beyond its threshold"},
-    {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match from to type limit", api_loss,
+    {"GET", "/api/v1/loss", ROLE_READ, LANE_MONITOR, "match from to type limit", api_loss,
      "samples produced, stored and dropped since each board's first, by reason: the books close "
      "over all time, so from and to are checked and choose nothing; limit cuts the boards listed "
      "and not the sums. match as for boards"},
@@ -95,7 +95,7 @@ const struct route routes[] = {
      "ID/section/NAME, only what an operator or two boards have sent, and ID/source/PATH of "
      "sources "
      "that an operator has sent"},
-    {"GET", "/metrics", ROLE_READ, LANE_QUERY, "", api_metrics,
+    {"GET", "/metrics", ROLE_READ, LANE_MONITOR, "", api_metrics,
      "the collector's own counters, in Prometheus text form, or in that of OpenMetrics where "
      "Accept "
      "names it"},

@@ -5,7 +5,7 @@
 
 #include "client_list.h"
 #include "http.h"
-#include "profile_metrics.h"
+#include "kept_metrics.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,10 +23,10 @@ struct service {
   struct http_parts parts;
   _Atomic size_t query_bytes; /* QUERY_BYTES_MAX, or less; relaxed */
   struct metrics *metrics;
-  struct profile_metrics profile_metrics; /* query thread only */
-  struct jobs *queries, *uploads; /* loop only */
-  struct jobs *lookups;           /* of tokens; loop only */
-  bool is_loopback;               /* nobody but this machine can connect */
+  struct kept_metrics kept_metrics;
+  struct jobs *queries, *monitor, *uploads; /* loop only */
+  struct jobs *lookups;                     /* of tokens; loop only */
+  bool is_loopback;                         /* nobody but this machine can connect */
   unsigned connections_max;
   struct client_list clients; /* loop only */
 };

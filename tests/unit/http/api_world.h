@@ -29,8 +29,8 @@ static inline int set_up(void **state) {
                source_store_open(dir, &parts->sources, error, sizeof error) ||
                store_open(dir, &parts->store, error, sizeof error);
   if (failed) print_error("%s\n", error);
-  service.metrics = metrics_new();
-  return failed;
+  kept_metrics_init(&service.kept_metrics, &service);
+  return failed || (service.metrics = metrics_new()) == NULL;
 }
 
 static inline int end_request(void **state) {
@@ -48,7 +48,7 @@ static inline int tear_down(void **state) {
   source_store_close(service.parts.sources);
   store_close(service.parts.store);
   metrics_free(service.metrics);
-  profile_metrics_fini(&service.profile_metrics);
+  kept_metrics_fini(&service.kept_metrics);
   remove_dir(dir);
   return 0;
 }

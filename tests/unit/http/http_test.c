@@ -10,6 +10,7 @@
 #include "store/store.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <event2/event.h>
 #include <event2/thread.h>
 #include <netinet/in.h>
@@ -21,7 +22,10 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -403,6 +407,74 @@ static void hundreds_of_slow_connections_keep_nobody_out(void **state) {
   buf_fini(&answer);
 }
 
+/* The number of our thread that is called NAME, or 0. */
+static pid_t thread_called(const char *name) {
+  DIR *threads = opendir("/proc/self/task");
+  pid_t found = 0;
+  for (struct dirent *entry; threads != NULL && (entry = readdir(threads)) != NULL;) {
+    char path[300], comm[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) continue;
+    if (fgets(comm, sizeof comm, file) != NULL && strncmp(comm, name, strlen(name)) == 0)
+      found = (pid_t)strtol(entry->d_name, NULL, 10);
+    fclose(file);
+  }
+  if (threads != NULL) closedir(threads);
+  return found;
+}
+
+/* Holds one thread of ours, by a child that traces it, until the pipe that is returned is closed;
+   -1 where nobody may be traced. */
+static int hold_thread(pid_t thread, pid_t *ret_child) {
+  int hold[2], held[2];
+  char word = 0;
+  assert_int_equal(pipe(hold) | pipe(held), 0);
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  *ret_child = fork();
+  if (*ret_child == 0) {
+    close(hold[1]);
+    word =
+        ptrace(PTRACE_ATTACH, thread, NULL, NULL) == 0 && waitpid(thread, NULL, __WALL) == thread;
+    if (write(held[1], &word, 1) != 1 || read(hold[0], &word, 1) != 0) _exit(1);
+    _exit(0); /* and the thread goes on */
+  }
+  close(hold[0]);
+  close(held[1]);
+  bool is_held = read(held[0], &word, 1) == 1 && word == 1;
+  close(held[0]);
+  if (is_held) return hold[1];
+  close(hold[1]);
+  waitpid(*ret_child, NULL, 0);
+  return -1;
+}
+
+/* The thread that answers queries stands still, as behind one that takes its two minutes. */
+static void monitoring_is_answered_while_a_query_takes_its_time(void **state) {
+  (void)state;
+  static const char query[] = GET("/api/v1/profile?match=%7B%7D&from=-1h") LAST;
+  static const char *const texts[] = {GET("/metrics") LAST, GET("/api/v1/boards") LAST,
+                                      GET("/api/v1/loss") LAST};
+  struct buf answer = {0};
+  pid_t child;
+  int hold = hold_thread(thread_called("query"), &child);
+  if (hold < 0) skip();
+  int waiting = connect_to_server();
+  send_all(waiting, query, sizeof query - 1);
+  struct pollfd ready = {.fd = waiting, .events = POLLIN};
+  assert_int_equal(poll(&ready, 1, 300), 0);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    assert_non_null(strstr(talk(texts[i], strlen(texts[i]), &answer), "HTTP/1.1 200 "));
+  assert_int_equal(poll(&ready, 1, 0), 0);
+  close(hold);
+  buf_clear(&answer);
+  assert_true(read_all(waiting, &answer));
+  assert_non_null(strstr(buf_text(&answer), "HTTP/1.1 200 "));
+  waitpid(child, NULL, 0);
+  close(waiting);
+  buf_fini(&answer);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_malformed_head_gets_400_and_nothing_after_it_counts),
@@ -419,6 +491,7 @@ int main(void) {
       cmocka_unit_test(uploads_that_say_nonsense_are_refused),
       cmocka_unit_test(the_page_comes_whole_with_its_protection),
       cmocka_unit_test(answers_about_the_fleet_are_not_kept),
+      cmocka_unit_test(monitoring_is_answered_while_a_query_takes_its_time),
       cmocka_unit_test(hundreds_of_idle_connections_keep_nobody_out),
       cmocka_unit_test(hundreds_of_slow_connections_keep_nobody_out),
   };

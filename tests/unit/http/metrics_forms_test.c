@@ -80,14 +80,13 @@ static void samples_are_summed_up_and_each_reason_for_loss_has_a_line(void **sta
   for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) assert_has(body, loss_name(i));
 }
 
-static void shares_are_of_the_last_minutes_and_kept_for_one(void **state) {
+static void shares_are_of_the_last_minutes_and_as_they_were_made(void **state) {
   (void)state;
   struct option_list watched = {.count = 2, .values = {"tool+0x10", "\"no\""}};
-  struct profile_metrics *metrics = &service.profile_metrics;
   service.parts.watched = &watched;
-  service.parts.watched_by = "version"; /* nobody has it */
+  service.parts.watched_by = "version";     /* nobody has it */
   ask(api_profile, NULL, NULL, NULL, NULL); /* waits until all has settled, as these do not */
-  metrics->next_ns = 0;
+  kept_metrics_make(&service.kept_metrics);
   const char *body = ask(api_metrics, NULL, NULL, NULL, NULL);
   assert_has(body, "\nfleetprof_unsymbolized_samples_ratio 1.000000\n"); /* the kernel is no file */
   assert_has(body, "{release=\"\",function=\"tool+0x10\"} 1.000000\n");
@@ -95,7 +94,7 @@ static void shares_are_of_the_last_minutes_and_kept_for_one(void **state) {
   watched.values[0] = "tool+0x20";
   body = ask(api_metrics, NULL, NULL, NULL, NULL);
   assert_has(body, "function=\"tool+0x10\"");
-  metrics->next_ns = 0;
+  kept_metrics_make(&service.kept_metrics);
   body = ask(api_metrics, NULL, NULL, NULL, NULL);
   assert_has(body, "{release=\"\",function=\"tool+0x20\"} 0.300000\n");
   service.parts.watched = NULL;
@@ -123,7 +122,7 @@ int main(void) {
       cmocka_unit_test_teardown(boards_are_listed_with_when_they_were_seen, end_request),
       cmocka_unit_test_teardown(samples_are_summed_up_and_each_reason_for_loss_has_a_line,
                                 end_request),
-      cmocka_unit_test_teardown(shares_are_of_the_last_minutes_and_kept_for_one, end_request),
+      cmocka_unit_test_teardown(shares_are_of_the_last_minutes_and_as_they_were_made, end_request),
       cmocka_unit_test_teardown(of_a_large_fleet_the_first_by_name_are_listed, end_request),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -141,7 +141,7 @@ static void an_answer_has_all_names_or_is_none(void **state) {
 }
 
 static void make_metrics(struct request *asked) {
-  static const struct route metrics = {.lane = LANE_QUERY, .answer = api_metrics};
+  static const struct route metrics = {.lane = LANE_MONITOR, .answer = api_metrics};
   asked->route = &metrics;
   service.query_bytes = limit_bytes;
   query_answer_make(asked);
@@ -152,7 +152,8 @@ static void a_scrape_goes_without_what_takes_too_much(void **state) {
   (void)state;
   for (unsigned is_rich = 0; is_rich < 2; is_rich++) {
     limit_bytes = is_rich ? RICH_BYTES : 1 << 20;
-    service.profile_metrics.next_ns = 0;
+    service.query_bytes = limit_bytes;
+    kept_metrics_make(&service.kept_metrics);
     const char *body = ask(make_metrics, NULL, NULL, NULL, NULL);
     assert_int_equal(request.answer.status, 0);
     assert_has(body, "\nfleetprof_samples_stored_total ");

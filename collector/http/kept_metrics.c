@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kept_metrics.h"
+
+#include "common/arena.h"
+#include "common/clock.h"
+#include "common/meter.h"
+#include "common/monotonic_cond.h"
+#include "metrics.h"
+#include "profile_metrics.h"
+#include "service.h"
+
+void kept_metrics_init(struct kept_metrics *kept, struct service *service) {
+  *kept = (struct kept_metrics){.service = service};
+  pthread_mutex_init(&kept->mutex, NULL);
+  monotonic_cond_init(&kept->made);
+}
+
+void kept_metrics_fini(struct kept_metrics *kept) {
+  pthread_cond_destroy(&kept->made);
+  pthread_mutex_destroy(&kept->mutex);
+  buf_fini(&kept->text);
+}
+
+/* How long a scrape still waits, so that those behind a long query wait once. */
+static uint64_t patience_ms(const struct kept_metrics *kept) {
+  uint64_t waited_ms = (clock_monotonic_ns() - kept->asked_ns) / NS_PER_MS;
+  return waited_ms < KEPT_METRICS_WAIT_MS ? KEPT_METRICS_WAIT_MS - waited_ms : 0;
+}
+
+/* TEXT, which may be empty, is what there is to show from now on; NULL: what there was. */
+static void end_making(struct kept_metrics *kept, struct buf *text) {
+  pthread_mutex_lock(&kept->mutex);
+  if (text != NULL) {
+    buf_fini(&kept->text);
+    kept->text = *text;
+    kept->made_ns = clock_monotonic_ns();
+  }
+  kept->is_being_made = false;
+  pthread_cond_broadcast(&kept->made);
+  pthread_mutex_unlock(&kept->mutex);
+}
+
+void kept_metrics_make(struct kept_metrics *kept) {
+  struct service *service = kept->service;
+  struct arena arena;
+  struct buf text = {0};
+  arena_init(&arena, QUERY_BYTES_MAX);
+  meter_start(atomic_load_explicit(&service->query_bytes, memory_order_relaxed));
+  profile_metrics_print(&service->parts, &arena, &text);
+  if (meter_was_refused() || text.failed) buf_clear(&text); /* a part says something else */
+  metrics_observe_memory(service->metrics, meter_stop());
+  arena_fini(&arena);
+  end_making(kept, &text);
+}
+
+static void run(struct job *job) {
+  kept_metrics_make((struct kept_metrics *)job);
+}
+
+static void on_done(struct job *job, bool was_run) {
+  struct kept_metrics *kept = (struct kept_metrics *)job;
+  kept->is_with_query = false;
+  if (!was_run) end_making(kept, NULL);
+}
+
+void kept_metrics_ask(struct kept_metrics *kept) {
+  uint64_t now_ns = clock_monotonic_ns();
+  if (kept->is_with_query || now_ns < kept->next_ns) return;
+  pthread_mutex_lock(&kept->mutex);
+  kept->is_being_made = true;
+  kept->asked_ns = now_ns;
+  pthread_mutex_unlock(&kept->mutex);
+  kept->next_ns = now_ns + KEPT_METRICS_EVERY_S * NS_PER_SECOND;
+  kept->job = (struct job){.run = run, .on_done = on_done};
+  kept->is_with_query = jobs_add(kept->service->queries, &kept->job) == 0;
+  if (!kept->is_with_query) end_making(kept, NULL);
+}
+
+void kept_metrics_print(struct kept_metrics *kept, struct buf *ret) {
+  pthread_mutex_lock(&kept->mutex);
+  const struct timespec until = monotonic_from_now(patience_ms(kept));
+  int error = 0;
+  while (kept->is_being_made && error == 0)
+    error = pthread_cond_timedwait(&kept->made, &kept->mutex, &until);
+  bool is_fresh = kept->made_ns != 0 &&
+                  clock_monotonic_ns() - kept->made_ns < KEPT_METRICS_AGE_S * NS_PER_SECOND;
+  if (is_fresh) buf_append(ret, kept->text.data, kept->text.len);
+  pthread_mutex_unlock(&kept->mutex);
+}
