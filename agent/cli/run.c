@@ -333,13 +333,13 @@ static void say_daemon_left(const struct run *run) {
 static void finish(struct run *run, const struct rusage *usage) {
   if (run->sampler == NULL) return;
   struct intake_reply reply;
-  run->span.end_ns = clock_walltime_ns();
   bool has_collector = run->private_daemon.pid <= 0;
   if (run->is_talkative && has_collector)
     patience_begin("fleetprof: waiting for the collector to store the samples (--flush-timeout)",
                    PATIENCE_MS);
   int error = flush(&run->choice, usage, &reply);
   patience_end();
+  run->span.end_ns = clock_walltime_ns(); /* its last window ended as it was flushed */
   if (!run->is_talkative) return;
   if (error == 0) {
     say_outcome(run, &reply);

@@ -7,8 +7,10 @@
 
    A daemon for all users says whose a program is in the label `uid`, whatever the run was given.
 
-   Times are whole seconds, the first down and the last up: a window of samples belongs to the range
-   that holds its middle, which is between the two however short the run was.
+   Times are to the millisecond, as the collector has them, so that a run right after another one,
+   which may have its place, has a range of its own.  A window of samples belongs to the range that
+   holds its middle; the daemon begins one as a run begins and ends one as it is flushed, so a run's
+   middles lie in its span however short it was and whoever is sampled beside it.
 
    Whether a browser is at hand is what tells a desktop from a serial console or a login from
    elsewhere: a display.  There the link is one click; elsewhere it is better read by ourselves. */
@@ -46,6 +48,11 @@ static void add_labels(struct buf *match, const char *labels) {
   }
 }
 
+static void add_time(struct buf *ret, const char *name, uint64_t ns) {
+  uint64_t ms = ns / NS_PER_MS;
+  buf_printf(ret, "&%s=%" PRIu64 ".%03" PRIu64, name, ms / 1000, ms % 1000);
+}
+
 bool run_url_has_page(const char *page_url) {
   static const char api[] = "/" RUN_URL_API;
   size_t len = strlen(page_url), ending = sizeof api - 1;
@@ -66,8 +73,8 @@ void run_url_print(const char *page_url, const struct run_names *names, struct r
   if (text != NULL) url_add_escaped(ret, text);
   if (text == NULL) ret->failed = true;
   buf_fini(&match);
-  uint64_t from = span.start_ns / NS_PER_SECOND, to = span.end_ns / NS_PER_SECOND + 1;
-  buf_printf(ret, "&from=%" PRIu64 "&to=%" PRIu64, from, to);
+  add_time(ret, "from", span.start_ns);
+  add_time(ret, "to", span.end_ns + NS_PER_MS);
 }
 
 static bool has_browser(void) {

@@ -21,6 +21,7 @@
 
 #include "common/clock.h"
 #include "common/path.h"
+#include "drain/window.h"
 #include "intake/unwind_choice.h"
 #include "proc/proc_stat.h"
 #include "ring/ring_clock.h"
@@ -141,6 +142,9 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
   memcpy(note->labels, request->labels, sizeof note->labels);
   memcpy(note->exe, request->exe, sizeof note->exe);
   snprintf(note->begun_as, sizeof note->begun_as, "%.15s", path_name(request->exe));
+  /* Else its samples would come into a window that began before it: up to a minute of others, whose
+     middle is none of the run's time (cli/run_url.c). */
+  if (!window_is_empty(worker->window)) worker_close_window(worker);
   return NULL;
 }
 

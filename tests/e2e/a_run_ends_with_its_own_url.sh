@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # On a terminal `fleetprof run` ends with one line that has the URL of exactly that run: the page takes it, and what it
 # selects are the samples of that run, not those of the same service before it, nor of others at the same time, whether they were
-# given another label or the very same.
+# given another label or the very same, nor those of runs right before and after it; whoever is sampled beside it.
 # Where there is no browser the line is a command that draws that very run as text.
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -33,6 +33,26 @@ say "$count samples said, $got behind the URL, $both of all runs"
 # What the kernel's clock has and no sample tells is a record more.
 [ "$got" -ge "$count" ] && [ "$got" -le $((count + 5)) ] || fail "$got samples at $url, and $count were said"
 [ "$both" -gt $((got + 100)) ] || fail "other runs are in it: $both of all"
+
+# Runs one after another, within seconds, beside somebody whose window had begun long before.
+run --service neighbour --hz 99 -- "$targets/truth" 5 >"$W/neighbour.log" &
+neighbour=$!
+has_neighbour() { status --format json | json "any(t['service'] == 'neighbour' for t in d['targets'])" | grep -qx yes; }
+until_true 5 has_neighbour || fail "no neighbour: $(status)"
+sleep 1.5
+for i in 1 2 3 4; do
+  DISPLAY=:0 run --verbose --service quick --hz 499 -- "$targets/truth" 0.2 2>&1 >"$W/truth.log" | grep '^fleetprof: .*http://' >"$W/quick.$i" || fail "run $i says no URL"
+done
+for i in 1 2 3 4; do
+  count=$(sed -n 's/^fleetprof: \([0-9]*\) samples.*/\1/p' "$W/quick.$i") link=$(grep -o 'http://[^ ]*$' "$W/quick.$i")
+  got=$(curl -fs "http://127.0.0.1:$H/api/v1/profile?${link#*view=profile&}" | json "d['samples']") || fail "no answer behind $link"
+  [ "$got" -ge "$count" ] && [ "$got" -le $((count + 5)) ] || fail "$got samples of run $i at $link, and $count were said"
+  seconds="${seconds:-} $(sed 's/.*&from=\([0-9]*\).*&to=\([0-9]*\).*/\1-\2/' <<<"$link")"
+done
+say "four runs in the seconds$seconds"
+shared=$(tr ' ' '\n' <<<"$seconds" | awk -F- '$1 != "" && $1 == last { n++ } { last = $2 } END { print n + 0 }')
+[ "$shared" -ge 1 ] || fail "no second was shared by two runs:$seconds"
+wait $neighbour || fail "the neighbour ended with $?"
 
 "$FLEETPROF_PREFIX/bin/fleetprof" query "$url" >"$W/table" || fail "query does not take the link: $?"
 grep -qE '^ *[0-9.]+ %.* alpha_sixty ' "$W/table" || fail "no table behind the link: $(cat "$W/table")"

@@ -150,7 +150,7 @@ test("a selector is given a label, whatever it said of it before and whatever th
 
 test("a series of any range has some hundreds of points", () => {
   const step = (from: string, to = "") => stepOf({ ...parseSelection(""), from, to });
-  assert.deepEqual([step(""), step("-1d"), step("-7d"), step("1000", "4600")], [60, 300, 1800, 60]);
+  assert.deepEqual([step(""), step("-1d"), step("-7d"), step("1000", "4600"), step("1000.250", "4600.5")], [60, 300, 1800, 60, 60]);
   assert.deepEqual([step("yesterday"), step("-1h", "2026-01-01T00:00:00Z")], ["", ""]);
 });
 

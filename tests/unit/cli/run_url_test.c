@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link to a run holds its service and labels, whatever they are called, and the seconds that it
-   took. */
+/* A link to a run holds its service and labels, whatever they are called, and the milliseconds that
+   it took. */
 #include "cli/run_url.h"
 #include "common/buf.h"
 #include "common/clock.h"
@@ -27,17 +27,18 @@ static void expect(const char *service, struct run_span span, const char *url) {
   expect_labels(service, "", span, url);
 }
 
-static void a_run_is_its_service_between_whole_seconds(void **state) {
+static void a_run_is_its_service_between_two_milliseconds(void **state) {
   (void)state;
-  expect("shop", (struct run_span){100 * NS_PER_SECOND + 1, 103 * NS_PER_SECOND + 1},
-         "http://h:1/?view=profile&match=%7Bservice%3D%22shop%22%7D&from=100&to=104");
+  expect("shop",
+         (struct run_span){100 * NS_PER_SECOND + 7 * NS_PER_MS + 1, 103 * NS_PER_SECOND - 1},
+         "http://h:1/?view=profile&match=%7Bservice%3D%22shop%22%7D&from=100.007&to=103.000");
 }
 
 static void a_service_with_letters_of_the_address_and_the_selector_is_escaped(void **state) {
   (void)state;
   expect("a\"b\\&=é", (struct run_span){NS_PER_SECOND, NS_PER_SECOND},
          "http://h:1/?view=profile&match=%7Bservice%3D%22a%5C%22b%5C%5C%26%3D%C3%A9%22%7D"
-         "&from=1&to=2");
+         "&from=1.000&to=1.001");
 }
 
 static void runs_of_one_service_are_told_apart_by_their_labels(void **state) {
@@ -45,10 +46,10 @@ static void runs_of_one_service_are_told_apart_by_their_labels(void **state) {
   const struct run_span span = {NS_PER_SECOND, NS_PER_SECOND};
   expect_labels("shop", "stage=test\nnote=a=\"b\"", span,
                 "http://h:1/?view=profile&match=%7Bservice%3D%22shop%22%2Cstage%3D%22test%22%2C"
-                "note%3D%22a%3D%5C%22b%5C%22%22%7D&from=1&to=2");
+                "note%3D%22a%3D%5C%22b%5C%22%22%7D&from=1.000&to=1.001");
   expect_labels("shop", "uid=5\nstage=", span, /* the first is the daemon's to say */
                 "http://h:1/?view=profile&match=%7Bservice%3D%22shop%22%2Cstage%3D%22%22%7D"
-                "&from=1&to=2");
+                "&from=1.000&to=1.001");
 }
 
 static void the_first_of_several_runs_at_once_has_no_number(void **state) {
@@ -57,7 +58,7 @@ static void the_first_of_several_runs_at_once_has_no_number(void **state) {
   struct buf text = {0};
   run_url_print("http://h:1/", &names, (struct run_span){0, 0}, &text);
   assert_string_equal(buf_text(&text), "http://h:1/?view=profile&match=%7Bservice%3D%22shop%22%2C"
-                                       "a%3D%22b%22%2Crun%3D%22%22%7D&from=0&to=1");
+                                       "a%3D%22b%22%2Crun%3D%22%22%7D&from=0.000&to=0.001");
   buf_fini(&text);
 }
 
@@ -69,8 +70,9 @@ static void a_collector_without_a_page_is_asked_for_its_table(void **state) {
   assert_true(run_url_has_page("http://h:1/proxied/api/"));
   assert_false(run_url_has_page("http://h:1/api/v1/"));
   run_url_print("http://h:1/api/v1/", &names, (struct run_span){0, 0}, &text);
-  assert_string_equal(buf_text(&text),
-                      "http://h:1/api/v1/profile?match=%7Bservice%3D%22shop%22%7D&from=0&to=1");
+  assert_string_equal(
+      buf_text(&text),
+      "http://h:1/api/v1/profile?match=%7Bservice%3D%22shop%22%7D&from=0.000&to=0.001");
   buf_fini(&text);
 }
 
@@ -85,7 +87,7 @@ static void expect_offer(const char *page_url, const char *offer) {
 /* A collector's address is a stranger's text, and this is copied into a shell. */
 static void without_a_browser_or_a_page_a_command_shows_the_run(void **state) {
   (void)state;
-#define RUN "match=%7Bservice%3D%22s%22%7D&from=0&to=1"
+#define RUN "match=%7Bservice%3D%22s%22%7D&from=0.000&to=0.001"
   char own[] = "/o p/fleetprof", *invoked = program_invocation_name;
   program_invocation_name = own;
   setenv("DISPLAY", ":0", 1);
@@ -103,7 +105,7 @@ static void without_a_browser_or_a_page_a_command_shows_the_run(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_run_is_its_service_between_whole_seconds),
+      cmocka_unit_test(a_run_is_its_service_between_two_milliseconds),
       cmocka_unit_test(a_service_with_letters_of_the_address_and_the_selector_is_escaped),
       cmocka_unit_test(runs_of_one_service_are_told_apart_by_their_labels),
       cmocka_unit_test(the_first_of_several_runs_at_once_has_no_number),

@@ -57,10 +57,13 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400
 const STEPS = [60, 300, 900, 1800, 3600, 7200, 21600, 86400];
 const POINTS_MAX = 400;
 
+// Seconds since 1970, as a drag over a timeline and the link of a run have them.
+export const isUnix = (time: string): boolean => /^\d+(\.\d+)?$/.test(time);
+
 export function stepOf({ from, to }: Selection): number | "" {
   const ago = /^-(\d{1,6})([smhdw])$/.exec(from || "-1h");
   const seconds = ago && (to === "" || to === "now") ? Number(ago[1]) * (UNITS[ago[2] as string] as number)
-    : /^\d+$/.test(from) && /^\d+$/.test(to) ? Number(to) - Number(from) : NaN;
+    : isUnix(from) && isUnix(to) ? Number(to) - Number(from) : NaN;
   return Number.isNaN(seconds) ? "" : STEPS.find((step) => seconds / step <= POINTS_MAX) ?? "";
 }
 

@@ -3,7 +3,7 @@
 // collector has in that time.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, type Labels } from "../api";
-import { completed, wantedAt, type Selection, type Wanted } from "../model/selection";
+import { completed, isUnix, wantedAt, type Selection, type Wanted } from "../model/selection";
 import { shown } from "../model/text";
 import { go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
@@ -79,9 +79,9 @@ function Ranges({ chosen }: { chosen: Selection }) {
             onClick={() => go({ ...chosen, from: ago, to: "" })}>{text}</button>)}</span>;
 }
 
-// What a drag over a timeline leaves in the fields are seconds: here for people.
+// What a drag over a timeline or a run's link leaves in the fields are seconds: here for people.
 function rangeText({ from, to }: Selection): string {
-  const texts = [from, to].map((time) => (/^\d+$/.test(time)
+  const texts = [from, to].map((time) => (isUnix(time)
     ? new Date(1000 * Number(time)).toLocaleString(undefined, { dateStyle: "short", timeStyle: "medium" }) : time));
   return texts.join() === [from, to].join() ? "" : `${texts[0] || "-1h"} to ${texts[1] || "now"}`;
 }
