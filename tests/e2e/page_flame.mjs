@@ -62,14 +62,20 @@ const press = async (page, key, times) => { for (let i = 0; i < times; i++) awai
 
 // The keyboard's cursor is seen wherever it goes, and no pointer that only leaves takes it away.
 await visit(`/?view=profile&${of("other")}`, ".flame-box", LOOKS.light, async (page) => {
+  let across = 300; // elsewhere each time: a pointer at rest says nothing
   const pointAtRoot = async () => {
     await page.evaluate(() => { document.querySelector(".flame-box").scrollTop = 0; });
     const { x, y } = await page.locator(".flame-box").boundingBox();
-    await page.mouse.move(x + 300, y + ROW_PX / 2, { steps: 3 });
+    const at = { clientX: Math.floor(x) + (across += 20), clientY: Math.floor(y + ROW_PX / 2) };
+    await page.mouse.move(at.clientX, at.clientY, { steps: 3 });
     check(await until(async () => /^root: /.test(await under(page))), `a pointer over the root: ${await under(page)}`);
+    return at;
   };
   await page.focus(".flame-box");
   await pointAtRoot();
+  let depth = 0; // of the innermost frame: those above it are all called the same
+  for (; depth < 99 && !/^bottom /.test(await under(page)); depth++) await page.keyboard.press("ArrowDown");
+  const atRest = await pointAtRoot();
   await press(page, "ArrowDown", 45);
   const place = await page.evaluate(() => {
     const box = document.querySelector(".flame-box"), shape = box.getBoundingClientRect();
@@ -77,8 +83,11 @@ await visit(`/?view=profile&${of("other")}`, ".flame-box", LOOKS.light, async (p
   });
   check(45 * ROW_PX >= place.top && 46 * ROW_PX <= place.top + place.height, `45 times down: the box is scrolled to ${place.top}, ${place.height} high`);
   check(place.shape[0] > -1 && place.shape[1] < place.window + 1, `the box stands at ${place.shape} of ${place.window}`);
-  await page.waitForTimeout(300); // what scrolls below the pointer is told as its movement
+  await page.dispatchEvent(".flame canvas", "mousemove", atRest); // as other browsers tell what scrolls below a pointer
   check(/^descend /.test(await under(page)), `45 times down: the cursor says ${await under(page)}`);
+  await press(page, "ArrowDown", depth - 45);
+  check(/^bottom /.test(await under(page)), `${depth} times down, and a page that scrolled between: the cursor says ${await under(page)}`);
+  await press(page, "ArrowUp", depth - 45);
   await page.mouse.move(5, 5);
   await page.waitForTimeout(100);
   check(/^descend /.test(await under(page)), "a pointer that left has taken the keyboard's cursor");
