@@ -37,7 +37,8 @@ static int print_json(const struct report_settings *settings, const struct repor
   print_samplers(&side->profile, &json);
   int error = table_json_stacks(&json, &side->tree, arena);
   if (error == 0)
-    error = table_json_functions(&json, &side->tree, (uint32_t)settings->options.limit, arena);
+    error = table_json_functions(&json, &side->tree, TABLE_BY_SELF,
+                                 (uint32_t)settings->options.limit, arena);
   json_close(&json, '}');
   buf_append_byte(ret, '\n');
   return error == 0 && ret->failed ? -ENOMEM : error;

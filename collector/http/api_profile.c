@@ -30,11 +30,14 @@ static void write_whole(struct json *json, const struct view_tree *tree,
 
 static int write_top(struct request *request, const struct view_tree *tree,
                      const struct selection *selection) {
+  const char *by = parameters_find(&request->parameters, "order");
+  enum table_order order = by && strcmp(by, "total") == 0 ? TABLE_BY_TOTAL : TABLE_BY_SELF;
   struct json json;
   answer_begin_json(&request->answer, &json);
   write_whole(&json, tree, selection);
   int error = table_json_stacks(&json, tree, &request->arena);
-  if (error == 0) error = table_json_functions(&json, tree, selection->limit, &request->arena);
+  if (error == 0)
+    error = table_json_functions(&json, tree, order, selection->limit, &request->arena);
   answer_end_json(&request->answer, &json);
   return error;
 }
@@ -270,6 +273,11 @@ void api_profile(struct request *request) {
   }
   if (parameters_find(&request->parameters, "by") != NULL && !formats[format].takes_by) {
     answer_problem(&request->answer, 400, "by", "by: only the formats tree and columns take it");
+    return;
+  }
+  const char *order = parameters_find(&request->parameters, "order");
+  if (order != NULL && strcmp(order, "self") != 0 && strcmp(order, "total") != 0) {
+    answer_problem(&request->answer, 400, "order", "order: \"%.64s\" is not self or total", order);
     return;
   }
   struct selection selection;

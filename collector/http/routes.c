@@ -19,7 +19,7 @@ const struct route routes[] = {
      "the names of labels"},
     {"GET", "/api/v1/labels/{name}", ROLE_READ, LANE_QUERY, "match from to type limit",
      api_label_values, "the values of one label"},
-    {"GET", "/api/v1/profile", ROLE_READ, LANE_QUERY, "match from to type limit format by",
+    {"GET", "/api/v1/profile", ROLE_READ, LANE_QUERY, "match from to type limit format by order",
      api_profile,
      "where the time went: format=top (functions), tree or folded (call stacks), columns (the tree "
      "for programs that draw it: functions once, nodes as columns of numbers), or a file for "

@@ -11,6 +11,8 @@
 #include "common/clock.h"
 #include "common/json.h"
 
+#include <stdlib.h>
+
 static void write_loss(struct json *json, const uint64_t *loss) {
   json_key(json, "loss");
   json_open(json, '{');
@@ -132,12 +134,20 @@ void table_json_mark(struct json *json, const struct view_share *self,
   json_bool(json, interval_is_too_wide(self->share > 0 ? self : total));
 }
 
-int table_json_functions(struct json *json, const struct view_tree *tree, uint32_t limit,
-                         struct arena *arena) {
+static int by_total(const void *left, const void *right) {
+  const struct view_top_row *a = left, *b = right;
+  if (a->total_weight != b->total_weight) return a->total_weight > b->total_weight ? -1 : 1;
+  if (a->self_weight != b->self_weight) return a->self_weight > b->self_weight ? -1 : 1;
+  return a->function < b->function ? -1 : a->function > b->function;
+}
+
+int table_json_functions(struct json *json, const struct view_tree *tree, enum table_order order,
+                         uint32_t limit, struct arena *arena) {
   struct view_top_row *rows;
   uint32_t count;
   int error = view_top(tree, arena, &rows, &count);
   if (error) return error;
+  if (order == TABLE_BY_TOTAL) qsort(rows, count, sizeof *rows, by_total);
   json_key(json, "functions");
   json_open(json, '[');
   for (uint32_t i = 0; i < count && i < limit && !json->is_full; i++) {

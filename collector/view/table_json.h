@@ -29,8 +29,12 @@ void table_json_share(struct json *json, const char *key, const char *key_ci,
 void table_json_mark(struct json *json, const struct view_share *self,
                      const struct view_share *total);
 
-/* Writes the first LIMIT functions of TREE's table into an open object.  Returns 0 or -ENOMEM. */
-int table_json_functions(struct json *json, const struct view_tree *tree, uint32_t limit,
-                         struct arena *arena);
+/* By what the rows of a function table are ordered, the largest first. */
+enum table_order { TABLE_BY_SELF, TABLE_BY_TOTAL };
+
+/* Writes the first LIMIT functions of TREE's table in ORDER into an open object.  Returns 0 or
+   -ENOMEM. */
+int table_json_functions(struct json *json, const struct view_tree *tree, enum table_order order,
+                         uint32_t limit, struct arena *arena);
 
 #endif

@@ -116,6 +116,26 @@ await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page
   json.functions = long(json.functions[0], 300).map((row, i) => ({ ...row, total_share: i === 249 ? 1 : 0.5, total: i === 249 ? 10 : 5 }));
   await route.fulfill({ response, json });
 }) });
+
+// Beyond the rows that are asked for the collector chooses, by what the table is sorted by, and that is said.
+const newcomers = (count) => Array.from({ length: count }, (_, i) => ({ name: `g${i}`, module: "app", file: null, line: null, quality: null }));
+for (const count of [6000, 5000])
+  await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page) => {
+    const says = async () => /These are the 5,000 functions of 6,000 that took the most (\w+)/.exec(await page.locator("#profile").innerText().catch(() => ""))?.[1];
+    const top = () => page.locator("#functions tr").first().innerText();
+    await page.waitForSelector(".flame canvas");
+    if (count === 6000) check(await until(async () => await says() === "themselves"), `5000 of 6000: ${await says()}`);
+    await page.click("th button:has-text('Total')");
+    if (count === 6000) check(await until(async () => await says() === "in" && /total f0/.test(await top())), `5000 of 6000 by Total: ${await says()}, the first is ${await top()}`);
+    else check(await page.locator("#profile .notice").count() === 0 && /self f0/.test(await top()), `5000 of 5000: others are said to lack, or the first is ${await top()}`);
+  }, { before: (page) => page.route((url) => url.pathname.endsWith("/profile"), async (route) => {
+    const response = await route.fetch();
+    const json = await response.json();
+    const order = new URL(route.request().url()).searchParams.get("order") ?? "self";
+    if (json.nodes) json.functions.push(...newcomers(count - json.functions.filter(({ module }) => module !== "").length));
+    else json.functions = long(json.functions[0], 5000).map((row) => ({ ...row, name: `${order} ${row.name}` }));
+    await route.fulfill({ response, json });
+  }) });
 await visit(`/?view=function&function=alpha_sixty&${TRUTH}`, "h2:text('Callers')", LOOKS.light, async (page) => {
   check(await until(async () => /200 more/.test(await page.locator("h2:text('Callers') ~ .status").last().textContent())), "300 callers: nothing of those that are not shown");
 }, { before: (page) => page.route("**/callers?**", async (route) => {

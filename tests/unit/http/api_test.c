@@ -49,6 +49,26 @@ static void a_limit_cuts_rows_and_not_shares(void **state) {
   assert_null(strstr(body, "[kernel]"));
 }
 
+static void the_order_says_which_rows_a_limit_leaves(void **state) {
+  static const uint64_t heavy[][2] = {{0, 0x70}, {0, 0x80}}, light[][2] = {{0, 0x70}, {0, 0x90}};
+  static struct window window;
+  (void)state;
+  window_init(&window, "desk", 11);
+  window_add(&window, heavy, 2, 60, 600);
+  window_add(&window, light, 2, 40, 400);
+  window_append(&window, service.parts.store, "press-9", 2,
+                clock_walltime_ns() / NS_PER_MS - 60000);
+  const char *asked[] = {"order", "self", "limit", "1", "match", "{service=\"desk\"}", NULL};
+  assert_has(ask_with(api_profile, asked), "\"functions\":[{\"name\":\"tool+0x80\",");
+  asked[1] = "total";
+  const char *body = ask_with(api_profile, asked);
+  assert_has(body, "\"functions\":[{\"name\":\"tool+0x70\",");
+  assert_null(strstr(body, "tool+0x80"));
+  asked[1] = "name";
+  assert_has(ask_with(api_profile, asked), "order: \\\"name\\\" is not self or total");
+  assert_int_equal(request.answer.status, 400);
+}
+
 static void a_selector_that_matches_nothing_gives_an_empty_table(void **state) {
   (void)state;
   const char *body = ask(api_profile, "match", "{service=\"other\"}", NULL, NULL);
@@ -371,7 +391,8 @@ int main(void) {
       TEST(counters_are_told_in_prometheus_form),
       TEST(the_description_lists_every_route),
       TEST(long_answers_are_compressed_and_short_ones_left),
-      TEST(columns_number_the_nodes_that_are_left), /* last: its samples stay */
+      TEST(columns_number_the_nodes_that_are_left), /* last: their samples stay */
+      TEST(the_order_says_which_rows_a_limit_leaves),
   };
   return cmocka_run_group_tests(tests, set_up_hundred, tear_down);
 }

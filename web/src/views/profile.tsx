@@ -58,8 +58,8 @@ function sorted(rows: readonly FunctionRow[], sort: string): FunctionRow[] {
     ? other[by] - one[by] : (one[by] ?? "").localeCompare(other[by] ?? "")));
 }
 
-// KNOWN is how many functions there are in the call tree, as far as that is known.
-function FunctionTable({ rows, known, sort }: { rows: readonly FunctionRow[]; known: number; sort: string }) {
+// KNOWN is how many functions there are in the call tree, as far as that is known; by ORDER the collector chose ROWS of them.
+function FunctionTable({ rows, known, sort, order }: { rows: readonly FunctionRow[]; known: number; sort: string; order: string }) {
   const shownRows = useMemo(() => sorted(rows, sort), [rows, sort]);
   const { listed, more } = useListed(shownRows);
   const head = ([name, text, className]: (typeof SORTS)[number]) => {
@@ -88,8 +88,9 @@ function FunctionTable({ rows, known, sort }: { rows: readonly FunctionRow[]; kn
     </table>
   </div>
   {more}
-  {rows.length >= ROWS && <p class="notice">These are the {count(ROWS)} functions{known > ROWS && ` of ${count(known)}`} that
-    took the most themselves: whatever they are sorted by, others are not here. Narrow the selector.</p>}
+  {rows.length >= ROWS && known !== rows.length &&
+    <p class="notice">These are the {count(ROWS)} functions{known > ROWS && ` of ${count(known)}`} that took the
+      most {order ? "in all" : "themselves"}: whatever they are sorted by, others are not here. Narrow the selector.</p>}
   </>;
 }
 
@@ -172,21 +173,24 @@ export function ProfileView() {
   const everyMs = chosen.to ? 0 : REFRESH_MS; // what has ended does not change
   // The collector answers in turn, and the graph is what is seen first.
   const treeAsked = { ...asked, format: "columns", by: isMergedByThread(chosen) ? "thread" : "", limit: NODES_MAX };
-  const tableAsked = { ...asked, limit: ROWS };
   const tree = useAnswer<TreeAnswer>(PATH, treeAsked, everyMs, true);
+  const known = useMemo(() => tree.value?.functions.filter(({ module }) => module !== "").length ?? 0, [tree.value]);
+  // Where that is not all the collector chooses: main, which takes nothing itself, is the first by Total.
+  const isByTotal = chosen.sort.replace("-", "") === "total";
+  const tableAsked = { ...asked, limit: ROWS, order: known > ROWS && isByTotal ? "total" : "" };
   const profile = useAnswer<Profile>(PATH, tableAsked, everyMs, true);
   const scenes = useRef<Scenes>({});
   const newest = [profile, tree].find(({ value, isOld }) => value && !isOld) ?? profile;
   const of = newest.value;
   const isEmpty = of?.total === 0;
-  const known = useMemo(() => tree.value?.functions.filter(({ module }) => module !== "").length ?? 0, [tree.value]);
   // A zoom and a search change neither of these, and are many a second.
   const table = useMemo(() => profile.value &&
-    <FunctionTable rows={profile.value.functions} known={known} sort={chosen.sort} />, [profile.value, known, chosen.sort]);
+    <FunctionTable rows={profile.value.functions} known={known} sort={chosen.sort} order={tableAsked.order} />,
+    [profile.value, known, chosen.sort, tableAsked.order]);
   const exports = useMemo(() => <ExportMenu files={[...sampleFiles(asked), ...pictureFiles(scenes.current)]}
     asks={[{ label: "functions", path: PATH, parameters: tableAsked }, { label: "call tree", path: PATH, parameters: treeAsked },
            { label: "over time", path: SERIES_PATH, parameters: seriesAsked(chosen) }]} />,
-    [chosen.match, chosen.from, chosen.to, treeAsked.by]);
+    [chosen.match, chosen.from, chosen.to, treeAsked.by, tableAsked.order]);
   const figures = useMemo(() => of && !isEmpty && <SummaryFigures of={of} />, [of, isEmpty]);
   const timeline = useMemo(() => <Timeline chosen={chosen} everyMs={everyMs} />, [everyMs, chosen.match, chosen.from, chosen.to]);
   return <>
