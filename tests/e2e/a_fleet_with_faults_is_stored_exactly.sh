@@ -26,5 +26,7 @@ done
 known=$(awk '$1 == "acks_known" { print $2 }' "$W/fleet")
 twice=$(curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_batches_duplicate_total" { print $2 }')
 [ "$twice" -gt 0 ] || fail "no batch came twice: nothing was tried"
-say "$agreed"
+told=$(awk '$1 == "referring" { print $2 }' "$W/fleet")
+[ "$told" -gt 0 ] || fail "no batch was told by the one before: nothing was tried"
+say "$agreed; $told batches were told by the one before"
 say "$twice batches came again since the collector was killed, $known acks were known already"

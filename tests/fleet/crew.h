@@ -38,11 +38,12 @@ struct plan {
   uint64_t age_ns;      /* all windows lie so far back */
   uint64_t ramp_ns;     /* boards come one after the other within this */
   uint64_t spool_limit; /* windows a board keeps; 0: all */
-  uint64_t start_ns;    /* monotonic */
-  bool has_windows;     /* boards go on measuring */
-  bool is_prepared;     /* the backlog is encoded before the start */
-  bool is_alone;        /* no batch refers to another */
-  bool is_steady;       /* a board has one batch on the wire, and the next may refer to it */
+  uint64_t made_ns;  /* monotonic: the first board was made, and what is prepared is from then on */
+  uint64_t start_ns; /* monotonic */
+  bool has_windows;  /* boards go on measuring */
+  bool is_prepared;  /* the backlog is encoded before the start */
+  bool is_alone;     /* no batch refers to another */
+  bool is_steady;    /* a board has one batch on the wire, and the next may refer to it */
   _Atomic(enum phase) phase;
 };
 

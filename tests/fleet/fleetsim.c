@@ -268,7 +268,8 @@ static void print(const struct fleet_options *options, const struct outcome *out
 
 /* When all of it was measured, in Unix seconds, whatever the boards' own clocks said. */
 static void print_span(const struct fleet_options *options, FILE *file) {
-  uint64_t ago_ns = clock_monotonic_ns() - crews[0].plan->start_ns;
+  const struct plan *plan = crews[0].plan;
+  uint64_t ago_ns = clock_monotonic_ns() - (plan->is_prepared ? plan->made_ns : plan->start_ns);
   uint64_t backlog_ns = (options->backlog + 1) * options->window_ns;
   uint64_t now_ns = clock_walltime_ns() - options->age_ns;
   fprintf(file, "span\t%.3f\t%.3f\n", (double)(now_ns - ago_ns - backlog_ns) / 1e9,
@@ -304,6 +305,7 @@ static int start_crews(const struct fleet_options *options, struct plan *plan,
 static int simulate(const struct fleet_options *options, struct plan *plan) {
   pthread_barrier_t ready;
   struct outcome outcome = {.run_seconds = 0};
+  plan->made_ns = clock_monotonic_ns();
   pthread_barrier_init(&ready, NULL, (unsigned)options->threads + 1);
   int status = start_crews(options, plan, &ready);
   if (status == 0) plan->start_ns = clock_monotonic_ns();
