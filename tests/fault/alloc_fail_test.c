@@ -4,6 +4,7 @@
    what it had (the sanitizer build counts).  protobuf-c and zstd allocate behind their own library
    boundary: the former through our arena, which is in here; the latter is asked for by size only.
  */
+#include "allocations_fail.h"
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/table.h"
@@ -23,41 +24,15 @@
 
 #include <cmocka.h>
 
-void *__real_malloc(size_t len);
-void *__real_calloc(size_t count, size_t len);
-void *__real_realloc(void *old, size_t len);
-void *__wrap_malloc(size_t len);
-void *__wrap_calloc(size_t count, size_t len);
-void *__wrap_realloc(void *old, size_t len);
-
-static unsigned until_failure; /* 0: none fails */
-
-static bool is_failing(void) {
-  return until_failure > 0 && --until_failure == 0;
-}
-
-void *__wrap_malloc(size_t len) {
-  return is_failing() ? NULL : __real_malloc(len);
-}
-
-void *__wrap_calloc(size_t count, size_t len) {
-  return is_failing() ? NULL : __real_calloc(count, len);
-}
-
-void *__wrap_realloc(void *old, size_t len) {
-  return is_failing() ? NULL : __real_realloc(old, len);
-}
-
 enum { ARENA_BYTES = 8 << 20, ATTEMPTS_MAX = 100000, MARK = 0x7ead };
 
 /* Runs ATTEMPT with the n-th allocation failing for n = 1, 2, 3 ... until it succeeds.  Returns how
    many had to be made. */
 static unsigned run(int (*attempt)(const void *), const void *input) {
   for (unsigned n = 1; n < ATTEMPTS_MAX; n++) {
-    until_failure = n;
+    allocations_fail_at(n);
     int got = attempt(input);
-    bool has_failed = until_failure == 0;
-    until_failure = 0;
+    bool has_failed = allocations_fail_at(0);
     if (got == 0 && !has_failed) return n - 1;
     if (got != -ENOMEM) fail_msg("allocation %u failing gives %d", n, got);
   }

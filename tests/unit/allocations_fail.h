@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lets the n-th allocation of this thread fail, in a test that is linked with --wrap for each of
-   these. */
+/* Lets the n-th allocation of our own objects fail, in a test that CMake's allocations_fail(TEST)
+   links so that they come here.  One thread of the test chooses; a failure comes once. */
 #ifndef TESTS_ALLOCATIONS_FAIL_H
 #define TESTS_ALLOCATIONS_FAIL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,10 +19,16 @@ void *__wrap_realloc(void *old, size_t len);
 void *__wrap_reallocarray(void *old, size_t count, size_t len);
 char *__wrap_strdup(const char *text);
 
-static _Thread_local unsigned until_failure; /* 0: none fails */
+static atomic_uint until_failure; /* 0: none fails */
+static _Thread_local bool is_chooser;
+static atomic_bool spares_chooser; /* and fails in all other threads */
 
 static bool is_failing(void) {
-  return until_failure > 0 && --until_failure == 0;
+  if (is_chooser == atomic_load(&spares_chooser)) return false;
+  unsigned left = atomic_load(&until_failure);
+  while (left > 0 && !atomic_compare_exchange_weak(&until_failure, &left, left - 1)) {
+  }
+  return left == 1;
 }
 
 void *__wrap_malloc(size_t len) {
@@ -44,11 +51,23 @@ char *__wrap_strdup(const char *text) {
   return is_failing() ? NULL : __real_strdup(text);
 }
 
-/* Begins to let the N-th allocation from now on fail; 0 ends it.  Returns whether one did. */
-static inline bool allocations_fail_at(unsigned n) {
-  bool has_failed = until_failure == 0;
-  until_failure = n;
+static inline bool choose_failure(unsigned n, bool elsewhere) {
+  bool has_failed = atomic_exchange(&until_failure, 0) == 0;
+  is_chooser = true;
+  atomic_store(&spares_chooser, elsewhere);
+  atomic_store(&until_failure, n);
   return has_failed;
+}
+
+/* Begins to let the N-th allocation of this thread from now on fail; 0 ends it.  Returns whether
+   the one before did. */
+static inline bool allocations_fail_at(unsigned n) {
+  return choose_failure(n, false);
+}
+
+/* The same of all other threads' allocations. */
+static inline bool allocations_fail_elsewhere_at(unsigned n) {
+  return choose_failure(n, true);
 }
 
 #endif

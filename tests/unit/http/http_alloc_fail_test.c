@@ -4,7 +4,7 @@
    of it (the sanitizer build counts). */
 #include "api_world.h"
 
-#include "../allocations_fail.h"
+#include "allocations_fail.h"
 
 enum { ATTEMPTS_MAX = 20000, STRIDE = 7 }; /* TORTURE_LONG: each in turn */
 

@@ -6,7 +6,7 @@
 
 #include "common/clock.h"
 
-#include "../allocations_fail.h"
+#include "allocations_fail.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

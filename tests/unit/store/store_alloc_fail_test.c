@@ -2,6 +2,7 @@
 /* The store with its first allocation failing, then its second, and so on until none is left to
    fail: its own and SQLite's, in the thread that asks or in the one that settles.  What cannot be
    done is -ENOMEM or a refusal, never a half, and the next attempt finds everything as it was. */
+#include "allocations_fail.h"
 #include "disk_model_fixture.h"
 #include "store_fixture.h"
 
@@ -9,19 +10,7 @@
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-
-void *__real_malloc(size_t len);
-void *__real_calloc(size_t count, size_t len);
-void *__real_realloc(void *old, size_t len);
-void *__real_reallocarray(void *old, size_t count, size_t len);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t len);
-void *__wrap_calloc(size_t count, size_t len);
-void *__wrap_realloc(void *old, size_t len);
-void *__wrap_reallocarray(void *old, size_t count, size_t len);
-char *__wrap_strdup(const char *text);
 
 enum {
   ATTEMPTS_MAX = 20000,
@@ -31,38 +20,6 @@ enum {
   WAIT_MS = 20000,
 };
 
-static atomic_uint until_failure; /* 0: none fails */
-static _Thread_local bool is_ours;
-static atomic_bool fails_ours; /* in the thread of the test, else in all others */
-
-static bool is_failing(void) {
-  if (is_ours != atomic_load(&fails_ours)) return false;
-  unsigned left = atomic_load(&until_failure);
-  while (left > 0 && !atomic_compare_exchange_weak(&until_failure, &left, left - 1)) {
-  }
-  return left == 1;
-}
-
-void *__wrap_malloc(size_t len) {
-  return is_failing() ? NULL : __real_malloc(len);
-}
-
-void *__wrap_calloc(size_t count, size_t len) {
-  return is_failing() ? NULL : __real_calloc(count, len);
-}
-
-void *__wrap_realloc(void *old, size_t len) {
-  return is_failing() ? NULL : __real_realloc(old, len);
-}
-
-void *__wrap_reallocarray(void *old, size_t count, size_t len) {
-  return is_failing() ? NULL : __real_reallocarray(old, count, len);
-}
-
-char *__wrap_strdup(const char *text) {
-  return is_failing() ? NULL : __real_strdup(text);
-}
-
 static sqlite3_mem_methods memory;
 
 static void *sqlite_malloc(int len) {
@@ -71,14 +28,6 @@ static void *sqlite_malloc(int len) {
 
 static void *sqlite_realloc(void *old, int len) {
   return is_failing() ? NULL : memory.xRealloc(old, len);
-}
-
-/* Begins to let the N-th allocation from now on fail; 0 ends it.  Returns whether one did. */
-static bool fail_at(unsigned n, bool ours) {
-  bool has_failed = atomic_exchange(&until_failure, 0) == 0;
-  atomic_store(&fails_ours, ours);
-  atomic_store(&until_failure, n);
-  return has_failed;
 }
 
 static uint64_t stored_weight, stored_seq;
@@ -124,9 +73,9 @@ static void every_append_survives_every_failing_allocation(void **state) {
   for (bool has_failed = true; has_failed && n < ATTEMPTS_MAX; n++) {
     struct made_batch made;
     prepare(&made);
-    fail_at(n, true);
+    allocations_fail_at(n);
     enum store_outcome outcome = append_next(world->store, &made);
-    has_failed = fail_at(0, true);
+    has_failed = allocations_fail_at(0);
     refused += outcome == STORE_FAILED;
     if (outcome == STORE_FAILED) outcome = append_next(world->store, &made);
     assert_int_equal(outcome, STORE_STORED);
@@ -150,9 +99,9 @@ static void every_query_survives_every_failing_allocation(void **state) {
   assert_all_is_there(world->store);
   for (bool has_failed = true; has_failed && n < ATTEMPTS_MAX; n++) {
     struct sums sums;
-    fail_at(n, true);
+    allocations_fail_at(n);
     int error = scan(world->store, &sums);
-    has_failed = fail_at(0, true);
+    has_failed = allocations_fail_at(0);
     refused += error != 0;
     if (error == 0) assert_int_equal(sums.weight, stored_weight);
     if (error != 0) assert_int_equal(error, -ENOMEM);
@@ -170,12 +119,12 @@ static void settling_survives_failing_allocations(void **state) {
   for (unsigned i = 0; is_long || i < SETTLING_SHORT; i++) {
     struct made_batch made;
     prepare(&made);
-    fail_at(1 + i * (is_long ? 1 : SETTLING_STRIDE), false);
+    allocations_fail_elsewhere_at(1 + i * (is_long ? 1 : SETTLING_STRIDE));
     assert_int_equal(append_next(world->store, &made), STORE_STORED);
     free_batch(&made);
     struct sums sums;
     scan(world->store, &sums); /* waits for that round */
-    bool has_failed = fail_at(0, false);
+    bool has_failed = allocations_fail_elsewhere_at(0);
     failed += has_failed;
     assert_all_is_there(world->store);
     if (!has_failed) break;
@@ -197,9 +146,9 @@ static void a_start_survives_every_failing_allocation(void **state) {
     assert_int_equal(append_next(world->store, &made), STORE_STORED);
     free_batch(&made);
     store_close(world->store); /* what has not settled does so at the start */
-    fail_at(n, true);
+    allocations_fail_at(n);
     int result = store_open(world->dir, &store, error, sizeof error);
-    has_failed = fail_at(0, true);
+    has_failed = allocations_fail_at(0);
     refused += result != 0;
     if (result == 0) store_close(store);
     if (result != 0 && error[0] == '\0') fail_msg("allocation %u failing says nothing", n);
@@ -217,7 +166,6 @@ int main(void) {
       TEST(settling_survives_failing_allocations),
       TEST(a_start_survives_every_failing_allocation),
   };
-  is_ours = true;
   sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory);
   sqlite3_mem_methods failing = memory;
   failing.xMalloc = sqlite_malloc;
