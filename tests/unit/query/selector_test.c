@@ -145,6 +145,7 @@ static void what_is_wrong_is_said_with_its_place(void **state) {
       {"{", "character 2: a label name was expected", -EINVAL},
       {"{1a=\"x\"}", "character 2: a label name was expected", -EINVAL},
       {"{a}", "character 3: one of = != =~ !~ was expected", -EINVAL},
+      {"{a~\"b\"}", "character 3: one of = != =~ !~ was expected", -EINVAL},
       {"{a==\"x\"}", "character 4: a quoted value was expected", -EINVAL},
       {"{a=x}", "character 4: a quoted value was expected", -EINVAL},
       {"{a=\"x}", "character 7: the value has no closing \"", -EINVAL},
