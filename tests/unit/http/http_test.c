@@ -1,138 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real server with its real parts on a folder of its own, talked to over raw sockets. */
-#include "common/buf.h"
-#include "http/http.h"
-#include "identity/access.h"
-#include "identity/ca.h"
-#include "names/debug_store.h"
-#include "names/source_store.h"
-#include "names/symbolizer.h"
-#include "store/store.h"
+#include "server_fixture.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
-#include <event2/event.h>
-#include <event2/thread.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: localhost\r\n"
-#define LAST "Connection: close\r\n\r\n"
-
-static char dir[64];
-static struct http_parts parts;
-static struct http *http;
-static pthread_t loop_thread;
-static unsigned short port;
-
-static void *run_loop(void *arg) {
-  (void)arg;
-  event_base_loop(parts.loop, EVLOOP_NO_EXIT_ON_EMPTY);
-  return NULL;
-}
-
-static int set_up(void **state) {
-  (void)state;
-  char error[256] = "";
-  signal(SIGPIPE, SIG_IGN);
-  snprintf(dir, sizeof dir, "/tmp/http-test-XXXXXX");
-  if (mkdtemp(dir) == NULL) return -1;
-  int failed = debug_store_open(dir, &parts.debug, error, sizeof error) ||
-               symbolizer_open(parts.debug, &parts.symbolizer, error, sizeof error) ||
-               source_store_open(dir, &parts.sources, error, sizeof error) ||
-               store_open(dir, &parts.store, error, sizeof error) ||
-               access_open(dir, &parts.access, error, sizeof error) ||
-               ca_open(dir, &parts.ca, error, sizeof error);
-  evthread_use_pthreads();
-  parts.loop = event_base_new();
-  parts.address = "127.0.0.1:0";
-  if (!failed) failed = http_start(&parts, &http, error, sizeof error);
-  if (failed) print_error("%s\n", error);
-  if (failed || sscanf(http_url(http), "http://127.0.0.1:%hu/", &port) != 1) return -1;
-  return pthread_create(&loop_thread, NULL, run_loop, NULL);
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  char command[96];
-  event_base_loopbreak(parts.loop);
-  pthread_join(loop_thread, NULL);
-  assert_int_equal(http_stop(http), 0);
-  event_base_free(parts.loop);
-  symbolizer_close(parts.symbolizer);
-  debug_store_close(parts.debug);
-  source_store_close(parts.sources);
-  store_close(parts.store);
-  access_close(parts.access);
-  ca_close(parts.ca);
-  snprintf(command, sizeof command, "rm -rf %s", dir);
-  return system(command);
-}
-
-static int connect_to_server(void) {
-  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  int fd = socket(AF_INET, SOCK_STREAM, 0);
-  assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-  return fd;
-}
-
-static void send_all(int fd, const void *data, size_t len) {
-  for (size_t sent = 0; sent < len;) {
-    ssize_t n = send(fd, (const char *)data + sent, len - sent, MSG_NOSIGNAL);
-    if (n <= 0) return; /* refused in the middle: the answer says why */
-    sent += (size_t)n;
-  }
-}
-
-/* Reads until the server ends the connection; false when it did not within 5 s. */
-static bool read_all(int fd, struct buf *ret) {
-  char bytes[4096];
-  for (;;) {
-    struct pollfd ready = {.fd = fd, .events = POLLIN};
-    if (poll(&ready, 1, 5000) != 1) return false;
-    ssize_t n = recv(fd, bytes, sizeof bytes, 0);
-    if (n <= 0) return n == 0;
-    buf_append(ret, bytes, (size_t)n);
-  }
-}
-
-/* Sends TEXT and returns all that comes back until the server closes, as it must. */
-static char *talk(const char *text, size_t len, struct buf *answer) {
-  int fd = connect_to_server();
-  send_all(fd, text, len);
-  buf_clear(answer);
-  bool is_closed = read_all(fd, answer);
-  close(fd);
-  if (!is_closed) print_error("not closed after: %.200s\n", text);
-  assert_true(is_closed);
-  return buf_text(answer);
-}
+#include <time.h>
 
 static unsigned count_of(const char *text, const char *part) {
   unsigned count = 0;
   for (; (text = strstr(text, part)) != NULL; text++) count++;
   return count;
-}
-
-static void make_token(enum role role, char token[ACCESS_TOKEN_BYTES]) {
-  uint8_t fingerprint[32] = {0};
-  assert_int_equal(access_token_make(parts.access, role, NULL, 600000000000ULL, fingerprint, token),
-                   0);
 }
 
 static void every_malformed_head_gets_400_and_nothing_after_it_counts(void **state) {
@@ -276,7 +158,7 @@ static void a_read_token_opens_reading_and_not_writing(void **state) {
   (void)state;
   char token[ACCESS_TOKEN_BYTES], text[512];
   struct buf answer = {0};
-  make_token(ROLE_READ, token);
+  make_token(ROLE_READ, 600, token);
   int len = snprintf(text, sizeof text,
                      "GET /api/v1/boards HTTP/1.1\r\nHost: far.example\r\n"
                      "Authorization: bearer %s\r\n" LAST,
@@ -330,7 +212,7 @@ static void uploads_that_say_nonsense_are_refused(void **state) {
   };
   char token[ACCESS_TOKEN_BYTES];
   struct buf answer = {0};
-  make_token(ROLE_SYMBOLS, token);
+  make_token(ROLE_SYMBOLS, 600, token);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const char *got = upload(token, cases[i].target, cases[i].fields, span_of("ABCD", 4), &answer);
     if (strncmp(got + 9, cases[i].status, 3) != 0) print_error("%s\n%s\n", cases[i].target, got);
@@ -495,5 +377,5 @@ int main(void) {
       cmocka_unit_test(hundreds_of_idle_connections_keep_nobody_out),
       cmocka_unit_test(hundreds_of_slow_connections_keep_nobody_out),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, start_server, stop_server);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is old goes also where the disk is full, and windows go only when nothing can bring them
    back beside their sums. */
+#include "day_fixture.h"
 #include "disk_model_fixture.h"
-#include "store_fixture.h"
-
-#include "store/day_folder.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -20,14 +18,14 @@ static void live_for_two_days(struct world *world) {
   assert_int_equal(store_roll(world->store), 0);
 }
 
-static bool has_file(const struct world *world, enum day_kind kind, unsigned day) {
+static bool has_day(const struct world *world, enum day_kind kind, unsigned day) {
   return day_folder_bytes(world->dir, kind, day_of(NOON_MS) + day) > 0;
 }
 
 static unsigned count_files(const struct world *world) {
   unsigned count = 0;
   for (unsigned i = 0; i < 2 * DAY_KINDS; i++)
-    count += has_file(world, (enum day_kind)(i % DAY_KINDS), i / DAY_KINDS);
+    count += has_day(world, (enum day_kind)(i % DAY_KINDS), i / DAY_KINDS);
   return count;
 }
 
@@ -39,10 +37,10 @@ static void windows_wait_until_the_landing_file_can_be_written(void **state) {
   uint64_t weight = scan_all(world->store).weight;
   disk_fail_in("landing", SQLITE_FULL);
   assert_int_equal(store_retain(world->store, &keep), -ENOSPC);
-  assert_true(has_file(world, DAY_WINDOWS, 0));
+  assert_true(has_day(world, DAY_WINDOWS, 0));
   disk_fail_in(NULL, 0);
   assert_int_equal(store_retain(world->store, &keep), 0);
-  assert_false(has_file(world, DAY_WINDOWS, 0));
+  assert_false(has_day(world, DAY_WINDOWS, 0));
   assert_int_equal(scan_all(world->store).weight, weight);
 }
 
@@ -116,20 +114,6 @@ static void a_quota_that_is_used_up_is_a_full_disk(void **state) {
   assert_int_equal(count_files(world), 0);
 }
 
-static uint64_t number_in_hours(const struct world *world, const char *sql) {
-  char path[DAY_PATH_BYTES];
-  sqlite3 *db = NULL;
-  sqlite3_stmt *ask = NULL;
-  day_folder_path(world->dir, DAY_HOURS, day_of(NOON_MS), path);
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &ask, NULL), SQLITE_OK);
-  assert_int_equal(sqlite3_step(ask), SQLITE_ROW);
-  uint64_t number = (uint64_t)sqlite3_column_int64(ask, 0);
-  sqlite3_finalize(ask);
-  sqlite3_close(db);
-  return number;
-}
-
 /* The disk is full from each write on in turn: the first, those that delete the hours, those behind
    that, which give their room back. */
 static void the_room_of_hours_is_given_back_however_often_that_fails(void **state) {
@@ -142,7 +126,7 @@ static void the_room_of_hours_is_given_back_however_often_that_fails(void **stat
   }
   uint64_t weight = scan_all(world->store).weight;
   assert_int_equal(store_roll(world->store), 0);
-  uint64_t pages = number_in_hours(world, "PRAGMA page_count");
+  uint64_t pages = ask_day(world, DAY_HOURS, "PRAGMA page_count");
   unsigned n = 1, failed_behind = 0;
   for (int error = -ENOSPC; error != 0; n++) {
     assert_true(n < WRITES_MAX);
@@ -150,13 +134,13 @@ static void the_room_of_hours_is_given_back_however_often_that_fails(void **stat
     error = store_retain(world->store, &keep);
     disk_fail(0, 0, 0);
     assert_true(error == 0 || error == -ENOSPC);
-    failed_behind += error != 0 && number_in_hours(world, "SELECT count(*) FROM dropped") > 0;
+    failed_behind += error != 0 && ask_day(world, DAY_HOURS, "SELECT count(*) FROM dropped") > 0;
   }
-  uint64_t left = number_in_hours(world, "PRAGMA page_count");
+  uint64_t left = ask_day(world, DAY_HOURS, "PRAGMA page_count");
   print_message("of %llu pages %llu are left; %u tries failed, %u of them when hours were gone\n",
                 (unsigned long long)pages, (unsigned long long)left, n - 2, failed_behind);
   assert_true(failed_behind > 0);
-  assert_int_equal(number_in_hours(world, "PRAGMA freelist_count"), 0);
+  assert_int_equal(ask_day(world, DAY_HOURS, "PRAGMA freelist_count"), 0);
   assert_true(left < pages * 2 / 3);
   assert_int_equal(scan_all(world->store).weight, weight);
 }

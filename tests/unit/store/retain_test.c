@@ -1,33 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Retention comes to its work while questions never end, and takes nothing with it that damage has
    left only once. */
-#include "store_fixture.h"
+#include "day_fixture.h"
 
 #include "common/clock.h"
-#include "store/day_folder.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <time.h>
 
-enum { HOURS = 5, WINDOWS_AN_HOUR = 10, READERS = 2 };
-
-static bool has_file(struct world *world, enum day_kind kind) {
-  return day_folder_bytes(world->dir, kind, day_of(NOON_MS)) > 0;
-}
-
-static void append_hours(struct world *world) {
-  for (unsigned i = 0; i < HOURS * WINDOWS_AN_HOUR; i++)
-    assert_int_equal(append_new(world->store, "b1", 1, i + 1, NOON_MS + i * 360000ULL),
-                     STORE_STORED);
-}
-
-static int keep(struct world *world, uint64_t windows_ms, uint64_t minutes_ms) {
-  const struct store_keep kept = {.windows_ms = windows_ms, .minutes_ms = minutes_ms};
-  return store_retain(world->store, &kept);
-}
+enum { HOURS = 5, READERS = 2 };
 
 /* Of samples in the whole hours from FROM on, by hours. */
 static struct sums sums_of(struct store *store, unsigned from, unsigned to) {
@@ -53,21 +36,6 @@ static void assert_same_hours(struct store *store, const struct sums before[HOUR
     assert_int_equal(now[i].count, before[i].count);
     assert_int_equal(now[i].weight, before[i].weight);
   }
-}
-
-static uint64_t count_windows(struct world *world) {
-  char path[DAY_PATH_BYTES];
-  sqlite3 *db = NULL;
-  sqlite3_stmt *count = NULL;
-  day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM block", -1, &count, NULL),
-                   SQLITE_OK);
-  assert_int_equal(sqlite3_step(count), SQLITE_ROW);
-  uint64_t blocks = (uint64_t)sqlite3_column_int64(count, 0);
-  sqlite3_finalize(count);
-  sqlite3_close(db);
-  return blocks;
 }
 
 /* ---- questions without end ---- */
@@ -114,7 +82,7 @@ static void *ask_always(void *context) {
 static void windows_go_though_somebody_always_reads(void **state) {
   struct world *world = *state;
   pthread_t threads[READERS];
-  append_hours(world);
+  append_hours(world, "b1", HOURS);
   struct sums before[HOURS];
   read_by_hour(world->store, before);
   assert_int_equal(store_roll(world->store), 0);
@@ -125,7 +93,7 @@ static void windows_go_though_somebody_always_reads(void **state) {
   while (questions.begun < 10) nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
   unsigned ended = questions.ended;
   uint64_t start_ns = clock_monotonic_ns();
-  assert_int_equal(keep(world, NOON_MS + 9000000, 0), 0); /* half past two */
+  assert_int_equal(retain_by_age(world, NOON_MS + 9000000, 0), 0); /* half past two */
   uint64_t took_ms = (clock_monotonic_ns() - start_ns) / NS_PER_MS;
   assert_true(questions.ended >= ended + 10); /* they go on between one five minutes and the next */
   questions.is_over = true;
@@ -156,15 +124,15 @@ static void hours_are_made_anew_of_five_minutes(void **state) {
   struct world *world = *state;
   static const uint64_t windows_ms[] = {NOON_MS + 9000000, UINT64_MAX / 2};
   struct sums before[HOURS];
-  append_hours(world);
+  append_hours(world, "b1", HOURS);
   read_by_hour(world->store, before);
   for (unsigned i = 0; i < 2; i++) {
     assert_int_equal(store_roll(world->store), 0);
-    assert_int_equal(keep(world, windows_ms[i], 0), 0);
+    assert_int_equal(retain_by_age(world, windows_ms[i], 0), 0);
     assert_true(has_file(world, DAY_WINDOWS) == (i == 0));
     damage(world, DAY_HOURS);
     assert_same_hours(world->store, before);
-    assert_int_equal(keep(world, windows_ms[i], UINT64_MAX / 2), 0);
+    assert_int_equal(retain_by_age(world, windows_ms[i], UINT64_MAX / 2), 0);
     assert_true(has_file(world, DAY_MINUTES)); /* though their time is over */
     assert_int_equal(store_roll(world->store), 0);
     assert_true(has_file(world, DAY_HOURS));
@@ -174,7 +142,7 @@ static void hours_are_made_anew_of_five_minutes(void **state) {
     assert_int_equal(store_roll(world->store), 0);
     assert_same_hours(world->store, before);
   }
-  assert_int_equal(keep(world, UINT64_MAX / 2, UINT64_MAX / 2), 0);
+  assert_int_equal(retain_by_age(world, UINT64_MAX / 2, UINT64_MAX / 2), 0);
   assert_false(has_file(world, DAY_WINDOWS));
   assert_false(has_file(world, DAY_MINUTES));
   assert_same_hours(world->store, before);
@@ -185,10 +153,10 @@ static void hours_are_made_anew_of_five_minutes(void **state) {
 static void hours_are_made_anew_beside_windows_that_were_begun_anew(void **state) {
   struct world *world = *state;
   struct sums before[HOURS];
-  append_hours(world);
+  append_hours(world, "b1", HOURS);
   read_by_hour(world->store, before);
   assert_int_equal(store_roll(world->store), 0);
-  assert_int_equal(keep(world, UINT64_MAX / 2, 0), 0);
+  assert_int_equal(retain_by_age(world, UINT64_MAX / 2, 0), 0);
   append_new(world->store, "b1", 1, 100, NOON_MS + 1000);
   append_new(world->store, "b1", 1, 101, NOON_MS + 2 * 3600000 + 1000);
   read_by_hour(world->store, before);
@@ -201,7 +169,7 @@ static void hours_are_made_anew_beside_windows_that_were_begun_anew(void **state
     read_by_hour(world->store, before);
   }
   assert_int_equal(store_roll(world->store), 0);
-  assert_int_equal(keep(world, UINT64_MAX / 2, UINT64_MAX / 2), 0);
+  assert_int_equal(retain_by_age(world, UINT64_MAX / 2, UINT64_MAX / 2), 0);
   assert_false(has_file(world, DAY_MINUTES));
   assert_same_hours(world->store, before);
   struct sums half = scan_range(world->store, NOON_MS, NOON_MS + 3600000 / 2 + 1);
@@ -213,7 +181,7 @@ static void losses_are_told_again_as_far_as_windows_tell_them(void **state) {
   struct world *world = *state;
   struct made_batch made;
   uint64_t loss[LOSS_REASON_COUNT] = {0};
-  append_hours(world);
+  append_hours(world, "b1", HOURS);
   make_batch(&made, 2, 1);
   made.batch.counters.dropped[LOSS_RING_FULL] = 70;
   made.batch.counters.produced += 70;
@@ -223,10 +191,10 @@ static void losses_are_told_again_as_far_as_windows_tell_them(void **state) {
   free_batch(&made);
   sums_of(world->store, 0, HOURS); /* waits until all has settled */
   assert_int_equal(store_roll(world->store), 0);
-  assert_int_equal(keep(world, NOON_MS + 9000000, 0), 0);
+  assert_int_equal(retain_by_age(world, NOON_MS + 9000000, 0), 0);
   damage(world, DAY_HOURS);
   assert_int_equal(store_roll(world->store), 0);
-  assert_int_equal(keep(world, UINT64_MAX / 2, UINT64_MAX / 2), 0);
+  assert_int_equal(retain_by_age(world, UINT64_MAX / 2, UINT64_MAX / 2), 0);
   assert_false(has_file(world, DAY_WINDOWS));
   assert_int_equal(store_loss_in_range(world->store, ONLY("b1"), 0, UINT64_MAX, loss), 0);
   assert_int_equal(loss[LOSS_RING_FULL], 70);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Summing up: nothing is lost, nothing counts twice, whatever comes when and whatever is killed. */
-#include "store_fixture.h"
+#include "day_fixture.h"
 
 #include "common/table.h"
-#include "store/day_folder.h"
-
 #include "view/evidence.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -73,20 +72,8 @@ static void assert_same(const struct told *a, const struct told *b) {
   assert_true(ratio > 0.99 && ratio < 1.01);
 }
 
-static bool has_file(struct world *world, enum day_kind kind) {
-  return day_folder_bytes(world->dir, kind, day_of(NOON_MS)) > 0;
-}
-
-/* Ten windows in each of HOURS hours from noon on. */
-static void append_hours(struct world *world, const char *board, unsigned hours) {
-  for (unsigned i = 0; i < hours * 10; i++)
-    assert_int_equal(append_new(world->store, board, 1, i + 1, NOON_MS + i * 360000ULL),
-                     STORE_STORED);
-}
-
 static void keep_only(struct world *world, uint64_t windows_ms, uint64_t minutes_ms) {
-  const struct store_keep keep = {.windows_ms = windows_ms, .minutes_ms = minutes_ms};
-  assert_int_equal(store_retain(world->store, &keep), 0);
+  assert_int_equal(retain_by_age(world, windows_ms, minutes_ms), 0);
 }
 
 static void sums_say_what_windows_said_to_the_nanosecond(void **state) {
@@ -297,21 +284,6 @@ static void few_boards_are_not_merged(void **state) {
   free(told);
 }
 
-static uint64_t count_windows(struct world *world) {
-  char path[DAY_PATH_BYTES];
-  sqlite3 *db = NULL;
-  sqlite3_stmt *count = NULL;
-  day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM block", -1, &count, NULL),
-                   SQLITE_OK);
-  assert_int_equal(sqlite3_step(count), SQLITE_ROW);
-  uint64_t blocks = (uint64_t)sqlite3_column_int64(count, 0);
-  sqlite3_finalize(count);
-  sqlite3_close(db);
-  return blocks;
-}
-
 static void assert_told(struct world *world, const struct told *expected) {
   static const uint64_t grains_ms[] = {0, 1, TIER_MINUTES_MS, TIER_HOUR_MS, DAY_MS};
   for (unsigned i = 0; i < sizeof grains_ms / sizeof *grains_ms; i++) {
@@ -388,15 +360,10 @@ static void what_comes_when_all_windows_are_gone_counts(void **state) {
 static void a_damaged_file_does_not_keep_retention_busy(void **state) {
   struct world *world = *state;
   char path[DAY_PATH_BYTES];
-  sqlite3 *db = NULL;
   append_hours(world, "b1", 2);
   free(tell_all(world->store));
   day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, "INSERT INTO newest SELECT max(bucket)+288000,1 FROM newest",
-                                NULL, NULL, NULL),
-                   SQLITE_OK);
-  sqlite3_close(db);
+  change_file(path, "INSERT INTO newest SELECT max(bucket)+288000,1 FROM newest");
   assert_int_equal(store_roll(world->store), 0);
   alarm(60);
   keep_only(world, NOON_MS + 6 * 3600000, 0);
@@ -509,14 +476,7 @@ static void a_day_that_an_older_program_left_is_summed_up(void **state) {
   struct told *before = tell_all(world->store);
   store_close(world->store);
   day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
-  sqlite3 *db = NULL;
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db,
-                                "DROP TABLE newest; DROP TABLE self; DROP TABLE pruned;"
-                                "PRAGMA user_version=2;",
-                                NULL, NULL, NULL),
-                   SQLITE_OK);
-  sqlite3_close(db);
+  change_file(path, "DROP TABLE newest; DROP TABLE self; DROP TABLE pruned; PRAGMA user_version=2");
   open_store(world);
   struct told *old = tell_all(world->store);
   assert_same(before, old);

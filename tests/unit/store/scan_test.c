@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Days that are read side by side: what is shown is what they have, in as few blocks as will do. */
-#include "store_fixture.h"
+#include "day_fixture.h"
 
 #include "common/table.h"
-#include "store/day_folder.h"
-
-#include <sqlite3.h>
 
 enum { STACKS = 4096 };
 
@@ -128,11 +125,8 @@ static void more_days_than_are_open_at_once_are_all_shown(void **state) {
 /* Of DAY's blocks of windows none can be read any more. */
 static void damage(struct world *world, uint32_t day) {
   char path[DAY_PATH_BYTES];
-  sqlite3 *db = NULL;
   assert_int_equal(day_folder_path(world->dir, DAY_WINDOWS, day, path), 0);
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, "UPDATE block SET bytes=zeroblob(9)", NULL, NULL, NULL), 0);
-  sqlite3_close(db);
+  change_file(path, "UPDATE block SET bytes=zeroblob(9)");
 }
 
 static void a_damaged_day_leaves_those_beside_it_whole(void **state) {

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store on files that are damaged, of another version, or find no room. */
-#include "store_fixture.h"
-
-#include "store/day_folder.h"
+#include "day_fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -100,19 +97,14 @@ static void settling_into_a_damaged_file_begins_a_fresh_one(void **state) {
 static void a_newer_version_is_refused_with_its_name(void **state) {
   struct world *world = *state;
   char path[128], error[256] = "";
-  sqlite3 *db = NULL;
   struct store *other = NULL;
   store_close(world->store);
   snprintf(path, sizeof path, "%s/landing.db", world->dir);
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, "PRAGMA user_version=99", NULL, NULL, NULL), SQLITE_OK);
-  sqlite3_close(db);
+  change_file(path, "PRAGMA user_version=99");
   assert_int_equal(store_open(world->dir, &other, error, sizeof error), -EPROTO);
   assert_non_null(strstr(error, "landing.db"));
   assert_non_null(strstr(error, "written by a newer fleetprof"));
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, "PRAGMA user_version=1", NULL, NULL, NULL), SQLITE_OK);
-  sqlite3_close(db);
+  change_file(path, "PRAGMA user_version=1");
   open_store(world);
 }
 

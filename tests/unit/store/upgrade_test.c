@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What earlier versions left (tests/golden/stores) opens, is complete, is written on, and is of
    this version then; what a later one left is refused and stays as it is. */
-#include "store_fixture.h"
+#include "day_fixture.h"
 
 #include "store/day_file.h"
-#include "store/day_folder.h"
 #include "store/file_version.h"
 #include "store/landing.h"
 #include "store/tier_file.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 
 enum { BATCHES = 6, RUN = 7, HALF_DAY_MS = 12 * 3600 * 1000 };
 
@@ -103,11 +101,8 @@ static void sums_that_a_kept_version_left_are_read_and_added_to(void **state) {
 
 static void set_version(const char *path, unsigned version) {
   char sql[64];
-  sqlite3 *db = NULL;
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
   snprintf(sql, sizeof sql, "PRAGMA user_version=%u", version);
-  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-  sqlite3_close(db);
+  change_file(path, sql);
 }
 
 static void refuse(const struct world *world, const char *path, unsigned known) {
