@@ -52,7 +52,7 @@ while IFS='|' read -r headers folders; do
 done <<'TABLE'
 event2/                  | agent/daemon/|agent/uplink/|collector/ingest/|collector/http/|collector/main.c|collector/reload.c
 openssl/                 | common/tls|fetch/|agent/upload/|agent/daemon/|agent/uplink/|agent/credentials/|agent/elf/|agent/cli/|collector/identity/|collector/ingest/|collector/http/|collector/store/|collector/names/|collector/backup/
-sqlite3.h                | collector/identity/|collector/store/|collector/names/
+sqlite3.h                | collector/sqlite/|collector/identity/|collector/store/|collector/names/
 zstd.h                   | proto/compress
 zlib.h                   | agent/tables/|collector/view/|collector/http/
 protobuf-c/              | proto/

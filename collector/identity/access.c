@@ -17,6 +17,7 @@
 #include "common/clock.h"
 #include "common/span.h"
 #include "rationed_log.h"
+#include "sqlite/sqlite_error.h"
 #include "token.h"
 
 #include <errno.h>
@@ -107,7 +108,7 @@ static int make_name(struct access *access, char name[BOARD_NAME_BYTES]) {
 static int judge_token(struct access *access, sqlite3_stmt *row, char name[BOARD_NAME_BYTES],
                        const char **why) {
   int step = sqlite3_step(row);
-  if (step != SQLITE_ROW && step != SQLITE_DONE) return access_db_errno(step);
+  if (step != SQLITE_ROW && step != SQLITE_DONE) return sqlite_error(step, 0);
   *why = step == SQLITE_DONE                               ? "unknown token"
          : sqlite3_column_type(row, 1) != SQLITE_NULL      ? "token was used"
          : sqlite3_column_int64(row, 0) <= access_now_ms() ? "token has expired"
@@ -128,7 +129,7 @@ static int enrol(struct access *access, const uint8_t *hash, char name[BOARD_NAM
                                         "SELECT expires_ms, used_s, board FROM tokens"
                                         " WHERE hash = ? AND role = 'enroll'",
                                         "h", hash);
-  if (row == NULL) return access_db_errno(sqlite3_errcode(access->database));
+  if (row == NULL) return sqlite_error(sqlite3_errcode(access->database), 0);
   int result = judge_token(access, row, name, why);
   sqlite3_finalize(row);
   if (result != 0) return result;
@@ -171,14 +172,14 @@ static int find_standing(struct access *access, const char *board, struct standi
       "SELECT revoked_s IS NOT NULL, ifnull(used_from_s, 0), ifnull(root, 0) FROM boards"
       " WHERE name = ?",
       "s", board);
-  if (row == NULL) return access_db_errno(sqlite3_errcode(access->database));
+  if (row == NULL) return sqlite_error(sqlite3_errcode(access->database), 0);
   *ret = (struct standing){.is_known = sqlite3_step(row) == SQLITE_ROW};
   if (ret->is_known) {
     ret->is_revoked = sqlite3_column_int(row, 0) != 0;
     ret->used_from_s = sqlite3_column_int64(row, 1);
     ret->root = sqlite3_column_int64(row, 2);
   }
-  return access_db_errno(sqlite3_finalize(row));
+  return sqlite_error(sqlite3_finalize(row), 0);
 }
 
 static int judge_standing(const struct standing *standing,
@@ -287,12 +288,12 @@ int access_revoked(struct access *access, int (*on_board)(void *context, const c
   pthread_mutex_lock(&access->lock);
   sqlite3_stmt *rows = access_db_prepare(
       access, "SELECT name FROM boards WHERE revoked_s IS NOT NULL ORDER BY name", "");
-  int result = rows ? 0 : access_db_errno(sqlite3_errcode(access->database));
+  int result = rows ? 0 : sqlite_error(sqlite3_errcode(access->database), 0);
   while (result == 0) {
     int step = sqlite3_step(rows);
     if (step == SQLITE_DONE) break;
     result = step == SQLITE_ROW ? on_board(context, (const char *)sqlite3_column_text(rows, 0))
-                                : access_db_errno(step);
+                                : sqlite_error(step, 0);
   }
   sqlite3_finalize(rows);
   pthread_mutex_unlock(&access->lock);
@@ -339,7 +340,7 @@ int access_rollover(struct access *access, uint64_t root, struct access_rollover
                              "i", (int64_t)root);
   while (rows != NULL && sqlite3_step(rows) == SQLITE_ROW)
     if (on_board(context, (const char *)sqlite3_column_text(rows, 0)) != 0) break;
-  if (result == 0) result = access_db_errno(rows ? SQLITE_OK : sqlite3_errcode(access->database));
+  if (result == 0) result = sqlite_error(rows ? SQLITE_OK : sqlite3_errcode(access->database), 0);
   sqlite3_finalize(rows);
   pthread_mutex_unlock(&access->lock);
   return result;

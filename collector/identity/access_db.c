@@ -6,6 +6,7 @@
 #include "access_db.h"
 
 #include "common/clock.h"
+#include "sqlite/sqlite_error.h"
 #include "token.h"
 
 #include <errno.h>
@@ -36,31 +37,6 @@ int64_t access_now_ms(void) {
   return (int64_t)(clock_walltime_ns() / NS_PER_MS);
 }
 
-int access_db_errno(int code) {
-  switch (code & 0xff) {
-  case SQLITE_OK:
-  case SQLITE_DONE:
-  case SQLITE_ROW:
-    return 0;
-  case SQLITE_NOMEM:
-    return -ENOMEM;
-  case SQLITE_FULL:
-    return -ENOSPC;
-  case SQLITE_BUSY:
-  case SQLITE_LOCKED:
-    return -EBUSY;
-  case SQLITE_PERM:
-  case SQLITE_READONLY:
-  case SQLITE_CANTOPEN:
-    return -EACCES;
-  case SQLITE_CORRUPT:
-  case SQLITE_NOTADB:
-    return -EUCLEAN;
-  default:
-    return -EIO;
-  }
-}
-
 sqlite3_stmt *access_db_prepare(struct access *access, const char *sql, const char *kinds, ...) {
   sqlite3_stmt *statement = NULL;
   if (sqlite3_prepare_v2(access->database, sql, -1, &statement, NULL) != SQLITE_OK) return NULL;
@@ -79,15 +55,17 @@ sqlite3_stmt *access_db_prepare(struct access *access, const char *sql, const ch
 }
 
 int access_db_finish(struct access *access, sqlite3_stmt *statement) {
-  if (statement == NULL) return access_db_errno(sqlite3_errcode(access->database));
+  if (statement == NULL) return sqlite_error(sqlite3_errcode(access->database), 0);
+  errno = 0;
   sqlite3_step(statement);
-  return access_db_errno(sqlite3_finalize(statement));
+  int cause = errno;
+  return sqlite_error(sqlite3_finalize(statement), cause);
 }
 
 int access_db_number(struct access *access, sqlite3_stmt *statement, int64_t *ret) {
-  if (statement == NULL) return access_db_errno(sqlite3_errcode(access->database));
+  if (statement == NULL) return sqlite_error(sqlite3_errcode(access->database), 0);
   if (sqlite3_step(statement) == SQLITE_ROW) *ret = sqlite3_column_int64(statement, 0);
-  return access_db_errno(sqlite3_finalize(statement));
+  return sqlite_error(sqlite3_finalize(statement), 0);
 }
 
 void access_db_set_patience(struct access *access, bool is_patient) {
@@ -95,7 +73,9 @@ void access_db_set_patience(struct access *access, bool is_patient) {
 }
 
 int access_db_run(struct access *access, const char *sql) {
-  return access_db_errno(sqlite3_exec(access->database, sql, NULL, NULL, NULL));
+  errno = 0;
+  int code = sqlite3_exec(access->database, sql, NULL, NULL, NULL);
+  return sqlite_error(code, errno);
 }
 
 int access_db_end(struct access *access, int result) {
@@ -131,7 +111,7 @@ static int look(struct access *access) {
   bool is_sound =
       code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(check, 0), "ok") == 0;
   sqlite3_finalize(check);
-  if (code != SQLITE_ROW) return access_db_errno(code) != 0 ? access_db_errno(code) : -EIO;
+  if (code != SQLITE_ROW) return sqlite_error(code, 0) != 0 ? sqlite_error(code, 0) : -EIO;
   if (!is_sound) return -EUCLEAN;
   int result =
       access_db_number(access, access_db_prepare(access, "PRAGMA user_version", ""), &version);
@@ -156,7 +136,7 @@ int access_db_open(struct access *access, const char *dir) {
   close(fd);
   int code =
       sqlite3_open_v2(path, &access->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
-  if (code != SQLITE_OK) return access_db_errno(code);
+  if (code != SQLITE_OK) return sqlite_error(code, 0);
   access_db_set_patience(access, true);
   int result = look(access);
   if (result == 0) result = access_db_run(access, schema);

@@ -29,9 +29,6 @@ const char *access_db_why(const struct access *access, int failure);
 int64_t access_now_s(void);
 int64_t access_now_ms(void);
 
-/* The -errno that a result code of SQLite comes to, or 0. */
-int access_db_errno(int code);
-
 /* Prepares SQL and binds text ("s"), int64 ("i") or a token hash ("h") in turn; NULL when it cannot
    be prepared. */
 sqlite3_stmt *access_db_prepare(struct access *access, const char *sql, const char *kinds, ...);

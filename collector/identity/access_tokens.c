@@ -6,6 +6,7 @@
 #include "board_name.h"
 #include "common/clock.h"
 #include "known_tokens.h"
+#include "sqlite/sqlite_error.h"
 
 #include <errno.h>
 #include <openssl/rand.h>
@@ -87,7 +88,7 @@ static int look_up(struct access *access, const uint8_t *hash) {
                         "SELECT role, expires_ms, ifnull(used_s, 0) FROM tokens WHERE hash = ?"
                         " AND expires_ms > ? AND (role <> 'enroll' OR used_s IS NULL)",
                         "hi", hash, access_now_ms());
-  if (row == NULL) return access_db_errno(sqlite3_errcode(access->database));
+  if (row == NULL) return sqlite_error(sqlite3_errcode(access->database), 0);
   int step = sqlite3_step(row);
   if (step == SQLITE_ROW) {
     memcpy(token.hash, hash, sizeof token.hash);
@@ -98,7 +99,7 @@ static int look_up(struct access *access, const uint8_t *hash) {
   } else if (step == SQLITE_DONE) {
     known_tokens_forget(&access->known, hash);
   }
-  return access_db_errno(sqlite3_finalize(row));
+  return sqlite_error(sqlite3_finalize(row), 0);
 }
 
 void access_token_learn(struct access *access, const char *token) {
@@ -177,11 +178,11 @@ int access_tokens_list(struct access *access,
       "SELECT " TOKEN_ID ", prefix, role, board, created_s, expires_ms, ifnull(used_s, 0)"
       " FROM tokens ORDER BY created_s, hash",
       "");
-  int result = rows ? 0 : access_db_errno(sqlite3_errcode(access->database));
+  int result = rows ? 0 : sqlite_error(sqlite3_errcode(access->database), 0);
   while (result == 0) {
     int step = sqlite3_step(rows);
     if (step != SQLITE_ROW) {
-      result = access_db_errno(step);
+      result = sqlite_error(step, 0);
       break;
     }
     read_token(rows, &token);
@@ -207,13 +208,13 @@ static void id_of(const char *text, char ret[ACCESS_TOKEN_ID_BYTES]) {
 static int forget(struct access *access, const char *id, char *what, size_t what_len) {
   sqlite3_stmt *row = access_db_prepare(
       access, "SELECT prefix, role FROM tokens WHERE " TOKEN_ID " = lower(?)", "s", id);
-  if (row == NULL) return access_db_errno(sqlite3_errcode(access->database));
+  if (row == NULL) return sqlite_error(sqlite3_errcode(access->database), 0);
   int step = sqlite3_step(row);
   if (step == SQLITE_ROW)
     snprintf(what, what_len, "token %s... revoked: role %s",
              (const char *)sqlite3_column_text(row, 0), (const char *)sqlite3_column_text(row, 1));
   sqlite3_finalize(row);
-  if (step != SQLITE_ROW) return step == SQLITE_DONE ? -ENOENT : access_db_errno(step);
+  if (step != SQLITE_ROW) return step == SQLITE_DONE ? -ENOENT : sqlite_error(step, 0);
   return access_db_finish(
       access,
       access_db_prepare(access, "DELETE FROM tokens WHERE " TOKEN_ID " = lower(?)", "s", id));

@@ -17,6 +17,8 @@
    each module of each board: preparing anew was nine tenths of that.) */
 #include "debug_db.h"
 
+#include "sqlite/sqlite_error.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,24 +59,6 @@ static const char schema[] =
 
 enum { BUSY_MS_MAX = 5000 }; /* a backup may hold the file for a moment */
 
-static int to_errno(int code) {
-  switch (code & 0xff) {
-  case SQLITE_OK:
-  case SQLITE_ROW:
-  case SQLITE_DONE:
-    return 0;
-  case SQLITE_FULL:
-    return -ENOSPC;
-  case SQLITE_NOMEM:
-    return -ENOMEM;
-  case SQLITE_CORRUPT:
-  case SQLITE_NOTADB:
-    return -EUCLEAN;
-  default:
-    return -EIO;
-  }
-}
-
 /* Looks at the tables before they are changed.  They are small: rows, not files. */
 static int look(sqlite3 *db, const char *path, char *error, size_t error_len) {
   sqlite3_stmt *check = NULL;
@@ -83,7 +67,7 @@ static int look(sqlite3 *db, const char *path, char *error, size_t error_len) {
   bool is_sound =
       code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(check, 0), "ok") == 0;
   sqlite3_finalize(check);
-  if (code != SQLITE_ROW) return to_errno(code) != 0 ? to_errno(code) : -EIO;
+  if (code != SQLITE_ROW) return sqlite_error(code, 0) != 0 ? sqlite_error(code, 0) : -EIO;
   if (!is_sound) return -EUCLEAN;
   int64_t version = debug_db_number(db, 0, "PRAGMA user_version", "");
   if (version <= DEBUG_DB_VERSION) return 0;
@@ -105,9 +89,9 @@ int debug_db_open(const char *path, sqlite3 **ret, char *error, size_t error_len
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   int code = sqlite3_open_v2(path, &db, flags, NULL);
   if (code == SQLITE_OK) code = sqlite3_busy_timeout(db, BUSY_MS_MAX);
-  int failure = to_errno(code);
+  int failure = sqlite_error(code, 0);
   if (failure == 0) failure = look(db, path, error, error_len);
-  if (failure == 0) failure = to_errno(sqlite3_exec(db, schema, NULL, NULL, NULL));
+  if (failure == 0) failure = sqlite_error(sqlite3_exec(db, schema, NULL, NULL, NULL), 0);
   if (failure == 0) {
     *ret = db;
     return 0;
@@ -147,12 +131,12 @@ static int prepare(sqlite3 *db, sqlite3_stmt **ret, const char *sql) {
     *ret = kept;
     return 0;
   }
-  return to_errno(sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL));
+  return sqlite_error(sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL), 0);
 }
 
 int debug_db_end(sqlite3_stmt *statement) {
   if (statement == NULL) return 0;
-  int error = to_errno(sqlite3_reset(statement));
+  int error = sqlite_error(sqlite3_reset(statement), 0);
   sqlite3_clear_bindings(statement);
   return error;
 }

@@ -87,7 +87,7 @@ static int visit_all(struct store *store, const uint64_t range_ms[2], struct day
 /* Whether ERROR, of settling, is one of the disk: it may last. */
 static bool is_disk_fault(int error) {
   return error == -EIO || error == -ENOSPC || error == -EROFS || error == -EDQUOT ||
-         error == -EBUSY || error == -EACCES;
+         error == -EBUSY || error == -EACCES || error == -EPERM;
 }
 
 /* Waits until all that was appended has settled.  What was settled before can be read all the same
@@ -98,8 +98,7 @@ static int wait_for_all(struct store *store) {
   int error = settle_wait(store->settle, landed.newest_id);
   if (error == 0 || (error != -ETIMEDOUT && !is_disk_fault(error))) return error;
   atomic_fetch_add_explicit(&store->stale_reads, 1, memory_order_relaxed);
-  if (error == -ETIMEDOUT)
-    atomic_fetch_add_explicit(&store->late_reads, 1, memory_order_relaxed);
+  if (error == -ETIMEDOUT) atomic_fetch_add_explicit(&store->late_reads, 1, memory_order_relaxed);
   return 0;
 }
 

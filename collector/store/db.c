@@ -9,6 +9,8 @@
    and added in C, where they are unsigned. */
 #include "db.h"
 
+#include "sqlite/sqlite_error.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,48 +29,22 @@ void db_stay_beside(void) {
   is_beside = true;
 }
 
-int db_errno(int code) {
-  switch (code & 0xff) {
-  case SQLITE_OK:
-  case SQLITE_ROW:
-  case SQLITE_DONE:
-    return 0;
-  case SQLITE_NOMEM:
-    return -ENOMEM;
-  case SQLITE_FULL:
-    return -ENOSPC;
-  case SQLITE_BUSY:
-  case SQLITE_LOCKED:
-    return -EBUSY;
-  case SQLITE_READONLY:
-    return -EROFS;
-  case SQLITE_PERM:
-  case SQLITE_AUTH:
-    return -EACCES;
-  case SQLITE_CORRUPT:
-  case SQLITE_NOTADB:
-  case SQLITE_FORMAT:
-  case SQLITE_SCHEMA:
-  case SQLITE_ERROR:
-    return -EUCLEAN; /* our SQL is fixed: it only fails on tables that are not ours */
-  case SQLITE_TOOBIG:
-    return -EOVERFLOW;
-  default:
-    return -EIO;
-  }
+/* As sqlite_error has it, but for this: our SQL is fixed, so it only fails on tables that are not
+   ours. */
+static int error_of(int code, int cause) {
+  int kind = code & 0xff;
+  bool is_not_ours = kind == SQLITE_ERROR || kind == SQLITE_SCHEMA || kind == SQLITE_FORMAT;
+  return is_not_ours ? -EUCLEAN : sqlite_error(code, cause);
 }
 
-/* What CODE means, of a call before which errno was 0.  A disk without room fails in more ways than
-   SQLITE_FULL: over a quota, or before a WAL's index; and sqlite3_system_errno knows nothing of a
-   COMMIT. */
-static int error_of(int code) {
-  int error = db_errno(code);
-  return error == -EIO && (errno == ENOSPC || errno == EDQUOT) ? -errno : error;
+int db_errno(int code) {
+  return error_of(code, 0);
 }
 
 int db_exec(sqlite3 *db, const char *sql) {
   errno = 0;
-  return error_of(sqlite3_exec(db, sql, NULL, NULL, NULL));
+  int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+  return error_of(code, errno);
 }
 
 void db_close(sqlite3 *db) {
@@ -154,7 +130,7 @@ int db_step(sqlite3_stmt *statement) {
   errno = 0;
   int code = sqlite3_step(statement);
   if (code == SQLITE_ROW) return 1;
-  int error = error_of(code);
+  int error = error_of(code, errno);
   sqlite3_reset(statement);
   return error;
 }
