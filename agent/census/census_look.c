@@ -11,6 +11,7 @@
    fair tick makes (lock_step.c). */
 #include "census_parts.h"
 
+#include "common/array.h"
 #include "common/clock.h"
 #include "proc/proc_status.h"
 #include "proto/batch.h"
@@ -25,13 +26,11 @@ enum { LOCKED_LOOKS = 3 };
 static struct census_thread *thread_of(struct census *census, pid_t pid, pid_t tid) {
   for (uint32_t i = 0; i < census->thread_count; i++)
     if (census->threads[i].tid == tid && census->threads[i].pid == pid) return &census->threads[i];
-  if (census->thread_count == census->thread_cap) {
-    uint32_t cap = census->thread_cap ? census->thread_cap * 2 : CENSUS_ROWS_STEP;
-    struct census_thread *threads = reallocarray(census->threads, cap, sizeof *threads);
-    if (threads == NULL) return NULL;
-    census->threads = threads;
-    census->thread_cap = cap;
-  }
+  struct census_thread *threads =
+      array_grow(census->threads, census->thread_count, &census->thread_cap, CENSUS_ROWS_STEP,
+                 sizeof *threads);
+  if (threads == NULL) return NULL;
+  census->threads = threads;
   struct census_thread *thread = &census->threads[census->thread_count++];
   *thread = (struct census_thread){.pid = pid, .tid = tid};
   return thread;

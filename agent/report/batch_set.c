@@ -3,6 +3,8 @@
    collector's store counts it once, too. */
 #include "batch_set.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,13 +16,9 @@ int batch_set_add(struct batch_set *set, uint64_t run, uint64_t seq) {
   uint32_t cursor, at = table_find(&set->by_key, hash, &cursor);
   for (; at != TABLE_NONE; at = table_next(&set->by_key, hash, &cursor))
     if (set->keys[at].run == run && set->keys[at].seq == seq) return -EEXIST;
-  if (set->count == set->room) {
-    uint32_t room = set->room > 0 ? set->room * 2 : FIRST_ROOM;
-    void *more = reallocarray(set->keys, room, sizeof *set->keys);
-    if (more == NULL) return -ENOMEM;
-    set->keys = more;
-    set->room = room;
-  }
+  void *more = array_grow(set->keys, set->count, &set->room, FIRST_ROOM, sizeof *set->keys);
+  if (more == NULL) return -ENOMEM;
+  set->keys = more;
   set->keys[set->count] = key;
   return table_add(&set->by_key, hash, set->count++);
 }

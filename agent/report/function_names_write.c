@@ -3,6 +3,7 @@
    them, so that another address of a function takes some 8 bytes, and 3 or 4 behind zstd. */
 #include "function_names.h"
 
+#include "common/array.h"
 #include "proto/varint.h"
 #include "symbol/symbol_index.h"
 
@@ -34,12 +35,10 @@ static uint32_t number_of(struct function_names *names, const char *text) {
 }
 
 static bool make_room(struct function_names *names) {
-  if (names->function_count < names->function_room) return true;
-  uint32_t room = names->function_room > 0 ? names->function_room * 2 : FIRST_ROOM;
-  struct named_function *more = reallocarray(names->functions, room, sizeof *more);
+  struct named_function *more = array_grow(names->functions, names->function_count,
+                                           &names->function_room, FIRST_ROOM, sizeof *more);
   if (more == NULL) return false;
   names->functions = more;
-  names->function_room = room;
   return true;
 }
 

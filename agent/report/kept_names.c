@@ -12,6 +12,7 @@
    the file: beyond that a name is not found, which costs that name. */
 #include "kept_names.h"
 
+#include "common/array.h"
 #include "symbol/symbol_index.h"
 
 #include <errno.h>
@@ -65,17 +66,6 @@ static int out_of_room(const struct kept_names *kept, size_t len) {
   return arena_is_over(&kept->arena, len) ? -EOVERFLOW : -ENOMEM;
 }
 
-/* Makes room for one more entry of SIZE bytes in *ARRAY. */
-static int make_room(void **array, uint32_t count, uint32_t *room, size_t size) {
-  if (count < *room) return 0;
-  uint32_t wanted = *room > 0 ? *room * 2 : FIRST_ROOM;
-  void *more = reallocarray(*array, wanted, size);
-  if (more == NULL) return -ENOMEM;
-  *array = more;
-  *room = wanted;
-  return 0;
-}
-
 enum names_quality names_quality_of(const struct symbol_frame *root, enum names_quality quality) {
   return root->name[0] == '\0' ? NAMES_BOUNDS : quality;
 }
@@ -92,9 +82,9 @@ static int keep_text(struct kept_names *kept, const char **text, size_t len) {
     *text = known->text;
     return 0;
   }
-  void *texts = kept->texts;
-  int error = make_room(&texts, kept->text_count, &kept->text_room, sizeof *kept->texts);
-  if (error != 0) return error;
+  void *texts =
+      array_grow(kept->texts, kept->text_count, &kept->text_room, FIRST_ROOM, sizeof *kept->texts);
+  if (texts == NULL) return -ENOMEM;
   kept->texts = texts;
   const char *copy = arena_string(&kept->arena, *text, len);
   if (copy == NULL) return out_of_room(kept, len + 1);
@@ -124,14 +114,14 @@ static uint32_t find_module(const struct kept_names *kept, struct span id) {
 }
 
 static int add_module(struct kept_names *kept, struct span id, uint32_t *ret) {
-  void *modules = kept->modules;
   if (kept->module_count == KEPT_NAMES_MODULES_MAX) return -EOVERFLOW;
-  int error = make_room(&modules, kept->module_count, &kept->module_room, sizeof *kept->modules);
-  if (error != 0) return error;
+  void *modules = array_grow(kept->modules, kept->module_count, &kept->module_room, FIRST_ROOM,
+                             sizeof *kept->modules);
+  if (modules == NULL) return -ENOMEM;
   kept->modules = modules;
   const char *copy = arena_string(&kept->arena, id.data, id.len);
   if (copy == NULL) return out_of_room(kept, id.len + 1);
-  error = table_add(&kept->by_id, table_hash(id.data, id.len, kept->seed), kept->module_count);
+  int error = table_add(&kept->by_id, table_hash(id.data, id.len, kept->seed), kept->module_count);
   if (error != 0) return error;
   kept->modules[kept->module_count] = span_of(copy, id.len);
   *ret = kept->module_count++;
@@ -176,10 +166,9 @@ static struct kept_function *find_bounds(const struct kept_names *kept, uint32_t
 }
 
 static int new_function(struct kept_names *kept, const struct kept_function *function) {
-  void *functions = kept->functions;
-  int error =
-      make_room(&functions, kept->function_count, &kept->function_room, sizeof *kept->functions);
-  if (error != 0) return error;
+  void *functions = array_grow(kept->functions, kept->function_count, &kept->function_room,
+                               FIRST_ROOM, sizeof *kept->functions);
+  if (functions == NULL) return -ENOMEM;
   kept->functions = functions;
   kept->functions[kept->function_count] = *function;
   return table_add(&kept->by_bounds, hash_of_bounds(kept, function->module, function->frame),
@@ -187,9 +176,9 @@ static int new_function(struct kept_names *kept, const struct kept_function *fun
 }
 
 static int new_place(struct kept_names *kept, const struct kept_place *place) {
-  void *places = kept->places;
-  int error = make_room(&places, kept->place_count, &kept->place_room, sizeof *kept->places);
-  if (error != 0) return error;
+  void *places = array_grow(kept->places, kept->place_count, &kept->place_room, FIRST_ROOM,
+                            sizeof *kept->places);
+  if (places == NULL) return -ENOMEM;
   kept->places = places;
   kept->places[kept->place_count] = *place;
   return table_add(&kept->by_address, hash_of_address(kept, place->module, place->address),

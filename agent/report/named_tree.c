@@ -10,6 +10,7 @@
 #include "best_name.h"
 #include "pair_caller.h"
 
+#include "common/array.h"
 #include "common/buf.h"
 #include "symbol/name_text.h"
 #include "symbol/symbol_index.h"
@@ -66,13 +67,10 @@ static int add_step(struct naming *naming, const struct view_function *function,
                     const struct tree_step *more_of) {
   struct tree_step step = *more_of;
   if (function->name == NULL) return -ENOMEM;
-  if (naming->step_count == naming->step_room) {
-    uint32_t room = naming->step_room > 0 ? naming->step_room * 2 : 1024;
-    struct tree_step *more = reallocarray(naming->steps, room, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    naming->steps = more;
-    naming->step_room = room;
-  }
+  struct tree_step *more =
+      array_grow(naming->steps, naming->step_count, &naming->step_room, 1024, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  naming->steps = more;
   int error = function_table_intern(&naming->tree->functions, function, is_lasting, &step.function);
   if (error == 0) naming->steps[naming->step_count++] = step;
   return error;

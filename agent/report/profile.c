@@ -10,6 +10,7 @@
    and that ends at the limits in the header. */
 #include "profile.h"
 
+#include "common/array.h"
 #include "common/clock.h"
 #include "common/path.h"
 #include "proto/text.h"
@@ -53,16 +54,6 @@ void profile_fini(struct profile *profile) {
   arena_fini(&profile->arena);
 }
 
-/* ARRAY with room for more than COUNT entries of SIZE bytes, moved if need be; NULL when memory ran
-   out. */
-static void *grow(void *array, uint32_t count, uint32_t *room, size_t size) {
-  if (count < *room) return array;
-  uint32_t wanted = *room > 0 ? *room * 2 : FIRST_ROOM;
-  void *more = reallocarray(array, wanted, size);
-  if (more != NULL) *room = wanted;
-  return more;
-}
-
 /* A clean copy, fit for terminals; "" when there is no room for it. */
 static const char *keep_text(struct profile *profile, const char *text) {
   char *copy = arena_string(&profile->arena, text, strlen(text));
@@ -78,8 +69,8 @@ static bool is_same_module(const struct profile_module *a, const struct batch_mo
 
 static int add_module(struct profile *profile, const struct batch_module *module, uint64_t hash) {
   if (profile->module_count == PROFILE_MODULES_MAX) return -EOVERFLOW;
-  void *more = grow(profile->modules, profile->module_count, &profile->module_room,
-                    sizeof *profile->modules);
+  void *more = array_grow(profile->modules, profile->module_count, &profile->module_room,
+                          FIRST_ROOM, sizeof *profile->modules);
   if (more == NULL) return -ENOMEM;
   profile->modules = more;
   struct profile_module copy = {.size_bytes = module->size_bytes, .kind = module->kind};
@@ -113,8 +104,8 @@ static int intern_frame(struct profile *profile, uint32_t module, uint64_t addre
   *ret = at == TABLE_NONE ? profile->frame_count : at;
   if (at != TABLE_NONE) return 0;
   if (profile->frame_count == PROFILE_FRAMES_MAX) return -EOVERFLOW;
-  void *more =
-      grow(profile->frames, profile->frame_count, &profile->frame_room, sizeof *profile->frames);
+  void *more = array_grow(profile->frames, profile->frame_count, &profile->frame_room, FIRST_ROOM,
+                          sizeof *profile->frames);
   if (more == NULL) return -ENOMEM;
   profile->frames = more;
   profile->frames[profile->frame_count] =
@@ -137,8 +128,8 @@ static int intern_node(struct profile *profile, const struct profile_node *node,
   *ret = at == TABLE_NONE ? profile->node_count : at;
   if (at != TABLE_NONE) return 0;
   if (profile->node_count == PROFILE_NODES_MAX) return -EOVERFLOW;
-  void *more =
-      grow(profile->nodes, profile->node_count, &profile->node_room, sizeof *profile->nodes);
+  void *more = array_grow(profile->nodes, profile->node_count, &profile->node_room, FIRST_ROOM,
+                          sizeof *profile->nodes);
   if (more == NULL) return -ENOMEM;
   profile->nodes = more;
   profile->nodes[profile->node_count] = *node;
@@ -207,7 +198,8 @@ static int keep_books(struct profile *profile, const struct batch *batch, uint64
   while (at < profile->run_count && profile->runs[at].counters.run != batch->counters.run) at++;
   if (at == profile->run_count) {
     if (profile->run_count == PROFILE_RUNS_MAX) return -EOVERFLOW;
-    void *more = grow(profile->runs, profile->run_count, &profile->run_room, sizeof *profile->runs);
+    void *more = array_grow(profile->runs, profile->run_count, &profile->run_room, FIRST_ROOM,
+                            sizeof *profile->runs);
     if (more == NULL) return -ENOMEM;
     profile->runs = more;
     profile->runs[profile->run_count++] = (struct profile_run){.seq = 0};

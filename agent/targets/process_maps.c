@@ -10,6 +10,7 @@
    the first return address outside of executable memory is where belief ends. */
 #include "process_maps.h"
 
+#include "common/array.h"
 #include "common/buf.h"
 #include "proc/mappings.h"
 #include "proc/mount_info.h"
@@ -48,11 +49,10 @@ bool process_has_code(const struct process *process, uint64_t pc) {
 static bool reserve_map(struct process *process) {
   if (process->map_count < process->map_cap) return true;
   if (process->map_cap >= PROCESS_MAPS_MAX) return false;
-  uint32_t cap = process->map_cap ? process->map_cap * 2 : 8;
-  struct process_map *maps = realloc(process->maps, cap * sizeof *maps);
+  struct process_map *maps =
+      array_grow(process->maps, process->map_count, &process->map_cap, 8, sizeof *maps);
   if (maps == NULL) return false;
   process->maps = maps;
-  process->map_cap = cap;
   return true;
 }
 

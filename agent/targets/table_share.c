@@ -17,6 +17,7 @@
    would be the end of the worker. */
 #include "table_share.h"
 
+#include "common/array.h"
 #include "proto/limits.h"
 #include "ring/wide.h"
 
@@ -77,11 +78,10 @@ static struct table_share_row *find(const struct table_share *share, struct span
 static bool reserve(struct table_share *share) {
   if (share->count < share->room) return true;
   if (share->room == TABLE_SHARE_MODULES_MAX) return false;
-  uint32_t room = share->room != 0 ? share->room * 2 : 16;
-  struct table_share_row *rows = realloc(share->rows, room * sizeof *rows);
+  struct table_share_row *rows =
+      array_grow(share->rows, share->count, &share->room, 16, sizeof *rows);
   if (rows == NULL) return false;
   share->rows = rows;
-  share->room = room;
   return true;
 }
 

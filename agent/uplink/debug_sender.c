@@ -15,6 +15,7 @@
 #include "debug_file.h"
 
 #include "common/arena.h"
+#include "common/array.h"
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/table.h"
@@ -99,13 +100,10 @@ static struct note *make_note(struct debug_sender *sender) {
     free(note->paths);
     return note;
   }
-  if (sender->note_count == sender->note_cap) {
-    unsigned cap = sender->note_cap ? sender->note_cap * 2 : NOTES_FIRST;
-    struct note *notes = reallocarray(sender->notes, cap, sizeof *notes);
-    if (notes == NULL) return NULL;
-    sender->notes = notes;
-    sender->note_cap = cap;
-  }
+  struct note *notes =
+      array_grow(sender->notes, sender->note_count, &sender->note_cap, NOTES_FIRST, sizeof *notes);
+  if (notes == NULL) return NULL;
+  sender->notes = notes;
   return &sender->notes[sender->note_count++];
 }
 

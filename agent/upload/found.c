@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "found.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
+
+enum { FIRST_ROOM = 64 };
 
 #define NAMES_BYTES_MAX ((size_t)1 << 30)
 
@@ -17,15 +21,6 @@ void found_fini(struct found *found) {
   *found = (struct found){0};
 }
 
-static int grow(struct found *found) {
-  uint32_t cap = found->cap > 0 ? 2 * found->cap : 64;
-  struct found_file *files = realloc(found->files, cap * sizeof *files);
-  if (files == NULL) return -ENOMEM;
-  found->files = files;
-  found->cap = cap;
-  return 0;
-}
-
 /* The copy of SOURCE: files of one archive come one after the other and share it. */
 static const char *keep_source(struct found *found, const char *source) {
   const char *last = found->count > 0 ? found->files[found->count - 1].source : NULL;
@@ -35,7 +30,10 @@ static const char *keep_source(struct found *found, const char *source) {
 
 int found_add(struct found *found, const struct found_file *file) {
   if (found->count == FOUND_FILES_MAX) return -EOVERFLOW;
-  if (found->count == found->cap && grow(found) != 0) return -ENOMEM;
+  void *files =
+      array_grow(found->files, found->count, &found->cap, FIRST_ROOM, sizeof *found->files);
+  if (files == NULL) return -ENOMEM;
+  found->files = files;
   struct found_file copy = *file;
   copy.source = keep_source(found, file->source);
   copy.name = arena_string(&found->names, file->name, strlen(file->name));

@@ -19,6 +19,7 @@
 #include "table_store.h"
 #include "vdso_table.h"
 
+#include "common/array.h"
 #include "common/clock.h"
 #include "common/path.h"
 #include "common/table.h"
@@ -140,11 +141,10 @@ static struct entry *find_entry(const struct table_store *store, const struct ta
 static bool reserve(struct table_store *store) {
   if (store->count < store->room) return true;
   if (store->room == TABLE_STORE_TABLES_MAX) return false;
-  uint32_t room = store->room ? store->room * 2 : 16;
-  struct entry *entries = realloc(store->entries, room * sizeof *entries);
+  struct entry *entries =
+      array_grow(store->entries, store->count, &store->room, 16, sizeof *entries);
   if (entries == NULL) return false;
   store->entries = entries;
-  store->room = room;
   return true;
 }
 

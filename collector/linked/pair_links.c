@@ -2,6 +2,8 @@
 /* Functions have numbers of our own making: nobody can choose keys that collide. */
 #include "pair_links.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,13 +19,10 @@ static bool is_same(const struct pair_call_key *a, const struct pair_call_key *b
 }
 
 static int grow(struct pair_links *links) {
-  uint32_t room = links->room > 0 ? links->room * 2 : 256;
   if (links->count >= PAIR_LINKS_MAX) return -EOVERFLOW;
-  if (links->count < links->room) return 0;
-  struct pair_link *more = reallocarray(links->links, room, sizeof *more);
+  struct pair_link *more = array_grow(links->links, links->count, &links->room, 256, sizeof *more);
   if (more == NULL) return -ENOMEM;
   links->links = more;
-  links->room = room;
   return 0;
 }
 

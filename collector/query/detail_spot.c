@@ -3,6 +3,7 @@
    so a place is (build, function of the machine code, address), and told by its offset. */
 #include "detail_spot.h"
 
+#include "common/array.h"
 #include "naming.h"
 
 #include "names/symbolizer.h"
@@ -14,13 +15,10 @@
 
 static int add(struct detail_spots *spots, const struct detail_spot *spot, uint64_t key) {
   if (spots->count == DETAIL_SPOTS_MAX) return -EOVERFLOW;
-  if (spots->count == spots->room) {
-    uint32_t room = spots->room > 0 ? spots->room * 2 : 256;
-    struct detail_spot *more = reallocarray(spots->spots, room, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    spots->spots = more;
-    spots->room = room;
-  }
+  struct detail_spot *more =
+      array_grow(spots->spots, spots->count, &spots->room, 256, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  spots->spots = more;
   spots->spots[spots->count] = *spot;
   return table_add(&spots->by_place, key, spots->count++);
 }

@@ -14,6 +14,7 @@
    call, so they are looked up as they are. */
 #include "naming.h"
 
+#include "common/array.h"
 #include "common/path.h"
 #include "names/lookup_counts.h"
 #include "names/name_sources.h"
@@ -81,30 +82,19 @@ void naming_turn(struct naming *naming) {
   naming->step_count = 0;
 }
 
-/* Makes room for one more entry of ENTRY_BYTES in *ARRAY. */
-static int make_room(void **array, uint32_t count, uint32_t *room, size_t entry_bytes) {
-  if (count < *room) return 0;
-  uint32_t wanted = *room > 0 ? *room * 2 : 1024;
-  void *more = reallocarray(*array, wanted, entry_bytes);
-  if (more == NULL) return -ENOMEM;
-  *array = more;
-  *room = wanted;
-  return 0;
-}
-
 static int add_step(struct naming *naming, const struct tree_step *step) {
-  void *steps = naming->steps;
-  int error = make_room(&steps, naming->step_count, &naming->step_room, sizeof *step);
-  if (error != 0) return error;
+  void *steps =
+      array_grow(naming->steps, naming->step_count, &naming->step_room, 1024, sizeof *step);
+  if (steps == NULL) return -ENOMEM;
   naming->steps = steps;
   naming->steps[naming->step_count++] = *step;
   return 0;
 }
 
 static int remember_text(struct naming *naming, uint64_t key, const struct known_text *text) {
-  void *texts = naming->texts;
-  int error = make_room(&texts, naming->text_count, &naming->text_room, sizeof *text);
-  if (error != 0) return error;
+  void *texts =
+      array_grow(naming->texts, naming->text_count, &naming->text_room, 1024, sizeof *text);
+  if (texts == NULL) return -ENOMEM;
   naming->texts = texts;
   naming->texts[naming->text_count] = *text;
   return table_add(&naming->by_text, key, naming->text_count++);
@@ -315,9 +305,9 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
 }
 
 static int remember(struct naming *naming, uint64_t key, const struct named_address *named) {
-  void *addresses = naming->addresses;
-  int error = make_room(&addresses, naming->address_count, &naming->address_room, sizeof *named);
-  if (error != 0) return error;
+  void *addresses = array_grow(naming->addresses, naming->address_count, &naming->address_room,
+                               1024, sizeof *named);
+  if (addresses == NULL) return -ENOMEM;
   naming->addresses = addresses;
   naming->addresses[naming->address_count] = *named;
   return table_add(&naming->by_address, key, naming->address_count++);

@@ -3,6 +3,7 @@
    has lost is part of an answer, whichever of its programs it was. */
 #include "range.h"
 
+#include "common/array.h"
 #include "common/clock.h"
 #include "query.h"
 #include "selector.h"
@@ -31,13 +32,9 @@ static int add_matching(void *context, const struct store_board *board) {
   struct matching *matching = context;
   matching->board_count++;
   if (!selector_may_match_board(matching->selector, board->name)) return 0;
-  if (matching->count == matching->room) {
-    uint32_t room = matching->room > 0 ? matching->room * 2 : 16;
-    char **more = reallocarray(matching->names, room, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    matching->names = more;
-    matching->room = room;
-  }
+  char **more = array_grow(matching->names, matching->count, &matching->room, 16, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  matching->names = more;
   char *copy = strdup(board->name);
   if (copy == NULL) return -ENOMEM;
   matching->names[matching->count++] = copy;

@@ -14,6 +14,7 @@
 #include "series.h"
 
 #include "common/arena.h"
+#include "common/array.h"
 #include "common/clock.h"
 #include "grouping.h"
 
@@ -43,13 +44,10 @@ uint64_t series_step_count(uint64_t from_ms, uint64_t to_ms, uint64_t step_s) {
 
 static int add_point(struct plotter *plotter, const struct point *wanted, uint64_t key) {
   if (plotter->count == SERIES_POINTS_MAX) return -EOVERFLOW;
-  if (plotter->count == plotter->room) {
-    uint32_t room = plotter->room > 0 ? plotter->room * 2 : 1024;
-    struct point *more = reallocarray(plotter->points, room, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    plotter->points = more;
-    plotter->room = room;
-  }
+  struct point *more =
+      array_grow(plotter->points, plotter->count, &plotter->room, 1024, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  plotter->points = more;
   plotter->points[plotter->count] = *wanted;
   return table_add(&plotter->by_place, key, plotter->count++);
 }

@@ -6,6 +6,7 @@
    such a group for one of theirs. */
 #include "roll_groups.h"
 
+#include "common/array.h"
 #include "label_text.h"
 #include "tier_file.h"
 
@@ -59,13 +60,9 @@ static bool is_same(const struct tier_slot *a, const struct tier_slot *b) {
 }
 
 static int add_sum(struct roll_groups *groups, const struct tier_slot *slot, uint64_t hash) {
-  if (groups->count == groups->room) {
-    uint32_t room = groups->room > 0 ? groups->room * 2 : 64;
-    struct roll_sum *more = reallocarray(groups->sums, room, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    groups->sums = more;
-    groups->room = room;
-  }
+  struct roll_sum *more = array_grow(groups->sums, groups->count, &groups->room, 64, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  groups->sums = more;
   struct roll_sum sum = {.slot = *slot, .labels = strdup(slot->labels)};
   if (sum.labels == NULL) return -ENOMEM;
   sum.slot.labels = sum.labels;

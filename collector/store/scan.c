@@ -23,6 +23,7 @@
    A damaged file is left out from where the damage showed; what was read of it before stays in the
    answer. */
 #include "common/arena.h"
+#include "common/array.h"
 #include "common/table.h"
 #include "day_pool.h"
 #include "day_reader.h"
@@ -92,13 +93,10 @@ static uint32_t find_series(const struct scan *scan, uint64_t hash, const char *
 
 static int add_series(struct scan *scan, uint64_t hash, const char *text) {
   if (scan->series_count == SCAN_SERIES_MAX) return -EOVERFLOW;
-  if (scan->series_count == scan->series_room) {
-    uint32_t room = scan->series_room > 0 ? scan->series_room * 2 : 64;
-    struct known_series *more = reallocarray(scan->series, room, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    scan->series = more;
-    scan->series_room = room;
-  }
+  struct known_series *more =
+      array_grow(scan->series, scan->series_count, &scan->series_room, 64, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  scan->series = more;
   char *copy = arena_string(&scan->arena, text, strlen(text));
   if (copy == NULL) return -ENOMEM;
   scan->series[scan->series_count].text = copy;

@@ -21,6 +21,7 @@
    of them get the same. */
 #include "dwarf_scopes.h"
 
+#include "common/array.h"
 #include "common/buf.h"
 #include "demangle.h"
 #include "dwarf_signature.h"
@@ -180,13 +181,10 @@ static uint32_t find_number(const struct dwarf_scopes *scopes, const void *place
 static int add_name(struct dwarf_scopes *scopes, const void *place,
                     const struct scoped_name *name) {
   if (scopes->count == NAMES_MAX) return 0;
-  if (scopes->count == scopes->room) {
-    uint32_t room = scopes->room > 0 ? scopes->room * 2 : 256;
-    struct scoped_name *more = reallocarray(scopes->names, room, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    scopes->names = more;
-    scopes->room = room;
-  }
+  struct scoped_name *more =
+      array_grow(scopes->names, scopes->count, &scopes->room, 256, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  scopes->names = more;
   scopes->names[scopes->count] = *name;
   return table_add(&scopes->by_place, (uintptr_t)place, scopes->count++);
 }
@@ -296,13 +294,10 @@ static uint32_t count_kind(struct dwarf_scopes *scopes, const char *scope, struc
   uint32_t cursor, at = table_find(&scopes->by_kind, key, &cursor);
   if (at == TABLE_NONE) {
     at = scopes->kind_count;
-    if (at == scopes->kind_room) {
-      uint32_t room = at > 0 ? at * 2 : 64;
-      uint32_t *more = at < NAMES_MAX ? reallocarray(scopes->numbers, room, sizeof *more) : NULL;
-      if (more == NULL) return 0;
-      scopes->numbers = more;
-      scopes->kind_room = room;
-    }
+    if (at >= NAMES_MAX) return 0;
+    uint32_t *more = array_grow(scopes->numbers, at, &scopes->kind_room, 64, sizeof *more);
+    if (more == NULL) return 0;
+    scopes->numbers = more;
     if (table_add(&scopes->by_kind, key, at) != 0) return 0;
     scopes->numbers[scopes->kind_count++] = 0;
   }

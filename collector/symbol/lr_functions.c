@@ -5,6 +5,7 @@
    start, and so nothing is told of it (lr_flow).  Of functions that overlap the first one stays. */
 #include "lr_functions.h"
 
+#include "common/array.h"
 #include "eh_frame.h"
 #include "tables/function_starts.h"
 
@@ -15,13 +16,10 @@ enum { FUNCTIONS_MAX = 4 << 20 };
 
 static int add(struct lr_functions *functions, const struct lr_function *function) {
   if (functions->count >= FUNCTIONS_MAX) return 0;
-  if (functions->count == functions->room) {
-    uint32_t room = functions->room > 0 ? functions->room * 2 : 1024;
-    struct lr_function *more = reallocarray(functions->functions, room, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    functions->functions = more;
-    functions->room = room;
-  }
+  struct lr_function *more =
+      array_grow(functions->functions, functions->count, &functions->room, 1024, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  functions->functions = more;
   functions->functions[functions->count++] = *function;
   return 0;
 }

@@ -3,10 +3,13 @@
    kept as runs of rows and sorted as such, which is some thousand runs, not millions of rows. */
 #include "source_map.h"
 
+#include "common/array.h"
 #include "index_format.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+enum { FIRST_ROOM = 1024 };
 
 void source_map_fini(struct source_map *map) {
   interner_fini(&map->functions);
@@ -16,15 +19,6 @@ void source_map_fini(struct source_map *map) {
   free(map->rows);
   free(map->runs);
   *map = (struct source_map){0};
-}
-
-/* Makes room for one more entry of ENTRY_BYTES in the array at *ARRAY. */
-static void *grow(void *array, uint32_t count, uint32_t *cap, size_t entry_bytes) {
-  if (count < *cap) return array;
-  uint32_t wanted = *cap == 0 ? 1024 : *cap * 2;
-  void *grown = realloc(array, wanted * entry_bytes);
-  if (grown != NULL) *cap = wanted;
-  return grown;
 }
 
 int source_map_add_function(struct source_map *map, const struct index_function *function,
@@ -45,7 +39,8 @@ int source_map_add_file(struct source_map *map, struct span path, uint32_t *ret)
 
 int source_map_add_call(struct source_map *map, const struct source_call *call, uint32_t *ret) {
   if (map->call_count >= SOURCE_CALLS_MAX) return -EOVERFLOW;
-  struct source_call *calls = grow(map->calls, map->call_count, &map->call_cap, sizeof *calls);
+  struct source_call *calls =
+      array_grow(map->calls, map->call_count, &map->call_cap, FIRST_ROOM, sizeof *calls);
   if (calls == NULL) return -ENOMEM;
   map->calls = calls;
   *ret = map->call_count;
@@ -61,7 +56,8 @@ static uint32_t open_rows(const struct source_map *map) {
 
 int source_map_add_row(struct source_map *map, const struct source_row *row) {
   if (map->row_count >= SOURCE_ROWS_MAX) return -EOVERFLOW;
-  struct source_row *rows = grow(map->rows, map->row_count, &map->row_cap, sizeof *rows);
+  struct source_row *rows =
+      array_grow(map->rows, map->row_count, &map->row_cap, FIRST_ROOM, sizeof *rows);
   if (rows == NULL) return -ENOMEM;
   map->rows = rows;
   rows[map->row_count++] = *row;
@@ -71,7 +67,8 @@ int source_map_add_row(struct source_map *map, const struct source_row *row) {
 int source_map_end_run(struct source_map *map, uint64_t end) {
   uint32_t count = open_rows(map);
   if (count == 0) return 0;
-  struct source_run *runs = grow(map->runs, map->run_count, &map->run_cap, sizeof *runs);
+  struct source_run *runs =
+      array_grow(map->runs, map->run_count, &map->run_cap, FIRST_ROOM, sizeof *runs);
   if (runs == NULL) return -ENOMEM;
   map->runs = runs;
   uint32_t first = map->row_count - count;

@@ -22,9 +22,12 @@
 #include "alias_name.h"
 
 #include "common/arena.h"
+#include "common/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+enum { FIRST_ROOM = 1024 };
 
 struct symbol_texts {
   struct arena arena;
@@ -56,22 +59,11 @@ void symbol_set_fini(struct symbol_set *set) {
   *set = (struct symbol_set){0};
 }
 
-/* Makes room for one more entry of ENTRY_BYTES in *ARRAY. */
-static int grow(void **array, uint32_t count, uint32_t *cap, size_t entry_bytes) {
-  if (count < *cap) return 0;
-  uint32_t wanted = *cap == 0 ? 1024 : *cap * 2;
-  void *grown = realloc(*array, wanted * entry_bytes);
-  if (grown == NULL) return -ENOMEM;
-  *array = grown;
-  *cap = wanted;
-  return 0;
-}
-
 int symbol_set_add(struct symbol_set *set, const struct candidate *candidate) {
   if (set->count >= INDEX_SYMBOLS_MAX) return -EOVERFLOW;
-  void *candidates = set->candidates;
-  int error = grow(&candidates, set->count, &set->cap, sizeof *candidate);
-  if (error != 0) return error;
+  void *candidates =
+      array_grow(set->candidates, set->count, &set->cap, FIRST_ROOM, sizeof *candidate);
+  if (candidates == NULL) return -ENOMEM;
   set->candidates = candidates;
   set->candidates[set->count++] = *candidate;
   return 0;
@@ -134,10 +126,10 @@ static void drop_bounds(struct symbol_set *set) {
 /* Remembers that CANDIDATE is another name of what LAST is. */
 static int note_alias(struct symbol_set *set, const struct candidate *candidate,
                       const struct candidate *last) {
-  void *aliases = set->aliases;
   if (span_is_equal(candidate->name, last->name)) return 0;
-  int error = grow(&aliases, set->alias_count, &set->alias_cap, sizeof *set->aliases);
-  if (error != 0) return error;
+  void *aliases =
+      array_grow(set->aliases, set->alias_count, &set->alias_cap, FIRST_ROOM, sizeof *set->aliases);
+  if (aliases == NULL) return -ENOMEM;
   set->aliases = aliases;
   set->aliases[set->alias_count++] =
       (struct symbol_alias){candidate->start, alias_name_hash(candidate->name)};
@@ -235,9 +227,9 @@ static int add_piece(struct symbol_set *set, uint64_t start, uint32_t symbol) {
       return 0;
     }
   }
-  void *pieces = set->pieces;
-  int error = grow(&pieces, set->piece_count, &set->piece_cap, sizeof *set->pieces);
-  if (error != 0) return error;
+  void *pieces =
+      array_grow(set->pieces, set->piece_count, &set->piece_cap, FIRST_ROOM, sizeof *set->pieces);
+  if (pieces == NULL) return -ENOMEM;
   set->pieces = pieces;
   set->pieces[set->piece_count++] = (struct symbol_piece){.start = start, .symbol = symbol};
   return 0;

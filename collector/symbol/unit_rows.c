@@ -8,8 +8,12 @@
  */
 #include "unit_rows.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
+
+enum { FIRST_ROOM = 1024 };
 
 void unit_rows_fini(struct unit_rows *unit) {
   free(unit->covers);
@@ -22,19 +26,10 @@ void unit_rows_clear(struct unit_rows *unit) {
   unit->line_count = 0;
 }
 
-/* Makes room for one more entry of ENTRY_BYTES in ARRAY, which may move. */
-static void *grow(void *array, uint32_t count, uint32_t *cap, size_t entry_bytes) {
-  if (count < *cap) return array;
-  uint32_t wanted = *cap == 0 ? 1024 : *cap * 2;
-  void *grown = realloc(array, wanted * entry_bytes);
-  if (grown != NULL) *cap = wanted;
-  return grown;
-}
-
 int unit_rows_add_cover(struct unit_rows *unit, const struct unit_cover *cover) {
   if (unit->cover_count >= UNIT_COVERS_MAX) return -EOVERFLOW;
   struct unit_cover *covers =
-      grow(unit->covers, unit->cover_count, &unit->cover_cap, sizeof *covers);
+      array_grow(unit->covers, unit->cover_count, &unit->cover_cap, FIRST_ROOM, sizeof *covers);
   if (covers == NULL) return -ENOMEM;
   unit->covers = covers;
   covers[unit->cover_count++] = *cover;
@@ -43,7 +38,8 @@ int unit_rows_add_cover(struct unit_rows *unit, const struct unit_cover *cover) 
 
 int unit_rows_add_line(struct unit_rows *unit, const struct unit_line *line) {
   if (unit->line_count >= UNIT_LINES_MAX) return -EOVERFLOW;
-  struct unit_line *lines = grow(unit->lines, unit->line_count, &unit->line_cap, sizeof *lines);
+  struct unit_line *lines =
+      array_grow(unit->lines, unit->line_count, &unit->line_cap, FIRST_ROOM, sizeof *lines);
   if (lines == NULL) return -ENOMEM;
   unit->lines = lines;
   lines[unit->line_count++] = *line;

@@ -7,6 +7,7 @@
    is kept, or it would be asked again by each query.  So a module has a part of the cache. */
 #include "translation_cache.h"
 
+#include "common/array.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -75,18 +76,15 @@ static size_t used_bytes(const struct translation_cache *cache) {
 
 /* Makes room for one more answer of module number MODULE, of which nothing is kept yet. */
 static int make_room(struct translation_cache *cache, uint32_t module) {
-  if (cache->count == cache->room) {
-    uint32_t room = cache->room > 0 ? cache->room * 2 : 1024;
-    void *more = reallocarray(cache->translations, room, sizeof *cache->translations);
-    if (more == NULL) return -ENOMEM;
-    cache->translations = more;
-    cache->room = room;
-  }
+  void *more = array_grow(cache->translations, cache->count, &cache->room, 1024,
+                          sizeof *cache->translations);
+  if (more == NULL) return -ENOMEM;
+  cache->translations = more;
   if (module >= cache->module_room) {
-    size_t *more = reallocarray(cache->module_bytes, module + 64, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    memset(more + cache->module_room, 0, (module + 64 - cache->module_room) * sizeof *more);
-    cache->module_bytes = more;
+    size_t *bytes = reallocarray(cache->module_bytes, module + 64, sizeof *bytes);
+    if (bytes == NULL) return -ENOMEM;
+    memset(bytes + cache->module_room, 0, (module + 64 - cache->module_room) * sizeof *bytes);
+    cache->module_bytes = bytes;
     cache->module_room = module + 64;
   }
   return 0;

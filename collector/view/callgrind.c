@@ -8,6 +8,7 @@
 
    The format wants a number of calls.  A sampler does not know any: the number is of samples. */
 #include "call_path.h"
+#include "common/array.h"
 #include "export.h"
 #include "text_ids.h"
 
@@ -18,7 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_CALLEE = 0 }; /* the root: nobody calls it */
+enum {
+  NO_CALLEE = 0, /* the root: nobody calls it */
+  FIRST_ROOM = 256,
+};
 
 /* A function as it is written: by its name, or entered again, NAME'LEVEL. */
 struct entry {
@@ -47,19 +51,6 @@ struct callgrind {
   struct buf *out;
 };
 
-/* Makes room in *ROWS for one more than COUNT of SIZE bytes. */
-static int grow(void *rows, uint32_t count, uint32_t *room, size_t size) {
-  void *old, *grown;
-  if (count < *room) return 0;
-  uint32_t more = *room > 0 ? *room * 2 : 256;
-  memcpy(&old, rows, sizeof old);
-  grown = reallocarray(old, more, size);
-  if (grown == NULL) return -ENOMEM;
-  memcpy(rows, &grown, sizeof grown);
-  *room = more;
-  return 0;
-}
-
 static int find_entry(struct callgrind *callgrind, const struct call_place *place, uint32_t *ret) {
   *ret = place->function;
   if (place->level == 1) return 0;
@@ -67,8 +58,11 @@ static int find_entry(struct callgrind *callgrind, const struct call_place *plac
   uint32_t cursor, at = table_find(&callgrind->by_level, key, &cursor);
   if (at == TABLE_NONE) {
     at = callgrind->entry_count;
-    int error = grow(&callgrind->entries, at, &callgrind->entry_room, sizeof *callgrind->entries);
-    if (error == 0) error = table_add(&callgrind->by_level, key, at);
+    void *entries = array_grow(callgrind->entries, at, &callgrind->entry_room, FIRST_ROOM,
+                               sizeof *callgrind->entries);
+    if (entries == NULL) return -ENOMEM;
+    callgrind->entries = entries;
+    int error = table_add(&callgrind->by_level, key, at);
     if (error != 0) return error;
     callgrind->entries[callgrind->entry_count++] =
         (struct entry){.function = place->function, .level = place->level};
@@ -89,9 +83,10 @@ static int add_cost(struct callgrind *callgrind, const struct cost *more) {
     known->weight += more->weight;
     return 0;
   }
-  int error = grow(&callgrind->costs, callgrind->cost_count, &callgrind->cost_room,
-                   sizeof *callgrind->costs);
-  if (error != 0) return error;
+  void *costs = array_grow(callgrind->costs, callgrind->cost_count, &callgrind->cost_room,
+                           FIRST_ROOM, sizeof *callgrind->costs);
+  if (costs == NULL) return -ENOMEM;
+  callgrind->costs = costs;
   callgrind->costs[callgrind->cost_count] = *more;
   return table_add(&callgrind->by_line, key, callgrind->cost_count++);
 }

@@ -18,6 +18,7 @@
 #include "function_table.h"
 
 #include "common/arena.h"
+#include "common/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -111,23 +112,12 @@ static uint64_t hash_with_file(uint64_t hash, const char *file) {
   return source.folder.len > 0 ? table_hash(source.folder.data, source.folder.len, hash) : hash;
 }
 
-/* Makes room for one more entry of ENTRY_BYTES in *ARRAY. */
-static int grow(void **array, uint32_t count, uint32_t *room, size_t entry_bytes) {
-  if (count < *room) return 0;
-  uint32_t wanted = *room > 0 ? *room * 2 : FIRST_ROOM;
-  void *more = reallocarray(*array, wanted, entry_bytes);
-  if (more == NULL) return -ENOMEM;
-  *array = more;
-  *room = wanted;
-  return 0;
-}
-
 static int add_function(struct function_table *functions, const struct view_function *wanted,
                         bool is_lasting, uint32_t *ret) {
-  void *array = functions->functions;
   if (functions->count == VIEW_FUNCTIONS_MAX) return -EOVERFLOW;
-  int error = grow(&array, functions->count, &functions->room, sizeof *wanted);
-  if (error != 0) return error;
+  void *array = array_grow(functions->functions, functions->count, &functions->room, FIRST_ROOM,
+                           sizeof *wanted);
+  if (array == NULL) return -ENOMEM;
   functions->functions = array;
   struct view_function copy = *wanted;
   copy.module = arena_string(functions->arena, wanted->module, strlen(wanted->module));
@@ -152,10 +142,9 @@ static struct function_family *find_family(const struct function_table *function
 
 static int add_family(struct function_table *functions, uint32_t first, uint64_t hash) {
   bool has_file = functions->functions[first].file != NULL;
-  void *array = functions->families;
-  int error =
-      grow(&array, functions->family_count, &functions->family_room, sizeof *functions->families);
-  if (error != 0) return error;
+  void *array = array_grow(functions->families, functions->family_count, &functions->family_room,
+                           FIRST_ROOM, sizeof *functions->families);
+  if (array == NULL) return -ENOMEM;
   functions->families = array;
   functions->families[functions->family_count] =
       (struct function_family){first, has_file ? 0 : first, has_file};

@@ -8,6 +8,7 @@
 #include "module_builds.h"
 
 #include "common/arena.h"
+#include "common/array.h"
 #include "common/hex_text.h"
 
 #include <errno.h>
@@ -54,12 +55,10 @@ static struct view_module *known(const struct module_builds *builds, const char 
 }
 
 static int make_room(struct module_builds *builds) {
-  if (builds->count < builds->room) return 0;
-  uint32_t room = builds->room > 0 ? builds->room * 2 : FIRST_ROOM;
-  struct view_module **more = reallocarray(builds->modules, room, sizeof(struct view_module *));
+  struct view_module **more = array_grow(builds->modules, builds->count, &builds->room, FIRST_ROOM,
+                                         sizeof(struct view_module *));
   if (more == NULL) return -ENOMEM;
   builds->modules = more;
-  builds->room = room;
   return 0;
 }
 

@@ -4,19 +4,19 @@
    of a module. */
 #include "pprof_mappings.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_ROOM = 64 };
 
 static bool grow(struct pprof_mappings *mappings) {
-  if (mappings->count < mappings->room) return true;
-  uint32_t room = mappings->room > 0 ? mappings->room * 2 : FIRST_ROOM;
-  struct pprof_mapping *more = reallocarray(mappings->mappings, room, sizeof *more);
+  struct pprof_mapping *more =
+      array_grow(mappings->mappings, mappings->count, &mappings->room, FIRST_ROOM, sizeof *more);
   if (more == NULL) return false;
   if (mappings->count == 0) more[mappings->count++] = (struct pprof_mapping){.module = ""};
   mappings->mappings = more;
-  mappings->room = room;
   return true;
 }
 

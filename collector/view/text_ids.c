@@ -8,18 +8,17 @@
    has at most a few thousand of them, and has chosen them for himself. */
 #include "text_ids.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_ROOM = 64 };
 
 static bool grow(struct text_ids *ids) {
-  if (ids->count < ids->room) return true;
-  uint32_t room = ids->room > 0 ? ids->room * 2 : FIRST_ROOM;
-  const char **more = reallocarray(ids->texts, room, sizeof *more);
+  const char **more = array_grow(ids->texts, ids->count, &ids->room, FIRST_ROOM, sizeof *more);
   if (more == NULL) return false;
   ids->texts = more;
-  ids->room = room;
   return true;
 }
 
