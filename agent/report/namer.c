@@ -18,15 +18,14 @@
 #include "elf/debug_folders.h"
 #include "elf/module_file.h"
 #include "elf/other_roots.h"
+#include "symbol/index_file.h"
 #include "symbol/nursery.h"
-#include "symbol/symbol_index.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -39,8 +38,7 @@ struct loaded {
   bool is_tried;
   int error;
   char why[LIMIT_VALUE_BYTES];
-  struct span bytes; /* the mapped index */
-  struct symbol_index index;
+  struct index_file file;
 };
 
 struct namer {
@@ -70,9 +68,7 @@ void namer_set_folders(struct namer *namer, struct debug_folders *folders) {
 }
 
 static void unload(struct loaded *loaded) {
-  if (loaded->bytes.data == NULL) return;
-  symbol_index_fini(&loaded->index);
-  munmap((void *)(uintptr_t)loaded->bytes.data, loaded->bytes.len);
+  if (loaded->file.bytes.data != NULL) index_file_close(&loaded->file);
 }
 
 void namer_close(struct namer *namer) {
@@ -153,25 +149,6 @@ static int make_index(struct namer *namer, int elf, char *why) {
   return error;
 }
 
-static int map_index(int fd, struct loaded *loaded) {
-  struct stat status;
-  if (fstat(fd, &status) != 0) return -errno;
-  if (status.st_size <= 0) return -EBADMSG;
-  size_t len = (size_t)status.st_size;
-  void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (map == MAP_FAILED) return -errno;
-  int error = symbol_index_parse(span_of(map, len), &loaded->index);
-  if (error == 0) {
-    error = symbol_index_verify(&loaded->index);
-    if (error != 0) symbol_index_fini(&loaded->index);
-  }
-  if (error == 0)
-    loaded->bytes = span_of(map, len);
-  else
-    munmap(map, len);
-  return error;
-}
-
 static int load_one(struct namer *namer, const struct profile_module *module,
                     struct loaded *loaded) {
   if (namer->nursery == NULL) {
@@ -184,15 +161,15 @@ static int load_one(struct namer *namer, const struct profile_module *module,
   int index = make_index(namer, elf, loaded->why);
   close(elf);
   if (index < 0) return index;
-  int error = map_index(index, loaded);
+  int error = index_file_read(index, &loaded->file);
   close(index);
   return error;
 }
 
 static enum names_quality quality_of(const struct loaded *loaded) {
-  if (loaded->bytes.data == NULL) return NAMES_NONE;
-  if (loaded->index.flags & INDEX_FROM_DWARF) return NAMES_DEBUG;
-  return loaded->index.flags & INDEX_FROM_DYNSYM ? NAMES_EXPORTED : NAMES_ALL;
+  if (loaded->file.bytes.data == NULL) return NAMES_NONE;
+  if (loaded->file.index.flags & INDEX_FROM_DWARF) return NAMES_DEBUG;
+  return loaded->file.index.flags & INDEX_FROM_DYNSYM ? NAMES_EXPORTED : NAMES_ALL;
 }
 
 /* Loads MODULE or, where they say more, what its twins are. */
@@ -205,8 +182,7 @@ static int load(struct namer *namer, const struct profile_module *module, struct
     bool is_better = load_one(namer, twin, &other) == 0 && quality_of(&other) > quality_of(loaded);
     unload(is_better ? loaded : &other);
     if (!is_better) continue;
-    loaded->bytes = other.bytes;
-    loaded->index = other.index;
+    loaded->file = other.file;
     error = 0;
   }
   return error;
@@ -241,8 +217,8 @@ int namer_load(struct namer *namer, uint32_t index, const struct profile_module 
 }
 
 const struct symbol_index *namer_symbols(const struct namer *namer, uint32_t index) {
-  bool is_there = index < namer->room && namer->modules[index].bytes.data != NULL;
-  return is_there ? &namer->modules[index].index : NULL;
+  bool is_there = index < namer->room && namer->modules[index].file.bytes.data != NULL;
+  return is_there ? &namer->modules[index].file.index : NULL;
 }
 
 int namer_chain(const struct namer *namer, uint32_t index, uint64_t address,

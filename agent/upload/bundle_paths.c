@@ -5,15 +5,14 @@
 #include "bundle_paths.h"
 
 #include "proto/limits.h"
+#include "symbol/index_file.h"
 #include "symbol/nursery.h"
-#include "symbol/symbol_index.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILE_MS_MAX = 120000 };
@@ -76,20 +75,11 @@ static int take_paths(const struct symbol_index *index, struct arena *arena,
 }
 
 static int read_index(int fd, struct arena *arena, struct bundle_paths *ret) {
-  struct symbol_index index;
-  struct stat status;
-  if (fstat(fd, &status) != 0) return -errno;
-  if (status.st_size <= 0) return -EBADMSG;
-  size_t len = (size_t)status.st_size;
-  void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (map == MAP_FAILED) return -errno;
-  int error = symbol_index_parse(span_of(map, len), &index);
-  if (error == 0) {
-    error = symbol_index_verify(&index);
-    if (error == 0) error = take_paths(&index, arena, ret);
-    symbol_index_fini(&index);
-  }
-  munmap(map, len);
+  struct index_file file;
+  int error = index_file_read(fd, &file);
+  if (error != 0) return error;
+  error = take_paths(&file.index, arena, ret);
+  index_file_close(&file);
   return error;
 }
 

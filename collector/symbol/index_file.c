@@ -2,9 +2,9 @@
 /* Opening of index files.
 
    Big ones are mapped: the kernel drops pages that nobody asks for, and reads them again.  Small
-   ones are copied, since a mapping costs more than their bytes.  The file is the collector's own,
-   in a folder of its own, and is only ever replaced by rename, so it does not shrink under the
-   mapping. */
+   ones are copied, since a mapping costs more than their bytes.  A file at a path is the
+   collector's own, in a folder of its own, and is only ever replaced by rename, so it does not
+   shrink under the mapping; one of a worker is memory whose writer has gone. */
 #include "index_file.h"
 
 #include <errno.h>
@@ -43,14 +43,32 @@ static int read_bytes(int fd, struct index_file *ret) {
   return len <= COPIED_BYTES_MAX ? copy_bytes(fd, len, ret) : map_bytes(fd, len, ret);
 }
 
-int index_file_open(const char *path, struct index_file *ret) {
+static int parse(int fd, struct index_file *ret) {
   struct index_file file;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return -errno;
   int error = read_bytes(fd, &file);
-  close(fd);
   if (error != 0) return error;
   error = symbol_index_parse(file.bytes, &file.index);
+  if (error != 0) {
+    index_file_close(&file);
+    return error;
+  }
+  *ret = file;
+  return 0;
+}
+
+int index_file_open(const char *path, struct index_file *ret) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return -errno;
+  int error = parse(fd, ret);
+  close(fd);
+  return error;
+}
+
+int index_file_read(int fd, struct index_file *ret) {
+  struct index_file file;
+  int error = parse(fd, &file);
+  if (error != 0) return error;
+  error = symbol_index_verify(&file.index);
   if (error != 0) {
     index_file_close(&file);
     return error;
