@@ -6,6 +6,7 @@
 #include "access_db.h"
 
 #include "common/clock.h"
+#include "sqlite/sqlite_check.h"
 #include "sqlite/sqlite_error.h"
 #include "token.h"
 
@@ -104,17 +105,11 @@ static int upgrade(struct access *access) {
 /* Looks at the database before it is changed: it is small.  A damaged one is not gone on without:
    who was revoked would come in again. */
 static int look(struct access *access) {
-  sqlite3_stmt *check = NULL;
   int64_t version = 0;
-  int code = sqlite3_prepare_v2(access->database, "PRAGMA quick_check(1)", -1, &check, NULL);
-  if (code == SQLITE_OK) code = sqlite3_step(check);
-  bool is_sound =
-      code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(check, 0), "ok") == 0;
-  sqlite3_finalize(check);
-  if (code != SQLITE_ROW) return sqlite_error(code, 0) != 0 ? sqlite_error(code, 0) : -EIO;
-  if (!is_sound) return -EUCLEAN;
-  int result =
-      access_db_number(access, access_db_prepare(access, "PRAGMA user_version", ""), &version);
+  int result = sqlite_check(access->database);
+  if (result == 0)
+    result =
+        access_db_number(access, access_db_prepare(access, "PRAGMA user_version", ""), &version);
   return result == 0 && version > ACCESS_VERSION ? -EPROTO : result;
 }
 

@@ -17,6 +17,7 @@
    each module of each board: preparing anew was nine tenths of that.) */
 #include "debug_db.h"
 
+#include "sqlite/sqlite_check.h"
 #include "sqlite/sqlite_error.h"
 
 #include <errno.h>
@@ -61,14 +62,8 @@ enum { BUSY_MS_MAX = 5000 }; /* a backup may hold the file for a moment */
 
 /* Looks at the tables before they are changed.  They are small: rows, not files. */
 static int look(sqlite3 *db, const char *path, char *error, size_t error_len) {
-  sqlite3_stmt *check = NULL;
-  int code = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &check, NULL);
-  if (code == SQLITE_OK) code = sqlite3_step(check);
-  bool is_sound =
-      code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(check, 0), "ok") == 0;
-  sqlite3_finalize(check);
-  if (code != SQLITE_ROW) return sqlite_error(code, 0) != 0 ? sqlite_error(code, 0) : -EIO;
-  if (!is_sound) return -EUCLEAN;
+  int failure = sqlite_check(db);
+  if (failure != 0) return failure;
   int64_t version = debug_db_number(db, 0, "PRAGMA user_version", "");
   if (version <= DEBUG_DB_VERSION) return 0;
   snprintf(error, error_len,
