@@ -161,11 +161,6 @@ void json_bool(struct json *json, bool value) {
   put_text(json, value ? "true" : "false");
 }
 
-void json_raw(struct json *json, struct span value) {
-  begin_value(json);
-  put(json, value.data, value.len);
-}
-
 uint8_t *json_raw_begin(struct json *json, size_t len_max) {
   begin_value(json);
   if (json->is_full) return NULL;

@@ -32,11 +32,8 @@ void json_int(struct json *json, int64_t value);
 void json_double(struct json *json, double value); /* what is no number is written as null */
 void json_bool(struct json *json, bool value);
 
-/* A value that is JSON already, of json_init's own making. */
-void json_raw(struct json *json, struct span value);
-
-/* The same, written in place by the caller: returns where LEN_MAX bytes may go, or NULL when the
-   limit is nearer or memory ran out; json_raw_end says how many were written. */
+/* A value that is JSON already, written in place by the caller: returns where LEN_MAX bytes may go,
+   or NULL when the limit is nearer or memory ran out; json_raw_end says how many were written. */
 uint8_t *json_raw_begin(struct json *json, size_t len_max);
 void json_raw_end(struct json *json, size_t len);
 

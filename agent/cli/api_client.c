@@ -84,7 +84,7 @@ static const char *hint(const struct api *api, int status) {
                                            : how;
 }
 
-void api_complain(const struct api *api, const struct fetch_answer *answer) {
+static void complain(const struct api *api, const struct fetch_answer *answer) {
   bool is_problem = strcmp(answer->type, "application/problem+json") == 0;
   cJSON *problem = is_problem && answer->body.len > 0
                        ? cJSON_ParseWithLength((const char *)answer->body.data, answer->body.len)
@@ -133,7 +133,7 @@ int api_try(const struct api *api, const struct fetch_call *call, struct fetch_a
 int api_call(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret) {
   if (api_try(api, call, ret) != 0) return 1;
   if (ret->status < OK_END) return 0;
-  api_complain(api, ret);
+  complain(api, ret);
   fetch_answer_fini(ret);
   return 1;
 }

@@ -45,9 +45,8 @@ void api_close(struct api *api);
 int api_call(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret);
 
 /* The same without a complaint about what the collector answers: its status is the caller's to
-   judge, api_complain says what it is. */
+   judge. */
 int api_try(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret);
-void api_complain(const struct api *api, const struct fetch_answer *answer);
 
 /* Says on stderr that ANSWER lacks the newest samples, and why, where the collector says that it
    does; THEN stands behind it: what that means here, or "".  Returns whether it does. */

@@ -111,7 +111,8 @@ void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content) {
   }
 }
 
-bool perf_attr_can_copy(void) {
+/* Whether this kernel hands out registers and copies of stacks. */
+static bool can_copy(void) {
   struct perf_event_attr attr;
   perf_attr_fill_anchor(&attr);
   perf_attr_ask(&attr, PERF_CONTENT_COPY);
@@ -124,7 +125,7 @@ enum perf_content perf_attr_content(bool is_pair, uint32_t choice) {
   if (is_pair) return PERF_CONTENT_PAIR;
   if (choice == UNWIND_CHOICE_NONE) return PERF_CONTENT_PC;
   if (choice == UNWIND_CHOICE_FP) return PERF_CONTENT_CHAIN;
-  return perf_attr_can_copy() ? PERF_CONTENT_COPY : PERF_CONTENT_CHAIN;
+  return can_copy() ? PERF_CONTENT_COPY : PERF_CONTENT_CHAIN;
 }
 
 void perf_attr_wait_for_enable(struct perf_event_attr *attr) {

@@ -54,9 +54,6 @@ void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content);
    unwind_choice), on this kernel. */
 enum perf_content perf_attr_content(bool is_pair, uint32_t choice);
 
-/* Whether this kernel hands out registers and copies of stacks. */
-bool perf_attr_can_copy(void);
-
 /* Makes ATTR, of a program that runs already, begin when it is told and not at an exec. */
 void perf_attr_wait_for_enable(struct perf_event_attr *attr);
 

@@ -5,7 +5,7 @@
 
 #include "top_text.h"
 
-enum { FLAME_TEXT_DEPTH = 16, FLAME_TEXT_DEPTH_MAX = 200 };
+enum { FLAME_TEXT_DEPTH_MAX = 200 };
 
 /* Texts that terminals can be sent; what is not of UTF-8 is shown as '?'. */
 struct flame_node {

@@ -168,7 +168,8 @@ int top_text_print_head(const struct profile *profile, const struct view_tree *t
   return error;
 }
 
-bool top_text_tells_module(const char *name, const char *module) {
+/* Whether NAME says itself that it is of MODULE, as "tool+0x10" and "[kernel]" do. */
+static bool tells_module(const char *name, const char *module) {
   size_t len = strlen(module);
   return strncmp(name, module, len) == 0 && (name[len] == '\0' || name[len] == '+');
 }
@@ -201,7 +202,7 @@ static const char *short_file(const char *file) {
 
 /* What stands behind the name: (MODULE, FILE), as far as there is something to tell. */
 static void print_origin(const struct top_text_row *row, struct buf *ret) {
-  bool has_module = *row->module != '\0' && !top_text_tells_module(row->name, row->module);
+  bool has_module = *row->module != '\0' && !tells_module(row->name, row->module);
   const char *file = row->is_alike && row->file != NULL ? short_file(row->file) : "";
   if (row->is_alike && *file == '\0') file = "file not known";
   if (!has_module && *file == '\0') return;

@@ -55,7 +55,4 @@ void top_text_print_name(const struct top_text_row *row, unsigned used,
 /* Appends a line on what the intervals of an answer come from, when it is not single samples. */
 void top_text_print_basis(struct view_basis basis, struct buf *ret);
 
-/* Whether NAME says itself that it is of MODULE, as "tool+0x10" and "[kernel]" do. */
-bool top_text_tells_module(const char *name, const char *module);
-
 #endif

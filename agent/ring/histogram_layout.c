@@ -26,7 +26,8 @@ bool histogram_shape_is_valid(const struct histogram_shape *shape) {
   return is_bin && is_counter;
 }
 
-uint64_t histogram_bins_of(const struct histogram_shape *shape, uint64_t bytes) {
+/* Bins that BYTES of code take. */
+static uint64_t bins_of(const struct histogram_shape *shape, uint64_t bytes) {
   return bytes / shape->bin_bytes + (bytes % shape->bin_bytes != 0);
 }
 
@@ -50,7 +51,7 @@ void histogram_shape_fit(struct histogram_shape *shape, uint64_t text_bytes,
                          uint32_t region_count) {
   if (shape->bin_bytes == 0) shape->bin_bytes = HISTOGRAM_BIN_BYTES_DEFAULT;
   if (shape->counter_bytes == 0) shape->counter_bytes = HISTOGRAM_COUNTER_BYTES_DEFAULT;
-  uint64_t bins = 2 * (histogram_bins_of(shape, text_bytes) + region_count);
+  uint64_t bins = 2 * (bins_of(shape, text_bytes) + region_count);
   uint64_t most = bins_most(shape);
   if (bins < BINS_LEAST) bins = BINS_LEAST;
   bins = (bins + BINS_ALIGN - 1) / BINS_ALIGN * BINS_ALIGN;
@@ -58,7 +59,7 @@ void histogram_shape_fit(struct histogram_shape *shape, uint64_t text_bytes,
 }
 
 bool histogram_shape_is_tight(const struct histogram_shape *shape, uint64_t text_bytes) {
-  return histogram_bins_of(shape, text_bytes) > histogram_bins_to_give(shape->bin_count);
+  return bins_of(shape, text_bytes) > histogram_bins_to_give(shape->bin_count);
 }
 
 uint64_t histogram_bins_to_give(uint64_t bins_left) {

@@ -33,9 +33,6 @@ uint64_t histogram_bins_to_give(uint64_t bins_left);
 /* Bytes of a whole ring. */
 uint64_t histogram_total_bytes(const struct histogram_shape *shape);
 
-/* Bins that BYTES of code take. */
-uint64_t histogram_bins_of(const struct histogram_shape *shape, uint64_t bytes);
-
 /* Writes a fresh ring into RING, zeroed memory of histogram_total_bytes(); the image table stays
    empty. */
 void histogram_init(void *ring, const struct histogram_shape *shape,

@@ -70,7 +70,9 @@ static bool is_unlike(const struct symbol_index *one, const struct symbol_index 
   return comparison.different * SHARE > comparison.compared;
 }
 
-bool rival_file_contradicts(const struct symbol_index *one, const struct symbol_index *other) {
+/* Whether they call more than an eighth of the functions that the smaller of them has differently,
+   or have them elsewhere. */
+static bool are_unlike(const struct symbol_index *one, const struct symbol_index *other) {
   return is_unlike(one, other) && is_unlike(other, one);
 }
 
@@ -105,7 +107,7 @@ static bool contradicts(struct debug_store *store, const struct symbol_index *mi
   struct index_file other;
   debug_store_index_path(store, sha256, path);
   if (index_file_open(path, &other) != 0) return false; /* lost: it says nothing now */
-  bool is_other = rival_file_contradicts(mine, &other.index);
+  bool is_other = are_unlike(mine, &other.index);
   index_file_close(&other);
   return is_other;
 }

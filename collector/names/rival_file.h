@@ -5,18 +5,11 @@
 
 #include "debug_store.h"
 
-struct symbol_index;
-
 /* What a refusal for that reason begins with. */
 #define RIVAL_FILE_REASON "another file of this build-id is here"
 
 /* Whether WHY, of debug_store_write or debug_store_judge, is such a refusal. */
 bool rival_file_is_why(const char *why);
-
-/* Whether ONE and OTHER, of symbols, call more than an eighth of the functions that the smaller of
-   them has differently, or have them elsewhere.  At most RIVAL_FUNCTIONS_MAX are compared.  Pure.
- */
-bool rival_file_contradicts(const struct symbol_index *one, const struct symbol_index *other);
 
 /* Finds a file with a symbol table that an operator sent, that says FILE's build-id and contradicts
    it; FILE's index of symbols is there.  Returns 0; -ENOENT: there is none, or FILE is no

@@ -25,17 +25,14 @@ enum {
 
 struct db_snapshot {
   sqlite3 *db;
-  uint64_t bytes;
 };
 
 /* Begins a read transaction: the first read is what holds it. */
 static int pin(struct db_snapshot *snapshot) {
-  uint64_t tables = 0, pages = 0, page_bytes = 0;
+  uint64_t tables = 0, pages = 0;
   int error = db_exec(snapshot->db, "BEGIN");
   if (error == 0) error = db_number(snapshot->db, "SELECT count(*) FROM sqlite_schema", 0, &tables);
   if (error == 0) error = db_number(snapshot->db, "PRAGMA page_count", 0, &pages);
-  if (error == 0) error = db_number(snapshot->db, "PRAGMA page_size", 0, &page_bytes);
-  snapshot->bytes = pages * page_bytes;
   return error != 0 ? error : pages == 0;
 }
 
@@ -73,10 +70,6 @@ void db_snapshot_close(struct db_snapshot *snapshot) {
 
 int db_snapshot_number(const struct db_snapshot *snapshot, const char *sql, uint64_t *ret) {
   return db_number(snapshot->db, sql, 0, ret);
-}
-
-uint64_t db_snapshot_bytes(const struct db_snapshot *snapshot) {
-  return snapshot->bytes;
 }
 
 static int copy_pages(sqlite3_backup *copy, int (*on_step)(void *context), void *context) {

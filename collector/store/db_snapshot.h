@@ -22,8 +22,6 @@ int db_snapshot_hold(const char *path, struct db_snapshot **ret);
 /* Sets RET to what SQL, which asks for one number, finds.  Returns 0 or -errno. */
 int db_snapshot_number(const struct db_snapshot *snapshot, const char *sql, uint64_t *ret);
 
-uint64_t db_snapshot_bytes(const struct db_snapshot *snapshot);
-
 /* Writes the snapshot to the file PATH, made anew (0600), not flushed.  Calls ON_STEP now and then
    and fails with what it returns when that is not 0.  Returns 0, -EUCLEAN or -errno. */
 int db_snapshot_copy(struct db_snapshot *snapshot, const char *path, int (*on_step)(void *context),

@@ -119,7 +119,8 @@ static int find_variances(const struct walk *walk, const struct ratio *ratio, st
   return error;
 }
 
-void view_ratio(const struct view_tree *tree, struct ratio *ret) {
+/* Sets RET to TREE as a whole: what any part of its weight is a share of. */
+static void whole_of(const struct view_tree *tree, struct ratio *ret) {
   const struct groups *groups = &tree->groups;
   uint64_t wholes[GROUPS_MAX];
   for (unsigned i = 0; i < groups->count; i++) wholes[i] = groups->group[i].weight;
@@ -128,7 +129,7 @@ void view_ratio(const struct view_tree *tree, struct ratio *ret) {
 
 struct view_basis view_basis(const struct view_tree *tree) {
   struct ratio ratio;
-  view_ratio(tree, &ratio);
+  whole_of(tree, &ratio);
   return ratio_basis(&ratio);
 }
 
@@ -153,7 +154,7 @@ int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_
   int error = start_walk(&walk, arena);
   if (error != 0) return error;
   walk_tree(&walk);
-  view_ratio(tree, &ratio);
+  whole_of(tree, &ratio);
   error = find_variances(&walk, &ratio, arena, &variances);
   if (error != 0) return error;
   for (uint32_t i = 1; i < tree->function_count; i++) { /* 0 is the root, no function */

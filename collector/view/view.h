@@ -18,7 +18,6 @@
 
 struct arena;
 struct buf;
-struct ratio;
 
 /* A function by name and module; frames without a name are "module+0xoffset", with the beginning of
    the build-id behind it where the tree has several builds of the module. */
@@ -108,8 +107,7 @@ struct view_top_row {
 int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_row **ret,
              uint32_t *ret_count);
 
-/* Sets RET to TREE as a whole: what any part of its weight is a share of. */
-void view_ratio(const struct view_tree *tree, struct ratio *ret);
+/* What the intervals of TREE's shares come from. */
 struct view_basis view_basis(const struct view_tree *tree);
 
 /* Appends TREE as folded stacks, `outermost;...;leaf weight` lines, to RET.  Returns 0 or

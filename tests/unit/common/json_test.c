@@ -84,10 +84,8 @@ static void whole_numbers_are_written_whole(void **state) {
   json_uint(&json, UINT64_MAX);
   json_int(&json, INT64_MIN);
   json_int(&json, 70);
-  json_raw(&json, span_of_string("{\"a\":1}"));
-  json_raw(&json, span_of_string("2"));
   json_close(&json, ']');
-  assert_written(&out, "[0,1234567890,18446744073709551615,-9223372036854775808,70,{\"a\":1},2]");
+  assert_written(&out, "[0,1234567890,18446744073709551615,-9223372036854775808,70]");
 }
 
 static void doubles_are_short_and_read_back_the_same(void **state) {
