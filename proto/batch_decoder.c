@@ -165,7 +165,7 @@ static void column_end(struct unpack *unpack, const struct column *column) {
                   column->cells.len);
 }
 
-/* Reads a cell that must be below LIMIT_COUNT, the size of a table. */
+/* Reads a cell that must be below TABLE_COUNT, the size of a table. */
 static uint32_t column_index(struct unpack *unpack, struct column *column, uint32_t table_count) {
   uint64_t index = column_next(unpack, column);
   if (index < table_count) return (uint32_t)index;

@@ -8,7 +8,7 @@
    inherited event can be mapped only when it is bound to a CPU: hence one event a CPU.
 
    Events of one period would meet the threads of one start at the same places of their work: each
-   is opened with one of its own, and the daemon goes on to vary it (daemon/stride.c).
+   is opened with one of its own, and the daemon goes on to vary it (targets/stride.c).
 
    With a copy of the stack the callers are found by the daemon, from tables: programs are built
    without frame pointers.

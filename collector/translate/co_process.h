@@ -49,7 +49,7 @@ int co_process_start(const struct co_start *start, struct co_process *ret);
 /* Writes the questions as it reads and reads ANSWERS (appended) as it writes, so that neither waits
    for the other.  Returns 0; -ETIMEDOUT; -ECANCELED; -EOVERFLOW over answer_bytes_max; -EBADMSG
    when it ends before STOP_COUNT, or has said more already (what comes later is only seen by
-   is_astray); -ENOMEM; or -errno. */
+   co_process_is_astray); -ENOMEM; or -errno. */
 int co_process_talk(struct co_process *process, const struct co_talk *talk, struct buf *answers);
 
 /* True when it has died or says what nobody asked.  Never waits. */
