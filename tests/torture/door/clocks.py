@@ -38,9 +38,13 @@ seq, run = 0, time.time_ns()
 
 
 def ask(route, **how):
+    """An answer with the newest samples in it: hundreds of day files take a slow disk longer to begin than an answer waits."""
     query = urllib.parse.urlencode(how)
-    with urllib.request.urlopen(f"{url}/api/v1/{route}?{query}", timeout=60) as answer:
-        return json.load(answer)
+    for _ in range(6):
+        with urllib.request.urlopen(f"{url}/api/v1/{route}?{query}", timeout=60) as answer:
+            if "Fleetprof-Stale" not in answer.headers:
+                return json.load(answer)
+    sys.exit(f"{route}: {answer.headers['Fleetprof-Stale']}, for a minute")
 
 
 def send(board, service, **how):
