@@ -1,29 +1,40 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Where there is no Node: a build with the page says so, and what to do about it; one with -DWITH_WEB=OFF is built, and its
-# page's place says what to type, as everything else answers.  (deploy/quickstart.sh --no-page is such a build.)
+# page's place says what to type, as everything else answers: by `deploy/quickstart.sh --no-page`, whose last lines say what
+# brings the page back.
 . "$(dirname "$0")/lib.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir "$W/bin"
-while IFS= read -r -d : folder; do # all of PATH but Node
-  for program in "$folder"/*; do
-    case ${program##*/} in node | nodejs | npm | npx | corepack) ;; *) ln -s "$program" "$W/bin/" 2>/dev/null ;; esac
-  done
-done <<<"$PATH:"
-without_node() { PATH=$W/bin "$@"; }
-without_node bash -c '! command -v node && ! command -v nodejs && ! command -v npm' || fail "Node is not hidden"
-command -v ccache >/dev/null && export CMAKE_C_COMPILER_LAUNCHER=ccache
-options=(-DCMAKE_BUILD_TYPE=Debug -DWITH_AGENT=OFF)
+for program in node nodejs npm npx corepack; do # whoever asks for it is told of, and gets nothing
+  printf '#!/bin/sh\necho "$0 $*" >>"%s"\nexit 127\n' "$W/asked" >"$W/bin/$program"
+  chmod +x "$W/bin/$program"
+done
+PATH=$W/bin:$PATH
 # CMake looks into the system's own folders, too, whatever PATH is.
-! without_node cmake -S "$root" -B "$W/with" "${options[@]}" -DNODE_PROGRAM=/nowhere/node -DNPM_PROGRAM=/nowhere/npm >"$W/out" 2>&1 || fail "a page is made without Node"
+! cmake -S "$root" -B "$W/with" -DNODE_PROGRAM=/nowhere/node -DNPM_PROGRAM=/nowhere/npm >"$W/out" 2>&1 || fail "a page is made without Node"
+rm -f "$W/asked"
 tr -s ' \n' ' ' <"$W/out" | grep -q 'apt-get install nodejs npm, or build without it: -DWITH_WEB=OFF' || fail "what helps is not told: $(tail -n 5 "$W/out")"
-without_node cmake -S "$root" -B "$W/build" "${options[@]}" -DWITH_WEB=OFF >"$W/out" 2>&1 || fail "the configuration: $(tail -n 5 "$W/out")"
-without_node cmake --build "$W/build" -j 2 >"$W/out" 2>&1 || fail "the build: $(tail -n 5 "$W/out")"
-[ ! -e "$W/build/web" ] || fail "something of the page was made: $(ls "$W/build/web")"
-cmake --install "$W/build" --prefix "$W/installed" >"$W/out" 2>&1 || fail "the installation: $(tail -n 5 "$W/out")"
 
-PATH=$W/installed/bin:$PATH
-start_collector
+made=$root/build/web # of other builds: it comes back
+[ ! -e "$made" ] || mv "$made" "$made.aside"
+come_back() {
+  rm -rf "$made" "$root/build/CMakeCache.txt"
+  [ ! -e "$made.aside" ] || mv "$made.aside" "$made"
+}
+trap 'code=$?; come_back; (exit $code); finish' EXIT
+A=$(port) H=$(port)
+"$root/deploy/quickstart.sh" --no-page --data "$W/data" --http "127.0.0.1:$H" --agents "127.0.0.1:$A" >"$W/up" 2>&1 &
+up=$!
+started+=($up)
+is_up() { grep -q '^Ctrl-C ends it' "$W/up" || is_gone $up; }
+until_true 580 is_up && ! is_gone $up || fail "it is not up: $(tail -n 5 "$W/up")"
+grep -qx 'building a release into build/, without the page' "$W/up" || fail "it does not say so: $(cat "$W/up")"
+[ ! -e "$made" ] || fail "something of the page was made: $(ls "$made")"
+[ ! -e "$W/asked" ] || fail "Node was asked for: $(cat "$W/asked")"
+mend=$(sed -n 's/^the collector: .*, built without its page (with it: \(.*\) && \.\/deploy\/quickstart\.sh)$/\1/p' "$W/up")
+grep -q '^WITH_WEB:BOOL=OFF' "$root/build/CMakeCache.txt" && (cd "$root" && eval "${mend:-false}") && ! grep -qs '^WITH_WEB:BOOL=OFF' "$root/build/CMakeCache.txt" ||
+  fail "the page does not come back by '$mend': $(tail -n 8 "$W/up")"
 curl -fs "http://127.0.0.1:$H/" >"$W/page" || fail "no page"
 cmp -s "$W/page" "$root/web/without/index.html" || fail "another page: $(head -n 5 "$W/page")"
 curl -fs -o "$W/icon" "http://127.0.0.1:$H/icon.svg" && cmp -s "$W/icon" "$root/web/without/icon.svg" || fail "no icon"
@@ -31,4 +42,7 @@ curl -fs -o "$W/icon" "http://127.0.0.1:$H/icon.svg" && cmp -s "$W/icon" "$root/
 while IFS= read -r command; do # what the page offers
   eval "${command//127.0.0.1:7480/127.0.0.1:$H} -fsS" >"$W/answer" 2>&1 || fail "$command ends with $?: $(cat "$W/answer")"
 done < <(sed -n 's/^curl /&/p; s/^<pre>curl /curl /p' "$root/web/without/index.html" | sed 's,</pre>,,; s/ -o [a-z.]*//')
-curl -fs "http://127.0.0.1:$H/api/v1/boards" | json "d == {'boards': []}" | grep -q yes || fail "the API does not answer"
+[ "$(profile '{service="python3-demo"}' | json "d['samples'] > 0")" = yes ] || fail "the API does not answer"
+kill $up # a shell's background job ignores what Ctrl-C sends
+wait $up
+is_gone $up || fail "it does not end"
