@@ -27,6 +27,23 @@ static void a_damaged_day_file_is_set_aside_and_the_others_are_served(void **sta
   assert_int_equal(scan_all(world->store).blocks, 6);
 }
 
+/* The file is sound, and no file of a day. */
+static void a_day_file_without_its_tables_is_set_aside(void **state) {
+  struct world *world = *state;
+  char path[DAY_PATH_BYTES], aside[DAY_PATH_BYTES + sizeof ".corrupt"];
+  append_new(world->store, "b1", 1, 1, NOON_MS);
+  append_new(world->store, "b1", 1, 2, NOON_MS + DAY_MS);
+  uint64_t second = scan_range(world->store, NOON_MS + DAY_MS / 2, UINT64_MAX).count;
+  scan_all(world->store);
+  store_close(world->store);
+  day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
+  change_file(path, "DROP TABLE block");
+  open_store(world);
+  assert_int_equal(scan_all(world->store).count, second);
+  snprintf(aside, sizeof aside, "%s.corrupt", path);
+  assert_int_equal(access(aside, F_OK), 0);
+}
+
 static void put_aside(struct world *world, const char *name, size_t bytes) {
   char path[128];
   snprintf(path, sizeof path, "%s/%s", world->dir, name);
@@ -203,6 +220,7 @@ static void a_new_landing_file_is_not_mistaken_for_the_old_one(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_damaged_day_file_is_set_aside_and_the_others_are_served),
+      TEST(a_day_file_without_its_tables_is_set_aside),
       TEST(damaged_files_are_kept_in_number_and_with_their_days),
       TEST(settling_into_a_damaged_file_begins_a_fresh_one),
       TEST(a_newer_version_is_refused_with_its_name),

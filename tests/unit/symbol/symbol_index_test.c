@@ -4,9 +4,11 @@
 #include "common/buf.h"
 #include "symbol/alias_name.h"
 #include "symbol/false_name.h"
+#include "symbol/index_file.h"
 #include "symbol/symbol_index.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 
 /* A small index laid out by hand: a [0x100,0x140) with b inlined at [0x110,0x120), and the symbol
    c [0x200,0x210).  Only b has a name that was made readable. */
@@ -332,6 +334,22 @@ static void strings_that_are_damaged_are_not_there(void **state) {
   symbol_index_fini(&index);
 }
 
+/* What a worker has made is believed only when all of it was checked. */
+static void a_file_that_lies_is_not_read(void **state) {
+  (void)state;
+  for (int lie = 0; lie < 2; lie++) {
+    struct index_file file = {0};
+    struct small small = make_sound();
+    if (lie == 1) small.nodes[8] = 100; /* no such name */
+    int fd = memfd_create("index", MFD_CLOEXEC);
+    assert_int_equal(write(fd, &small, sizeof small), sizeof small);
+    assert_int_equal(index_file_read(fd, &file), lie == 1 ? -EBADMSG : 0);
+    assert_true((file.bytes.data == NULL) == (lie == 1));
+    index_file_close(&file);
+    close(fd);
+  }
+}
+
 static void references_out_of_bounds_find_nothing_and_fail_the_check(void **state) {
   (void)state;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
@@ -408,6 +426,7 @@ int main(void) {
       cmocka_unit_test(strings_that_are_damaged_are_not_there),
       cmocka_unit_test(a_function_that_is_kept_ends_where_it_says),
       cmocka_unit_test(a_readable_name_keeps_what_it_was_made_of),
+      cmocka_unit_test(a_file_that_lies_is_not_read),
       cmocka_unit_test(references_out_of_bounds_find_nothing_and_fail_the_check),
       cmocka_unit_test(the_check_finds_disorder_and_dirty_names),
       cmocka_unit_test(bytes_that_are_not_aligned_are_refused),
