@@ -30,17 +30,17 @@ until_true 30 delivers || fail "the boards do not deliver: $(tail -n 1 "$W/fleet
 early=0 fast=0 rounds=0
 for again in $(seq "$kills"); do
   stop_collector KILL
-  if [ $((RANDOM % 4)) = 0 ]; then # while it opens what the last one left
-    fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" "${life[@]}" >>"$W/collector.log" 2>&1 &
-    COLLECTOR=$!
-    sleep "$(random_seconds 100)"
-    early=$((early + 1))
-  elif [ $((again % 2)) = 0 ]; then
+  if [ $((again % 2)) = 0 ]; then
     fast_up
     sleep "$((RANDOM % 3)).9$((RANDOM % 10))"
     sleep "$(random_seconds 300)"
     over=$(metric fleetprof_store_roll_rounds_total)
     fast=$((fast + 1)) rounds=$((rounds + ${over:-0}))
+  elif [ $((RANDOM % 2)) = 0 ]; then # while it opens what the last one left
+    fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" "${life[@]}" >>"$W/collector.log" 2>&1 &
+    COLLECTOR=$!
+    sleep "$(random_seconds 100)"
+    early=$((early + 1))
   else
     collector_up "${life[@]}"
     sleep "$(random_seconds "$(pick 1200 2000)")"
