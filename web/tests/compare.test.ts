@@ -21,6 +21,7 @@ test("two modules have a function of one name, and only that one of them is colo
   assert.equal(rowOf(fn("libz.so", "read"))?.difference, 0.2);
   assert.equal(rowOf(fn("app", "read"))?.difference, 0);
   assert.equal(rowOf(fn("app", "main")), null);
+  assert.equal(rowsOf([row("libz.so", "read", 0.2)], tree, tree).rowOf(fn("app", "read")), null);
 });
 
 test("a program under two names of two releases is one", () => {
