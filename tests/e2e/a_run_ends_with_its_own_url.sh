@@ -35,7 +35,8 @@ say "$count samples said, $got behind the URL, $both of all runs"
 [ "$both" -gt $((got + 100)) ] || fail "other runs are in it: $both of all"
 
 # Runs one after another, within seconds, beside somebody whose window had begun long before.
-run --service neighbour --hz 99 -- "$targets/truth" 5 >"$W/neighbour.log" &
+touch "$W/runs-go-on"
+run --service neighbour --hz 99 -- /bin/sh -c "while [ -e '$W/runs-go-on' ]; do :; done" &
 neighbour=$!
 has_neighbour() { status --format json | json "any(t['service'] == 'neighbour' for t in d['targets'])" | grep -qx yes; }
 until_true 5 has_neighbour || fail "no neighbour: $(status)"
@@ -43,6 +44,8 @@ sleep 1.5
 for i in 1 2 3 4; do
   DISPLAY=:0 run --verbose --service quick --hz 499 -- "$targets/truth" 0.2 2>&1 >"$W/truth.log" | grep '^fleetprof: .*http://' >"$W/quick.$i" || fail "run $i says no URL"
 done
+! is_gone $neighbour || fail "the neighbour ended before the runs did"
+rm "$W/runs-go-on"
 for i in 1 2 3 4; do
   count=$(sed -n 's/^fleetprof: \([0-9]*\) samples.*/\1/p' "$W/quick.$i") link=$(grep -o 'http://[^ ]*$' "$W/quick.$i")
   got=$(curl -fs "http://127.0.0.1:$H/api/v1/profile?${link#*view=profile&}" | json "d['samples']") || fail "no answer behind $link"
@@ -50,8 +53,6 @@ for i in 1 2 3 4; do
   seconds="${seconds:-} $(sed 's/.*&from=\([0-9]*\).*&to=\([0-9]*\).*/\1-\2/' <<<"$link")"
 done
 say "four runs in the seconds$seconds"
-shared=$(tr ' ' '\n' <<<"$seconds" | awk -F- '$1 != "" && $1 == last { n++ } { last = $2 } END { print n + 0 }')
-[ "$shared" -ge 1 ] || fail "no second was shared by two runs:$seconds"
 wait $neighbour || fail "the neighbour ended with $?"
 
 "$FLEETPROF_PREFIX/bin/fleetprof" query "$url" >"$W/table" || fail "query does not take the link: $?"
