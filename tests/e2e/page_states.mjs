@@ -13,7 +13,7 @@ async function hold(page, text) {
   const waits = new Promise((done) => { release = done; });
   await page.route((url) => url.href.includes("/api/v1/") && url.href.includes(text), async (route) => {
     await waits;
-    await route.continue().catch(() => {}); // nobody may ask it any more
+    await route.fallback().catch(() => {}); // nobody may ask it any more
   });
   return release;
 }
@@ -119,23 +119,35 @@ await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page
 
 // Beyond the rows that are asked for the collector chooses, by what the table is sorted by, and that is said.
 const newcomers = (count) => Array.from({ length: count }, (_, i) => ({ name: `g${i}`, module: "app", file: null, line: null, quality: null }));
-for (const count of [6000, 5000])
+const orderOf = (request) => new URL(request.url()).searchParams.get("order") ?? "self";
+const isTable = (request) => /\/profile\?(?!.*format=)/.test(request.url());
+for (const count of [6000, 5000]) {
+  const orders = []; // that tables were asked for in
   await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page) => {
     const says = async () => /These are the 5,000 functions of 6,000 that took the most (\w+)/.exec(await page.locator("#profile").innerText().catch(() => ""))?.[1];
     const top = () => page.locator("#functions tr").first().innerText();
     await page.waitForSelector(".flame canvas");
     if (count === 6000) check(await until(async () => await says() === "themselves"), `5000 of 6000: ${await says()}`);
+    const answer = await hold(page, "order=total");
     await page.click("th button:has-text('Total')");
-    if (count === 6000) check(await until(async () => await says() === "in" && /total f0/.test(await top())), `5000 of 6000 by Total: ${await says()}, the first is ${await top()}`);
-    else check(await page.locator("#profile .notice").count() === 0 && /self f0/.test(await top()), `5000 of 5000: others are said to lack, or the first is ${await top()}`);
-  }, { before: (page) => page.route((url) => url.pathname.endsWith("/profile"), async (route) => {
+    await page.waitForSelector("th[aria-sort=descending]:has-text('Total')");
+    if (count === 6000) check(await until(() => orders.includes("total")) && await says() === "themselves" && /self f0/.test(await top()), `5000 of 6000, by Total while it is asked: ${await says()}, the first is ${await top()}`);
+    answer();
+    if (count === 6000) return check(await until(async () => await says() === "in" && /total f0/.test(await top())), `5000 of 6000 by Total: ${await says()}, the first is ${await top()}`);
+    const again = page.waitForRequest(isTable);
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); // what is seen again is asked for again
+    await again;
+    check(!orders.includes("total"), `5000 of 5000: they are asked for by ${orders}`);
+    check(await page.locator("#profile .notice").count() === 0 && /self f0/.test(await top()), `5000 of 5000: others are said to lack, or the first is ${await top()}`);
+  }, { before: (page) => page.on("request", (request) => isTable(request) && orders.push(orderOf(request))).route((url) => url.pathname.endsWith("/profile"), async (route) => {
     const response = await route.fetch();
     const json = await response.json();
-    const order = new URL(route.request().url()).searchParams.get("order") ?? "self";
+    const order = orderOf(route.request());
     if (json.nodes) json.functions.push(...newcomers(count - json.functions.filter(({ module }) => module !== "").length));
     else json.functions = long(json.functions[0], 5000).map((row) => ({ ...row, name: `${order} ${row.name}` }));
     await route.fulfill({ response, json });
   }) });
+}
 await visit(`/?view=function&function=alpha_sixty&${TRUTH}`, "h2:text('Callers')", LOOKS.light, async (page) => {
   check(await until(async () => /200 more/.test(await page.locator("h2:text('Callers') ~ .status").last().textContent())), "300 callers: nothing of those that are not shown");
 }, { before: (page) => page.route("**/callers?**", async (route) => {

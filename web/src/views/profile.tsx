@@ -64,8 +64,8 @@ function FunctionTable({ rows, known, sort, order }: { rows: readonly FunctionRo
   const { listed, more } = useListed(shownRows);
   const head = ([name, text, className]: (typeof SORTS)[number]) => {
     const isIt = (sort.replace("-", "") || "self") === name;
-    const order = !isIt ? "none" : (name === "self" || name === "total") === sort.startsWith("-") ? "ascending" : "descending";
-    return <th scope="col" class={className} aria-sort={order}>
+    const way = !isIt ? "none" : (name === "self" || name === "total") === sort.startsWith("-") ? "ascending" : "descending";
+    return <th scope="col" class={className} aria-sort={way}>
       <button type="button" onClick={() => adjust({ sort: isIt && !sort.startsWith("-") ? "-" + name : name })}>{text}</button>
     </th>;
   };
@@ -179,14 +179,16 @@ export function ProfileView() {
   const isByTotal = chosen.sort.replace("-", "") === "total";
   const tableAsked = { ...asked, limit: ROWS, order: known > ROWS && isByTotal ? "total" : "" };
   const profile = useAnswer<Profile>(PATH, tableAsked, everyMs, true);
+  const orderShown = useRef(""); // of the rows that are there, which may be of the question before
+  if (!profile.isOld) orderShown.current = tableAsked.order;
   const scenes = useRef<Scenes>({});
   const newest = [profile, tree].find(({ value, isOld }) => value && !isOld) ?? profile;
   const of = newest.value;
   const isEmpty = of?.total === 0;
   // A zoom and a search change neither of these, and are many a second.
   const table = useMemo(() => profile.value &&
-    <FunctionTable rows={profile.value.functions} known={known} sort={chosen.sort} order={tableAsked.order} />,
-    [profile.value, known, chosen.sort, tableAsked.order]);
+    <FunctionTable rows={profile.value.functions} known={known} sort={chosen.sort} order={orderShown.current} />,
+    [profile.value, known, chosen.sort, orderShown.current]);
   const exports = useMemo(() => <ExportMenu files={[...sampleFiles(asked), ...pictureFiles(scenes.current)]}
     asks={[{ label: "functions", path: PATH, parameters: tableAsked }, { label: "call tree", path: PATH, parameters: treeAsked },
            { label: "over time", path: SERIES_PATH, parameters: seriesAsked(chosen) }]} />,
