@@ -70,7 +70,9 @@ static void pump(struct board *board) {
       fault = faults_draw(&board->crew->plan->faults, &board->random);
     /* Its twin would refer to what is no longer the last. */
     bool may_refer = outbox_on_wire(&board->outbox) == 1 && fault != FAULT_DUPLICATE;
-    if (board_frames_batch(board, entry, may_refer) != 0) abort();
+    bool is_referring = false;
+    if (board_frames_batch(board, entry, may_refer, &is_referring) != 0) abort();
+    if (is_referring) figures_of(board)->referring++;
     board_line_send(board, fault, now_ns);
   }
 }
@@ -288,7 +290,7 @@ void board_free(struct board *board) {
   buf_fini(&board->delayed);
   prefix_forget(&board->last);
   buf_fini(&board->prepared);
-  free(board->prepared_ends);
+  free(board->prepared_frames);
   free(board);
 }
 

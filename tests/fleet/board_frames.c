@@ -101,19 +101,21 @@ static uint64_t end_of(const struct board *board, uint64_t seq) {
   return board->first_end_ns + (seq - 1) * plan->window_ns - plan->backlog * plan->window_ns;
 }
 
-static int put_batch(struct board *board, struct message *message, bool may_refer) {
+static int put_batch(struct board *board, struct message *message, bool may_refer,
+                     bool *ret_is_referring) {
   struct buf shorter = {0};
   if (may_refer)
     referral_make(&board->last, board->prefix_bytes_max, &message->batch, &shorter);
   else
     prefix_forget(&board->last);
-  if (message->batch.after != 0) board->crew->figures.referring++;
+  *ret_is_referring = message->batch.after != 0;
   int error = put(board, message);
   buf_fini(&shorter);
   return error;
 }
 
-static int encode(struct board *board, const struct outbox_entry *entry, bool may_refer) {
+static int encode(struct board *board, const struct outbox_entry *entry, bool may_refer,
+                  bool *ret_is_referring) {
   struct variant variant = board->outbox.variant;
   struct message message = {.type = FRAME_BATCH};
   uint64_t window_ns = board->crew->plan->window_ns;
@@ -129,35 +131,38 @@ static int encode(struct board *board, const struct outbox_entry *entry, bool ma
   memcpy(frame.boot_id, board->boot_id, sizeof frame.boot_id);
   variant.seq = entry->seq;
   int error = variant_encode(&variant, &frame, &board->crew->room, &message.batch);
-  return error != 0 ? error : put_batch(board, &message, may_refer);
+  return error != 0 ? error : put_batch(board, &message, may_refer, ret_is_referring);
 }
 
-int board_frames_batch(struct board *board, const struct outbox_entry *entry, bool may_refer) {
-  if (board->prepared_ends == NULL || entry->seq > board->crew->plan->backlog)
-    return encode(board, entry, may_refer);
+int board_frames_batch(struct board *board, const struct outbox_entry *entry, bool may_refer,
+                       bool *ret_is_referring) {
+  if (board->prepared_frames == NULL || entry->seq > board->crew->plan->backlog)
+    return encode(board, entry, may_refer, ret_is_referring);
   prefix_forget(&board->last);
-  size_t begin = board->prepared_ends[entry->seq - 1], end = board->prepared_ends[entry->seq];
-  buf_append(&board->crew->out, board->prepared.data + begin, end - begin);
+  const struct prepared_frame *frame = &board->prepared_frames[entry->seq];
+  size_t begin = frame[-1].end;
+  buf_append(&board->crew->out, board->prepared.data + begin, frame->end - begin);
+  *ret_is_referring = frame->is_referring;
   return board->crew->out.failed ? -ENOMEM : 0;
 }
 
 int board_frames_prepare(struct board *board) {
   uint64_t backlog = board->crew->plan->backlog;
-  board->prefix_bytes_max = LIMIT_PREFIX_BYTES; /* what the first batch after these may be */
+  board->prefix_bytes_max = LIMIT_PREFIX_BYTES; /* until a collector says its own */
   struct outbox rehearsal = board->outbox;
-  size_t *ends = calloc(backlog + 1, sizeof *ends);
-  int error = ends != NULL ? 0 : -ENOMEM;
+  struct prepared_frame *frames = calloc(backlog + 1, sizeof *frames); /* of seq 1 and on */
+  int error = frames != NULL ? 0 : -ENOMEM;
   for (uint64_t seq = 1; seq <= backlog && error == 0; seq++) {
     outbox_close_window(&rehearsal);
     buf_clear(&board->crew->out);
     const struct outbox_entry entry = {.seq = seq, .totals = rehearsal.made};
-    error = encode(board, &entry, board->crew->plan->is_steady);
+    error = encode(board, &entry, board->crew->plan->is_steady, &frames[seq].is_referring);
     buf_append(&board->prepared, board->crew->out.data, board->crew->out.len);
-    ends[seq] = board->prepared.len;
+    frames[seq].end = board->prepared.len;
   }
   buf_clear(&board->crew->out);
   prefix_forget(&board->last);
-  board->prepared_ends = ends;
+  board->prepared_frames = frames;
   return board->prepared.failed ? -ENOMEM : error;
 }
 
@@ -165,6 +170,6 @@ void board_frames_forget(struct board *board) {
   prefix_forget(&board->last);
   if (!board->crew->plan->is_steady) return;
   buf_fini(&board->prepared);
-  free(board->prepared_ends);
-  board->prepared_ends = NULL;
+  free(board->prepared_frames);
+  board->prepared_frames = NULL;
 }

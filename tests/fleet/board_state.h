@@ -51,7 +51,10 @@ struct board {
   /* The backlog, encoded: frames one after the other, and where each ends.  Where they refer to
      each other they are good for the first line alone. */
   struct buf prepared;
-  size_t *prepared_ends;
+  struct prepared_frame {
+    size_t end;
+    bool is_referring;
+  } * prepared_frames;
 };
 
 /* Gives BOARD its clocks and books. */
@@ -67,10 +70,11 @@ int board_frames_prepare(struct board *board);
 void board_frames_forget(struct board *board);
 
 /* Each writes one frame to the crew's `out`.  Returns 0 or -errno.  A batch that MAY_REFER is told
-   by the one before it where the collector has that. */
+   by the one before it where the collector has that; RET_IS_REFERRING says whether it is. */
 int board_frames_hello(struct board *board);
 int board_frames_ping(struct board *board, bool is_final);
-int board_frames_batch(struct board *board, const struct outbox_entry *entry, bool may_refer);
+int board_frames_batch(struct board *board, const struct outbox_entry *entry, bool may_refer,
+                       bool *ret_is_referring);
 int board_frames_refuse(struct board *board, struct span id);
 
 /* The only place that changes the state. */

@@ -38,12 +38,12 @@ struct plan {
   uint64_t age_ns;      /* all windows lie so far back */
   uint64_t ramp_ns;     /* boards come one after the other within this */
   uint64_t spool_limit; /* windows a board keeps; 0: all */
-  uint64_t made_ns;  /* monotonic: the first board was made, and what is prepared is from then on */
-  uint64_t start_ns; /* monotonic */
-  bool has_windows;  /* boards go on measuring */
-  bool is_prepared;  /* the backlog is encoded before the start */
-  bool is_alone;     /* no batch refers to another */
-  bool is_steady;    /* a board has one batch on the wire, and the next may refer to it */
+  uint64_t made_ns;     /* monotonic: before any board is made */
+  uint64_t start_ns;    /* monotonic */
+  bool has_windows;     /* boards go on measuring */
+  bool is_prepared;     /* the backlog is encoded before the start */
+  bool is_alone;        /* no batch refers to another */
+  bool is_steady;       /* a board has one batch on the wire, and the next may refer to it */
   _Atomic(enum phase) phase;
 };
 
@@ -55,7 +55,7 @@ struct crew_figures {
   struct spans_of_time window_times; /* from a window's end; not of the backlog */
   uint64_t acks, known_acks, rejects, refusals, pauses, connects, broken, timeouts;
   uint64_t sent_bytes, received_bytes;
-  uint64_t referring; /* batches that are told by the one before */
+  uint64_t referring; /* batches sent that are told by the one before; again each time */
   uint64_t faults[FAULT_COUNT];
   uint32_t welcomes[2][CREW_SECONDS_MAX]; /* first ones, and again; by the second since the start */
   atomic_uint_fast64_t acked;             /* batches, so far */
