@@ -4,7 +4,7 @@
 # page's place says what to type, as everything else answers: by `deploy/quickstart.sh --no-page`, whose last lines say what
 # brings the page back.
 . "$(dirname "$0")/lib.sh"
-root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/quickstart.sh"
 mkdir "$W/bin"
 for program in node nodejs npm npx corepack; do # whoever asks for it is told of, and gets nothing
   printf '#!/bin/sh\necho "$0 $*" >>"%s"\nexit 127\n' "$W/asked" >"$W/bin/$program"
@@ -16,21 +16,12 @@ PATH=$W/bin:$PATH
 rm -f "$W/asked"
 tr -s ' \n' ' ' <"$W/out" | grep -q 'apt-get install nodejs npm, or build without it: -DWITH_WEB=OFF' || fail "what helps is not told: $(tail -n 5 "$W/out")"
 
-made=$root/build/web # of other builds: it comes back
-[ ! -e "$made" ] || mv "$made" "$made.aside"
-come_back() {
-  rm -rf "$made" "$root/build/CMakeCache.txt"
-  [ ! -e "$made.aside" ] || mv "$made.aside" "$made"
-}
-trap 'code=$?; come_back; (exit $code); finish' EXIT
 A=$(port) H=$(port)
-"$root/deploy/quickstart.sh" --no-page --data "$W/data" --http "127.0.0.1:$H" --agents "127.0.0.1:$A" >"$W/up" 2>&1 &
-up=$!
-started+=($up)
-is_up() { grep -q '^Ctrl-C ends it' "$W/up" || is_gone $up; }
-until_true 580 is_up && ! is_gone $up || fail "it is not up: $(tail -n 5 "$W/up")"
+touch "$W/begun"
+quickstart_up --no-page --data "$W/data" --http "127.0.0.1:$H" --agents "127.0.0.1:$A"
 grep -qx 'building a release into build/, without the page' "$W/up" || fail "it does not say so: $(cat "$W/up")"
-[ ! -e "$made" ] || fail "something of the page was made: $(ls "$made")"
+made=$(find "$root/build/web" -newer "$W/begun" 2>/dev/null)
+[ -z "$made" ] || fail "something of the page was made: $made"
 [ ! -e "$W/asked" ] || fail "Node was asked for: $(cat "$W/asked")"
 mend=$(sed -n 's/^the collector: .*, built without its page (with it: \(.*\) && \.\/deploy\/quickstart\.sh)$/\1/p' "$W/up")
 grep -q '^WITH_WEB:BOOL=OFF' "$root/build/CMakeCache.txt" && (cd "$root" && eval "${mend:-false}") && ! grep -qs '^WITH_WEB:BOOL=OFF' "$root/build/CMakeCache.txt" ||

@@ -3,7 +3,7 @@
 # From a clone to a named flame graph of a program of one's own in one command, called from anywhere: a program without -g
 # in a folder of a user's, with arguments, input, output and a Ctrl-C of its own.  One that is not there is told at once.
 . "$(dirname "$0")/lib.sh"
-root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/quickstart.sh"
 A=$(port) H=$(port)
 yours="$W/my work"
 mkdir -m 700 "$yours" && cd "$yours" || exit 1

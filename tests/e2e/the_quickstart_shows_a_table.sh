@@ -4,15 +4,12 @@
 # lines and the README's first questions offer works as it stands, but for what says that it needs more.
 # On ports of its own: the usual ones another quickstart may take between its look and its listening.
 . "$(dirname "$0")/lib.sh"
-cd "$(dirname "$0")/../.." || exit 1
+. "$(dirname "$0")/quickstart.sh"
+cd "$root" || exit 1
 A=$(port) H=$(port)
-quickstart=(./deploy/quickstart.sh --data "$W/data" --http "127.0.0.1:$H" --agents "127.0.0.1:$A")
 offered() { sed -n "s/^$1: *//p" "$W/up"; }
 is_left() { [ "$(pgrep -fc "$W/data" || true)" != 0 ]; }
-"${quickstart[@]}" >"$W/up" 2>&1 &
-up=$!
-started+=($up)
-until_true 600 grep -q '^Ctrl-C ends it' "$W/up" || fail "it is not up: $(tail -n 5 "$W/up")"
+quickstart_up --data "$W/data" --http "127.0.0.1:$H" --agents "127.0.0.1:$A"
 [ "$(grep -cE '[0-9] *%.*%.*%' "$W/up")" -ge 3 ] || fail "no table: $(cat "$W/up")"
 grep -qx "the data: $W/data, which stays" "$W/up" || fail "where the data is is not told: $(cat "$W/up")"
 grep -q '^  built [0-9]* %$' "$W/up" || fail "how far the build is is not told: $(cat "$W/up")"
