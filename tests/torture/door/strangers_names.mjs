@@ -2,11 +2,10 @@
 // node strangers_names.mjs ORIGIN PICTURES SERVICE NOTE IMAGE SCRIPT TURNED LOOKS: every view of the page on samples whose service,
 // label `note` and functions are called so, in each of LOOKS; flame graphs are kept as SVG.  Prints what was wrong.
 import { join } from "node:path";
-import { browse, LOOKS, until } from "../../e2e/browser.mjs";
+import { browse, LOOKS, SETTLED_MS, until } from "../../e2e/browser.mjs";
 
 const [origin, pictures, service, note, image, script, turned, looks] = process.argv.slice(2);
 const { check, visit, end } = await browse(origin, pictures);
-const SHOWN_MS = 8000;
 const inQuotes = (text) => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 const of = (name, value) => `{${name}=${inQuotes(value)}}`;
 const path = (parameters) => "/?" + new URLSearchParams(parameters);
@@ -38,7 +37,7 @@ for (const look of looks.split(" "))
   for (const [view, [url, names]] of Object.entries(VIEWS))
     await visit(url, view === "symbols" ? "#modules tr" : "h2", LOOKS[look], async (page) => {
       for (const name of names)
-        check(await until(async () => (await shown(page)).includes(name), SHOWN_MS), `${view}, ${look}: does not show ${name.slice(0, 60)}: ${(await shown(page)).slice(0, 300)}`);
+        check(await until(async () => (await shown(page)).includes(name), SETTLED_MS), `${view}, ${look}: does not show ${name.slice(0, 60)}: ${(await shown(page)).slice(0, 300)}`);
       const [wide, room, strange] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth,
         document.querySelectorAll("#app img, #app script, #app svg, #app i:not([style]):not(.end i), #app b").length]);
       check(wide <= room, `${view}, ${look}: ${wide} px wide on ${room}`);
