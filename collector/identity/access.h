@@ -11,7 +11,9 @@
 struct access;
 struct span;
 
-enum { ACCESS_VERSION = 1 }; /* of access.db; 0: without the column of renewals, or with it */
+/* Of access.db.  0: without the column of renewals, or with it; 1: used_from_s is when a
+   certificate's validity begins, which is before it was signed. */
+enum { ACCESS_VERSION = 2 };
 
 enum role { ROLE_NONE, ROLE_ENROLL, ROLE_READ, ROLE_SYMBOLS, ROLE_INGEST, ROLE_ADMIN };
 

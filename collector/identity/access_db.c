@@ -92,7 +92,9 @@ static bool has_column(struct access *access, const char *sql) {
   return code == SQLITE_OK;
 }
 
-/* Databases of before certificates were renewed, or roots changed, lack a column. */
+/* Databases of before certificates were renewed, or roots changed, lack a column.  used_from_s of
+   version 1 stays: it is earlier than what is compared with it, and the next session moves it on.
+ */
 static int upgrade(struct access *access) {
   int result = 0;
   if (!has_column(access, "SELECT used_from_s FROM boards LIMIT 0"))
