@@ -31,20 +31,22 @@
 enum {
   NAME_ATTEMPTS = 16, /* at a random name that no board has */
   AUDIT_WHAT_BYTES = 768,
+  RENEWALS_APART_S = 60, /* of one board, that are lines: one that loops leaves the others theirs */
 };
 
-/* KIND names the log and its lines.  Returns 0 or -errno. */
-static int open_log(const char *dir, const char *kind, struct rationed_log **ret) {
+/* KIND names the log and its lines; APART_S: rationed_log.h.  Returns 0 or -errno. */
+static int open_log(const char *dir, const char *kind, unsigned apart_s,
+                    struct rationed_log **ret) {
   char path[PATH_MAX];
   if (snprintf(path, sizeof path, "%s/%s.log", dir, kind) >= (int)sizeof path) return -ENAMETOOLONG;
-  *ret = rationed_log_new(path, kind);
+  *ret = rationed_log_new(path, kind, apart_s);
   return *ret != NULL ? 0 : -ENOMEM;
 }
 
 static int open_parts(struct access *access, const char *dir) {
   if (snprintf(access->audit_path, PATH_MAX, "%s/audit.log", dir) >= PATH_MAX) return -ENAMETOOLONG;
-  int result = open_log(dir, "denials", &access->denials);
-  if (result == 0) result = open_log(dir, "renewals", &access->renewals);
+  int result = open_log(dir, "denials", 0, &access->denials);
+  if (result == 0) result = open_log(dir, "renewals", RENEWALS_APART_S, &access->renewals);
   return result == 0 ? access_db_open(access, dir) : result;
 }
 
@@ -69,6 +71,8 @@ int access_open(const char *dir, struct access **ret, char *error, size_t error_
 
 void access_close(struct access *access) {
   if (access == NULL) return;
+  rationed_log_stop(access->denials); /* both, before either is waited for */
+  rationed_log_stop(access->renewals);
   rationed_log_free(access->denials);
   rationed_log_free(access->renewals);
   sqlite3_close(access->database);

@@ -90,7 +90,7 @@ void access_audit(struct access *access, const char *subject, const char *format
     __attribute__((format(printf, 3, 4)));
 
 /* Notes in a log of its own (DIR/renewals.log) that BOARD has got a certificate, which it may ask
-   for as often as it likes: otherwise as access_audit_denial. */
+   for as often as it likes: the same WHAT of it once a minute, otherwise as access_audit_denial. */
 void access_audit_renewal(struct access *access, const char *board, const char *what);
 
 /* The same for what anybody can cause, in a log of its own (DIR/denials.log): a few lines a second

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strangers cause denials, as many as they like, and mostly on an event loop; a board with a good
-   certificate causes renewals.  Hence three bounds.  Lines a second: ten tell what is going on as
-   well as a thousand.  A log of their own, apart from that of changes: whoever knocks for long
-   enough pushes old lines of the same kind out of it and nothing else.  And a short queue in
-   memory, which a thread writes: a disk that hangs stops the thread, and then lines are counted and
-   no longer kept.
+   certificate causes renewals.  Hence bounds.  Lines a second: ten tell what is going on as well as
+   a thousand.  A log of their own, apart from that of changes: whoever knocks for long enough
+   pushes old lines of the same kind out of it and nothing else.  And a short queue in memory, which
+   a thread writes: a disk that hangs stops the thread, and then lines are counted and no longer
+   kept.  Where subjects are known by their certificates, one that says the same again and again
+   takes a line of the ration once in a while, and leaves the others to the rest.
 
    The thread begins with the first line: most commands never have one. */
 #include "rationed_log.h"
@@ -12,6 +13,7 @@
 #include "audit.h"
 #include "common/clock.h"
 #include "common/monotonic_cond.h"
+#include "common/table.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -19,6 +21,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
   LINES_PER_SECOND = 10,
@@ -26,24 +29,34 @@ enum {
   SUBJECT_BYTES = 160, /* a board's name has 128 */
   WHAT_BYTES = 768,
   STOP_MS = 2000, /* for what waits to be written */
+  /* All that are noted in that time: none is forgotten too early. */
+  LINES_KNOWN = LINES_PER_SECOND * RATIONED_LOG_APART_S_MAX,
 };
 
 struct line {
   char subject[SUBJECT_BYTES], what[WHAT_BYTES];
 };
 
+struct known_line {
+  uint64_t hash, second;
+};
+
 struct rationed_log {
   char path[PATH_MAX];
   const char *kind; /* of its lines */
+  unsigned apart_s; /* that equal lines have to be */
   pthread_t thread;
   pthread_mutex_t lock; /* over what follows */
   pthread_cond_t changed;
   bool is_started, is_stopping, is_done;
-  bool is_forsaken;       /* nobody waits for the thread: what there is, is its own */
+  bool is_forsaken; /* nobody waits for the thread: what there is, is its own */
+  struct timespec stop_until;
   uint64_t second, noted; /* in that second */
   uint64_t left_out;      /* since a line last said so */
   unsigned first, count;
   struct line waiting[LINES_WAITING_MAX];
+  struct known_line known[LINES_KNOWN]; /* the newest, in turn */
+  unsigned next_known;
 };
 
 /* Waits for a line, or for the end; false: there will be no more. */
@@ -114,25 +127,52 @@ static bool has_place(struct rationed_log *log) {
   return log->noted < LINES_PER_SECOND && log->count < LINES_WAITING_MAX;
 }
 
-struct rationed_log *rationed_log_new(const char *path, const char *kind) {
+/* With the lock held, in log->second. */
+static bool was_noted_lately(const struct rationed_log *log, uint64_t hash) {
+  for (unsigned i = 0; log->apart_s != 0 && i < LINES_KNOWN; i++) {
+    const struct known_line *line = &log->known[i];
+    if (line->hash == hash && log->second - line->second < log->apart_s) return true;
+  }
+  return false;
+}
+
+/* With the lock held. */
+static void add(struct rationed_log *log, const char *subject, const char *what, uint64_t hash) {
+  unsigned at = (log->first + log->count++) % LINES_WAITING_MAX;
+  snprintf(log->waiting[at].subject, SUBJECT_BYTES, "%s", subject);
+  snprintf(log->waiting[at].what, WHAT_BYTES, "%s", what);
+  log->noted++;
+  log->known[log->next_known] = (struct known_line){hash, log->second};
+  log->next_known = (log->next_known + 1) % LINES_KNOWN;
+  pthread_cond_signal(&log->changed);
+}
+
+struct rationed_log *rationed_log_new(const char *path, const char *kind, unsigned apart_s) {
   struct rationed_log *log = calloc(1, sizeof *log);
   if (log == NULL) return NULL;
   snprintf(log->path, sizeof log->path, "%s", path);
   log->kind = kind;
+  log->apart_s = apart_s;
   pthread_mutex_init(&log->lock, NULL);
   monotonic_cond_init(&log->changed);
   return log;
 }
 
-/* Waits for the thread, but not for a disk that hangs.  Returns whether it has ended. */
-static bool await_end(struct rationed_log *log) {
-  const struct timespec until = monotonic_from_now(STOP_MS);
-  int error = 0;
+void rationed_log_stop(struct rationed_log *log) {
+  if (log == NULL) return;
   pthread_mutex_lock(&log->lock);
+  if (!log->is_stopping) log->stop_until = monotonic_from_now(STOP_MS);
   log->is_stopping = true;
   pthread_cond_signal(&log->changed);
+  pthread_mutex_unlock(&log->lock);
+}
+
+/* Waits for the thread, but not for a disk that hangs.  Returns whether it has ended. */
+static bool await_end(struct rationed_log *log) {
+  int error = 0;
+  pthread_mutex_lock(&log->lock);
   while (log->is_started && !log->is_done && error == 0)
-    error = pthread_cond_timedwait(&log->changed, &log->lock, &until);
+    error = pthread_cond_timedwait(&log->changed, &log->lock, &log->stop_until);
   bool has_ended = !log->is_started || log->is_done;
   log->is_forsaken = !has_ended;
   pthread_mutex_unlock(&log->lock);
@@ -143,6 +183,7 @@ void rationed_log_free(struct rationed_log *log) {
   if (log == NULL) return;
   pthread_t thread = log->thread;
   bool is_started = log->is_started;
+  rationed_log_stop(log);
   if (!await_end(log)) {
     pthread_detach(thread);
     return;
@@ -152,15 +193,11 @@ void rationed_log_free(struct rationed_log *log) {
 }
 
 void rationed_log_note(struct rationed_log *log, const char *subject, const char *what) {
+  uint64_t hash = table_hash(what, strlen(what), table_hash(subject, strlen(subject), 0));
   pthread_mutex_lock(&log->lock);
-  if (has_place(log) && is_running(log)) {
-    unsigned at = (log->first + log->count++) % LINES_WAITING_MAX;
-    snprintf(log->waiting[at].subject, SUBJECT_BYTES, "%s", subject);
-    snprintf(log->waiting[at].what, WHAT_BYTES, "%s", what);
-    log->noted++;
-    pthread_cond_signal(&log->changed);
-  } else {
+  if (has_place(log) && !was_noted_lately(log, hash) && is_running(log))
+    add(log, subject, what, hash);
+  else
     log->left_out++;
-  }
   pthread_mutex_unlock(&log->lock);
 }

@@ -10,11 +10,10 @@ has_renewed() { grep -q 'steady: certificate renewed$' "$W/data/renewals.log"; }
 run -- "$targets/truth" 5 >/dev/null || fail "the program ended with $?"
 until_true 10 has_renewed || fail "steady does not renew: $(tail -n 3 "$W/data/renewals.log")"
 until_true 5 books_are_closed steady || fail "steady: the books do not close: $(books steady)"
-renewals=$(grep -c 'steady: certificate renewed$' "$W/data/renewals.log")
 cmp -s "$B/board.pem" "$W/first.pem" && fail "steady still has its first certificate"
 read -r produced stored dropped pending < <(books steady)
 [ "$dropped" = 0 ] && [ "$produced" = "$stored" ] || fail "steady lost samples while it renewed: $(books steady)"
-say "renewed $renewals times under way, $stored of $produced samples stored"
+say "renewed under way, $stored of $produced samples stored"
 
 # The certificate runs out while no daemon is there.
 daemon=$(cat "$B/fleetprofd.pid")

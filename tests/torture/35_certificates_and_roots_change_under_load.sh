@@ -23,10 +23,10 @@ boards=$!
 started+=($boards)
 
 # The first half: rotation.
-renewals() { grep -c "$1: certificate renewed$" "$W/data/renewals.log"; }
-both_renewed() { [ "$(renewals a-north)" -ge "$1" ] && [ "$(renewals a-south)" -ge "$1" ]; }
-until_true 30 both_renewed 1 || fail "the boards do not renew: $(tail -n 3 "$W/data/renewals.log")"
-say "renewed $(renewals a-north) and $(renewals a-south) times under the first root"
+has_renewed() { grep -q "$1: certificate renewed$" "$W/data/renewals.log"; }
+both_renewed() { has_renewed a-north && has_renewed a-south; }
+until_true 30 both_renewed || fail "the boards do not renew: $(tail -n 3 "$W/data/renewals.log")"
+say "both boards have renewed under the first root"
 
 # The second half: another root.
 rollover --start >/dev/null || fail "no second root"
@@ -53,7 +53,7 @@ for name in a-north a-south; do
   until_true 30 books_are_closed $name || fail "$name: the books do not close: $(books $name)"
   read -r produced stored dropped pending < <(books $name)
   [ "$dropped" = 0 ] && [ "$produced" = "$stored" ] || fail "$name lost samples: $(books $name)"
-  say "$name: $stored of $produced samples stored, $(renewals $name) renewals"
+  say "$name: $stored of $produced samples stored"
 done
 grep -q 'rollover begun' "$W/data/audit.log" && grep -q 'rollover finished by force' "$W/data/audit.log" || fail "the audit log does not tell of it"
 
