@@ -276,6 +276,10 @@ void api_profile(struct request *request) {
     return;
   }
   const char *order = parameters_find(&request->parameters, "order");
+  if (order != NULL && formats[format].write != write_top) {
+    answer_problem(&request->answer, 400, "order", "order: only the format top takes it");
+    return;
+  }
   if (order != NULL && strcmp(order, "self") != 0 && strcmp(order, "total") != 0) {
     answer_problem(&request->answer, 400, "order", "order: \"%.64s\" is not self or total", order);
     return;

@@ -26,7 +26,7 @@ static const struct {
     {"limit", "integer", "rows in the answer, 100000 at most", NULL},
     {"format", "string", "top by default, which is json, too",
      "top json tree columns folded pprof speedscope callgrind perf-script"},
-    {"order", "string", "of functions, the largest first: self by default", "self total"},
+    {"order", "string", "of top's functions, the largest first: self by default", "self total"},
     {"by", "string", "function, module, or a label: thread, service, board, build_id, ...", NULL},
     {"step", "integer", "seconds; 60 by default, or what keeps it to 11000 steps", NULL},
     {"function", "string", "its name, as the function table has it", NULL},

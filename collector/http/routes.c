@@ -21,9 +21,9 @@ const struct route routes[] = {
      api_label_values, "the values of one label"},
     {"GET", "/api/v1/profile", ROLE_READ, LANE_QUERY, "match from to type limit format by order",
      api_profile,
-     "where the time went: format=top (functions), tree or folded (call stacks), columns (the tree "
-     "for programs that draw it: functions once, nodes as columns of numbers), or a file for "
-     "other tools: pprof (gzipped profile.proto), speedscope (JSON), callgrind, perf-script "
+     "where the time went: format=top (functions, by order), tree or folded (call stacks), columns "
+     "(the tree for programs that draw it: functions once, nodes as columns of numbers), or a file "
+     "for other tools: pprof (gzipped profile.proto), speedscope (JSON), callgrind, perf-script "
      "(text); with by=thread, service, board or another label the outermost frames of tree and "
      "columns are its values, and `stacks` is not told; "
      "`marks` names the services whose shares are to be doubted, and why; `stacks` says which "

@@ -67,6 +67,15 @@ static void the_order_says_which_rows_a_limit_leaves(void **state) {
   asked[1] = "name";
   assert_has(ask_with(api_profile, asked), "order: \\\"name\\\" is not self or total");
   assert_int_equal(request.answer.status, 400);
+  for (unsigned i = 0; i < 7; i++) {
+    static const char *const others[] = {"tree",       "columns",   "folded",     "pprof",
+                                         "speedscope", "callgrind", "perf-script"};
+    body = ask(api_profile, "order", "total", "format", others[i]);
+    assert_has(body, "\"parameter\":\"order\"");
+    assert_has(body, "order: only the format top takes it");
+    assert_int_equal(request.answer.status, 400);
+  }
+  assert_has(ask(api_profile, "order", "total", "format", "json"), "\"functions\":[");
 }
 
 static void a_selector_that_matches_nothing_gives_an_empty_table(void **state) {
