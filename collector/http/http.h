@@ -47,7 +47,7 @@ const char *http_url(const struct http *http);
 const char *http_page_url(const struct http *http);
 
 /* The process may have BYTES of memory (0: nobody knows): a query a quarter of that, and 1 GiB at
-   most.  Any thread. */
+   most; what monitoring asks an eighth of a query's.  Any thread. */
 void http_set_memory_limit(struct http *http, uint64_t bytes);
 
 /* Stops serving; answers under way are given up.  Returns 0, or -ETIMEDOUT when a query still runs

@@ -11,7 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_BYTES_SHOWN = 200 };
+enum {
+  NAME_BYTES_SHOWN = 200,
+  MONITOR_PART = 8, /* of what a query may have: two threads allocate at once */
+};
 
 struct query_source query_answer_source(const struct request *request) {
   const struct http_parts *parts = &request->service->parts;
@@ -35,15 +38,20 @@ int query_answer_select(struct request *request, struct selection *ret) {
   return error;
 }
 
-void query_answer_no_memory(struct request *request, const char *advice) {
+static size_t find_limit(const struct request *request) {
   size_t limit = atomic_load_explicit(&request->service->query_bytes, memory_order_relaxed);
+  return request->route->lane == LANE_MONITOR ? limit / MONITOR_PART + 1 : limit;
+}
+
+void query_answer_no_memory(struct request *request, const char *advice) {
+  size_t limit = find_limit(request);
   answer_problem(&request->answer, 422, NULL,
                  "limit memory: the query takes more than the %zu MiB that one may have: %s",
                  limit >> 20, advice);
 }
 
 size_t query_answer_make(struct request *request) {
-  meter_start(atomic_load_explicit(&request->service->query_bytes, memory_order_relaxed));
+  meter_start(find_limit(request));
   request->route->answer(request);
   int status = request->answer.status;
   if (meter_was_refused() && status != 422 && status < 500)

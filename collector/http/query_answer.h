@@ -24,8 +24,9 @@ int query_answer_select(struct request *request, struct selection *ret);
 /* Makes ERROR, which a query returned, a problem: REQUEST's answer; nothing when it is 0. */
 void query_answer_end(struct request *request, int error);
 
-/* Makes REQUEST's answer by its route, within the memory that a query may have.  Where any was
-   refused the answer is that: one may look whole that lacks names.  Returns the most it had. */
+/* Makes REQUEST's answer by its route, within the memory that a query may have (what monitoring
+   asks: an eighth of that).  Where any was refused the answer is that: one may look whole that
+   lacks names.  Returns the most it had. */
 size_t query_answer_make(struct request *request);
 
 /* Answers that the query took more memory than it may have, and what ADVICE there is. */

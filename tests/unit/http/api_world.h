@@ -17,6 +17,7 @@
 static char dir[64];
 static struct service service = {.query_bytes = QUERY_BYTES_MAX};
 static struct request request;
+static const struct route of_samples = {.lane = LANE_QUERY};
 
 static inline int set_up(void **state) {
   (void)state;
@@ -57,7 +58,8 @@ static inline int tear_down(void **state) {
 static inline const char *ask_with(void (*handler)(struct request *request),
                                    const char *const *parameters) {
   end_request(NULL);
-  request = (struct request){.service = &service, .started_ns = clock_monotonic_ns()};
+  request = (struct request){
+      .service = &service, .route = &of_samples, .started_ns = clock_monotonic_ns()};
   arena_init(&request.arena, REQUEST_ARENA_BYTES);
   for (const char *const *at = parameters; *at != NULL; at += 2)
     request.parameters.rows[request.parameters.count++] = (struct parameter){at[0], at[1]};
@@ -71,14 +73,12 @@ static inline const char *ask(void (*handler)(struct request *request), const ch
   return ask_with(handler, (const char *const[]){name, value, name2, value2, NULL});
 }
 static inline void assert_has(const char *text, const char *part) {
-  if (strstr(text, part) == NULL) print_error("no %s in\n%s\n", part, text);
-  assert_non_null(strstr(text, part));
+  if (strstr(text, part) == NULL) fail_msg("no %s in\n%s", part, text);
 }
 
 /* 60 records in tool+0x10, 30 in tool+0x20 under it, 10 in the kernel. */
 static inline void append_hundred(const char *board, uint64_t run) {
-  static const uint64_t hot[][2] = {{0, 0x10}};
-  static const uint64_t deep[][2] = {{0, 0x10}, {0, 0x20}};
+  static const uint64_t hot[][2] = {{0, 0x10}}, deep[][2] = {{0, 0x10}, {0, 0x20}};
   static const uint64_t kernel[][2] = {{0, 0x10}, {1, 0}};
   static struct window window;
   struct counters counters = {.run = run, .produced = 120, .shipped = 100};

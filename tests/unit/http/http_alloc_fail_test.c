@@ -56,6 +56,7 @@ static int set_up_two(void **state) {
 static void put(const struct question *question, const char *from, const char *to) {
   end_request(NULL);
   request = (struct request){.service = &service,
+                             .route = &of_samples,
                              .started_ns = clock_monotonic_ns(),
                              .argument = question->argument};
   arena_init(&request.arena, REQUEST_ARENA_BYTES);

@@ -161,6 +161,33 @@ static void a_scrape_goes_without_what_takes_too_much(void **state) {
   }
 }
 
+static void write_much(struct request *asked) {
+  static const uint8_t much[2 << 20];
+  buf_append(&asked->answer.body, much, sizeof much);
+}
+
+/* Two threads allocate at the same time. */
+static void what_monitoring_asks_has_an_eighth_of_a_querys(void **state) {
+  static const struct {
+    enum lane lane;
+    size_t limit_mib;
+    int status;
+    const char *why;
+  } rows[] = {{LANE_QUERY, 8, 0, ""},
+              {LANE_MONITOR, 64, 0, ""},
+              {LANE_MONITOR, 8, 422, "more than the 1 MiB that one may have"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const struct route route = {.lane = rows[i].lane, .answer = write_much};
+    end_request(state);
+    request = (struct request){.service = &service, .route = &route};
+    service.query_bytes = rows[i].limit_mib << 20;
+    query_answer_make(&request);
+    assert_int_equal(request.answer.status, rows[i].status);
+    if (rows[i].status != 0) assert_has(buf_text(&request.answer.body), rows[i].why);
+  }
+  end_request(state);
+}
+
 static void threads_that_ask_nothing_are_not_counted(void **state) {
   (void)state;
   void *large = malloc(64 << 20);
@@ -187,6 +214,7 @@ int main(void) {
       cmocka_unit_test(a_question_that_takes_more_is_refused_by_name),
       cmocka_unit_test(an_answer_has_all_names_or_is_none),
       cmocka_unit_test(a_scrape_goes_without_what_takes_too_much),
+      cmocka_unit_test(what_monitoring_asks_has_an_eighth_of_a_querys),
       cmocka_unit_test(threads_that_ask_nothing_are_not_counted),
   };
   return cmocka_run_group_tests(tests, set_up_many, tear_down);
