@@ -33,7 +33,9 @@ enum {
   QUERY_SHARE = 4, /* one of so many parts of the process's memory: boards come first */
   UPLOADS_WAITING_MAX = 16,
   LOOKUPS_WAITING_MAX = CONNECTIONS_MAX, /* each has one request at most */
-  STOP_QUERY_MS = 3000, /* with the next three, well within the 10 s that a stop may take */
+  /* Together 7 s; ingest has drained and flushed for 6 s before, the logs have 2 s after it: within
+     the 20 s that the unit gives a stop. */
+  STOP_QUERY_MS = 3000,
   STOP_UPLOAD_MS = 2000,
   STOP_LOOKUP_MS = 1000,
   STOP_MONITOR_MS = 1000,

@@ -3,7 +3,7 @@
    thread makes it.
 
      connection --head--> route, gate, parameters --> handler on the loop      --> client_answer
-                                |   ^             \-> query or upload thread --/
+                                |   ^             \-> a worker thread --------/
                                 +---+ a token that is new here is looked up
 
    Everything that can be refused is refused before a byte of a body is read, so an upload without a

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reading half of the store: for the query thread.  Readers see every appended batch: a read
-   first waits until what was appended before it has settled.  Where that cannot be because the disk
-   fails, or takes longer than 10 s, reads go without it and count as stale. */
+/* The reading half of the store: for the query thread, and store_boards for the monitor thread,
+   too.  Readers see every appended batch: a read first waits until what was appended before it has
+   settled.  Where that cannot be because the disk fails, or takes longer than 10 s, reads go
+   without it and count as stale. */
 #ifndef STORE_STORE_READ_H
 #define STORE_STORE_READ_H
 
