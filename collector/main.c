@@ -338,6 +338,7 @@ static bool stop(struct collector *collector) {
   if (collector->ingest) ingest_stop(collector->ingest);
   bool is_asking = debuginfod_stop(collector->debuginfod) != 0;
   if (http_stop(collector->http) != 0 || is_asking) return false;
+  ingest_free(collector->ingest); /* until here a scrape may ask for its figures */
   retention_stop(collector->retention);
   for (size_t i = 0; i < sizeof collector->stop_events / sizeof *collector->stop_events; i++)
     if (collector->stop_events[i]) event_free(collector->stop_events[i]);

@@ -152,8 +152,11 @@ void registrar_on_note(struct worker *worker, struct intake_packet *packet) {
     return;
   }
   fault = run_note_add(worker, packet, packet->request->sampler, mhz);
-  if (fault != NULL)
+  if (fault != NULL) {
     intake_refuse(packet->connection, fault);
-  else
-    intake_accept(packet->connection);
+    return;
+  }
+  bool is_sampled = strcmp(packet->request->sampler, "none") != 0;
+  if (is_sampled) run_note_begin_window(worker, packet->uid);
+  intake_accept(packet->connection);
 }

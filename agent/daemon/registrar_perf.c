@@ -128,5 +128,6 @@ void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
   run_note_join(worker, target);
   /* So that status can say what was chosen when the program has long ended. */
   run_note_add(worker, packet, "perf", target->held.asked_mhz);
+  run_note_begin_window(worker, packet->uid);
   intake_accept(packet->connection);
 }

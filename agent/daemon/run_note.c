@@ -21,7 +21,6 @@
 
 #include "common/clock.h"
 #include "common/path.h"
-#include "drain/window.h"
 #include "intake/unwind_choice.h"
 #include "proc/proc_stat.h"
 #include "ring/ring_clock.h"
@@ -34,7 +33,9 @@ enum {
   WORKER_NOTES_OF_USER = WORKER_NOTES_MAX / 4 * 3, /* whose runs have not ended */
 };
 
-#define TELL_GRACE_NS (60 * NS_PER_SECOND) /* for the word of a run whose program is gone */
+#define TELL_GRACE_NS (60 * NS_PER_SECOND)   /* for the word of a run whose program is gone */
+#define THEIR_WINDOW_NS (10 * NS_PER_SECOND) /* between those begun for users of a daemon for all \
+                                              */
 
 static struct worker_note *find_serial(struct worker *worker, uint32_t serial) {
   for (unsigned i = 0; serial != 0 && i < WORKER_NOTES_MAX; i++)
@@ -142,10 +143,15 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
   memcpy(note->labels, request->labels, sizeof note->labels);
   memcpy(note->exe, request->exe, sizeof note->exe);
   snprintf(note->begun_as, sizeof note->begun_as, "%.15s", path_name(request->exe));
-  /* Else its samples would come into a window that began before it: up to a minute of others, whose
-     middle is none of the run's time (cli/run_url.c). */
-  if (!window_is_empty(worker->window)) worker_close_window(worker);
   return NULL;
+}
+
+void run_note_begin_window(struct worker *worker, uint32_t uid) {
+  uint64_t now_ns = clock_monotonic_ns();
+  bool is_theirs = worker->settings->is_system && uid != 0;
+  if (is_theirs && now_ns - worker->run_window_ns < THEIR_WINDOW_NS) return;
+  if (is_theirs) worker->run_window_ns = now_ns;
+  worker_close_window(worker);
 }
 
 void run_note_refuse(struct worker *worker, pid_t pid, const char *why) {

@@ -70,10 +70,12 @@ void kept_metrics_ask(struct kept_metrics *kept) {
   kept->is_being_made = true;
   kept->asked_ns = now_ns;
   pthread_mutex_unlock(&kept->mutex);
-  kept->next_ns = now_ns + KEPT_METRICS_EVERY_S * NS_PER_SECOND;
   kept->job = (struct job){.run = run, .on_done = on_done};
   kept->is_with_query = jobs_add(kept->service->queries, &kept->job) == 0;
-  if (!kept->is_with_query) end_making(kept, NULL);
+  if (kept->is_with_query)
+    kept->next_ns = now_ns + KEPT_METRICS_EVERY_S * NS_PER_SECOND;
+  else
+    end_making(kept, NULL); /* the next scrape asks again */
 }
 
 void kept_metrics_print(struct kept_metrics *kept, struct buf *ret) {

@@ -407,6 +407,7 @@ int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *er
   int result = start(ingest, error, error_len);
   if (result != 0) {
     ingest_stop(ingest);
+    ingest_free(ingest);
     return result;
   }
   *ret = ingest;
@@ -442,7 +443,6 @@ static void close_all(struct ingest *ingest) {
 }
 
 void ingest_stop(struct ingest *ingest) {
-  if (ingest == NULL) return;
   ingest->is_stopping = true;
   if (ingest->listener != NULL) listener_set_paused(ingest->listener, true);
   if (ingest->tick != NULL) event_free(ingest->tick);
@@ -455,6 +455,9 @@ void ingest_stop(struct ingest *ingest) {
   writer_free(ingest->writer);
   revocations_free(ingest->revocations);
   SSL_CTX_free(ingest->host.tls);
+}
+
+void ingest_free(struct ingest *ingest) {
   free(ingest);
 }
 

@@ -39,8 +39,12 @@ int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *er
 unsigned ingest_port(const struct ingest *ingest);
 
 /* Stops accepting, lets what is queued commit and be acked (bounded), closes all.  Turns the loop
-   for that, so call it when the loop has returned, not from one of its call-backs. */
+   for that, so call it when the loop has returned, not from one of its call-backs.  What is left
+   is ingest_metrics. */
 void ingest_stop(struct ingest *ingest);
+
+/* Frees what was stopped.  NULL is fine. */
+void ingest_free(struct ingest *ingest);
 
 /* Another limit from now on, as memory_limit_bytes.  Loop only. */
 void ingest_set_memory_limit(struct ingest *ingest, uint64_t bytes);

@@ -53,6 +53,7 @@ void door_shut(struct door *door) {
   if (write(door->stop_pipe[1], "", 1) != 1) abort();
   pthread_join(door->thread, NULL);
   ingest_stop(door->ingest);
+  ingest_free(door->ingest);
   door->ingest = NULL;
 }
 

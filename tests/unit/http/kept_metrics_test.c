@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What samples say in a scrape is made once a minute by the thread that answers queries, and a
+   scrape waits for it for two seconds, once. */
+#include "api_world.h"
+#include "common/monotonic_cond.h"
+#include "http/jobs.h"
+#include "http/kept_metrics.h"
+
+#include <event2/event.h>
+#include <event2/thread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { QUEUE = 2 };
+
+static struct event_base *loop;
+static struct kept_metrics *const kept = &service.kept_metrics;
+static const char ratio[] = "fleetprof_unsymbolized_samples_ratio";
+
+/* A query that takes its time. */
+struct query {
+  struct job job;
+  sem_t begun, may_end;
+};
+
+static void run_query(struct job *job) {
+  struct query *query = (struct query *)job;
+  sem_post(&query->begun);
+  sem_wait(&query->may_end);
+}
+
+static void query_done(struct job *job, bool was_run) {
+  (void)job, (void)was_run;
+}
+
+static void begin_query(struct query *query) {
+  *query = (struct query){.job = {.run = run_query, .on_done = query_done}};
+  sem_init(&query->begun, 0, 0);
+  sem_init(&query->may_end, 0, 0);
+  assert_int_equal(jobs_add(service.queries, &query->job), 0);
+}
+
+static uint64_t print_ms(struct buf *ret) {
+  uint64_t begun_ns = clock_monotonic_ns();
+  buf_clear(ret);
+  kept_metrics_print(kept, ret);
+  return (clock_monotonic_ns() - begun_ns) / NS_PER_MS;
+}
+
+static bool has_ratio(const struct buf *text) {
+  return text->len > 0 && strstr(buf_text((struct buf *)(uintptr_t)text), ratio) != NULL;
+}
+
+/* Lets the loop take back what is done. */
+static void turn(void) {
+  for (unsigned i = 0; i < 200 && kept->is_with_query; i++) {
+    event_base_loop(loop, EVLOOP_NONBLOCK);
+    usleep(10000);
+  }
+  assert_false(kept->is_with_query);
+}
+
+static int begin(void **state) {
+  evthread_use_pthreads();
+  loop = event_base_new();
+  if (loop == NULL || set_up(state) != 0) return -1;
+  append_hundred("edge", 1);
+  ask(api_profile, NULL, NULL, NULL, NULL); /* waits until all has settled, as these do not */
+  return 0;
+}
+
+static int begin_one(void **state) {
+  (void)state;
+  kept_metrics_fini(kept);
+  kept_metrics_init(kept, &service);
+  return jobs_start(loop, "query", QUEUE, &service.queries);
+}
+
+static int end_one(void **state) {
+  (void)state;
+  return jobs_stop(service.queries, 5000);
+}
+
+static int end(void **state) {
+  int failed = tear_down(state);
+  event_base_free(loop);
+  return failed;
+}
+
+static void they_are_made_once_a_minute(void **state) {
+  (void)state;
+  struct buf text = {0};
+  kept_metrics_ask(kept);
+  print_ms(&text);
+  assert_true(has_ratio(&text));
+  turn();
+  uint64_t made_ns = kept->made_ns;
+  kept_metrics_ask(kept);
+  assert_false(kept->is_with_query);
+  assert_true(kept->next_ns > clock_monotonic_ns() + 50 * NS_PER_SECOND);
+  kept->next_ns = 0;
+  kept_metrics_ask(kept);
+  turn();
+  assert_true(kept->made_ns > made_ns);
+  buf_fini(&text);
+}
+
+static void a_scrape_behind_a_long_query_waits_once_and_shows_what_was(void **state) {
+  (void)state;
+  struct buf text = {0};
+  struct query query;
+  kept_metrics_ask(kept);
+  turn();
+  begin_query(&query);
+  sem_wait(&query.begun);
+  kept->next_ns = 0;
+  kept_metrics_ask(kept);
+  uint64_t waited_ms = print_ms(&text);
+  assert_true(waited_ms >= KEPT_METRICS_WAIT_MS - 200);
+  assert_true(has_ratio(&text));
+  assert_true(print_ms(&text) < KEPT_METRICS_WAIT_MS / 2);
+  assert_true(has_ratio(&text));
+  sem_post(&query.may_end);
+  turn();
+  buf_fini(&text);
+}
+
+static void what_is_of_another_time_is_not_shown(void **state) {
+  (void)state;
+  struct buf text = {0};
+  kept_metrics_ask(kept);
+  turn();
+  kept->made_ns = clock_monotonic_ns() - KEPT_METRICS_AGE_S * NS_PER_SECOND;
+  print_ms(&text);
+  assert_false(has_ratio(&text));
+  buf_fini(&text);
+}
+
+static void where_the_queue_is_full_the_next_scrape_asks_again(void **state) {
+  (void)state;
+  struct query queries[QUEUE + 1];
+  struct buf text = {0};
+  begin_query(&queries[0]);
+  sem_wait(&queries[0].begun);
+  for (unsigned i = 1; i <= QUEUE; i++) begin_query(&queries[i]);
+  kept_metrics_ask(kept);
+  assert_false(kept->is_with_query);
+  assert_true(print_ms(&text) < KEPT_METRICS_WAIT_MS / 2);
+  for (unsigned i = 0; i <= QUEUE; i++) sem_post(&queries[i].may_end);
+  sem_wait(&queries[QUEUE].begun); /* so that there is a place */
+  kept_metrics_ask(kept);
+  assert_true(kept->is_with_query);
+  turn();
+  print_ms(&text);
+  assert_true(has_ratio(&text));
+  buf_fini(&text);
+}
+
+static void what_is_given_up_at_the_end_is_waited_for_by_nobody(void **state) {
+  (void)state;
+  struct query query;
+  struct buf text = {0};
+  begin_query(&query);
+  sem_wait(&query.begun);
+  kept_metrics_ask(kept);
+  assert_true(kept->is_being_made);
+  sem_post(&query.may_end);
+  assert_int_equal(end_one(NULL), 0);
+  assert_false(kept->is_being_made);
+  assert_true(print_ms(&text) < KEPT_METRICS_WAIT_MS / 2);
+  assert_int_equal(begin_one(NULL), 0);
+  buf_fini(&text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(they_are_made_once_a_minute, begin_one, end_one),
+      cmocka_unit_test_setup_teardown(a_scrape_behind_a_long_query_waits_once_and_shows_what_was,
+                                      begin_one, end_one),
+      cmocka_unit_test_setup_teardown(what_is_of_another_time_is_not_shown, begin_one, end_one),
+      cmocka_unit_test_setup_teardown(where_the_queue_is_full_the_next_scrape_asks_again, begin_one,
+                                      end_one),
+      cmocka_unit_test_setup_teardown(what_is_given_up_at_the_end_is_waited_for_by_nobody,
+                                      begin_one, end_one),
+  };
+  return cmocka_run_group_tests(tests, begin, end);
+}
