@@ -34,26 +34,32 @@ say "$count samples said, $got behind the URL, $both of all runs"
 [ "$got" -ge "$count" ] && [ "$got" -le $((count + 5)) ] || fail "$got samples at $url, and $count were said"
 [ "$both" -gt $((got + 100)) ] || fail "other runs are in it: $both of all"
 
-# Runs one after another, within seconds, beside somebody whose window had begun long before.
-touch "$W/runs-go-on"
-run --service neighbour --hz 99 -- /bin/sh -c "while [ -e '$W/runs-go-on' ]; do :; done" &
-neighbour=$!
-has_neighbour() { status --format json | json "any(t['service'] == 'neighbour' for t in d['targets'])" | grep -qx yes; }
-until_true 5 has_neighbour || fail "no neighbour: $(status)"
-sleep 1.5
-for i in 1 2 3 4; do
-  DISPLAY=:0 run --verbose --service quick --hz 499 -- "$targets/truth" 0.2 2>&1 >"$W/truth.log" | grep '^fleetprof: .*http://' >"$W/quick.$i" || fail "run $i says no URL"
-done
-! is_gone $neighbour || fail "the neighbour ended before the runs did"
-rm "$W/runs-go-on"
-for i in 1 2 3 4; do
-  count=$(sed -n 's/^fleetprof: \([0-9]*\) samples.*/\1/p' "$W/quick.$i") link=$(grep -o 'http://[^ ]*$' "$W/quick.$i")
-  got=$(curl -fs "http://127.0.0.1:$H/api/v1/profile?${link#*view=profile&}" | json "d['samples']") || fail "no answer behind $link"
-  [ "$got" -ge "$count" ] && [ "$got" -le $((count + 5)) ] || fail "$got samples of run $i at $link, and $count were said"
-  seconds="${seconds:-} $(sed 's/.*&from=\([0-9]*\).*&to=\([0-9]*\).*/\1-\2/' <<<"$link")"
-done
-say "four runs in the seconds$seconds"
-wait $neighbour || fail "the neighbour ended with $?"
+# Runs one after another, within seconds, beside somebody whose window had begun long before; what waits in a histogram's
+# counters is in that window, too.
+beside() { # beside COLLECT
+  local neighbour i count link got seconds=
+  touch "$W/runs-go-on"
+  run --service "$1" --collect "$1" --hz 99 -- /bin/sh -c "while [ -e '$W/runs-go-on' ]; do :; done" &
+  neighbour=$!
+  has_neighbour() { status --format json | json "any(t['service'] == '$1' for t in d['targets'])" | grep -qx yes; }
+  until_true 5 has_neighbour "$1" || fail "no neighbour: $(status)"
+  sleep 1.5
+  for i in 1 2 3 4; do
+    DISPLAY=:0 run --verbose --service "beside-$1" --hz 499 -- "$targets/truth" 0.2 2>&1 >"$W/truth.log" | grep '^fleetprof: .*http://' >"$W/quick.$i" || fail "run $i says no URL"
+  done
+  ! is_gone $neighbour || fail "the neighbour ended before the runs did"
+  rm "$W/runs-go-on"
+  for i in 1 2 3 4; do
+    count=$(sed -n 's/^fleetprof: \([0-9]*\) samples.*/\1/p' "$W/quick.$i") link=$(grep -o 'http://[^ ]*$' "$W/quick.$i")
+    got=$(curl -fs "http://127.0.0.1:$H/api/v1/profile?${link#*view=profile&}" | json "d['samples']") || fail "no answer behind $link"
+    [ "$got" -ge "$count" ] && [ "$got" -le $((count + 5)) ] || fail "$got samples of run $i beside $1 at $link, and $count were said"
+    seconds="$seconds $(sed 's/.*&from=\([0-9]*\).*&to=\([0-9]*\).*/\1-\2/' <<<"$link")"
+  done
+  say "four runs beside a neighbour of $1 in the seconds$seconds"
+  wait $neighbour || fail "the neighbour ended with $?"
+}
+beside stacks
+beside histogram
 
 "$FLEETPROF_PREFIX/bin/fleetprof" query "$url" >"$W/table" || fail "query does not take the link: $?"
 grep -qE '^ *[0-9.]+ %.* alpha_sixty ' "$W/table" || fail "no table behind the link: $(cat "$W/table")"
