@@ -8,7 +8,8 @@
 #               Two rows a round: what waited stands alone; boards that have no backlog send one at a time, told by the one before (of 64 boards,
 #               as so many are on their way at once)
 #   boards      a row for each of BOARDS ("100 1000 10000") at windows of 10 s: CPU, RssAnon, time to ack, bytes.  SECONDS_EACH (60)
-#               after all are connected, which is 250 a second, as boards come back after a restart, or takes 10 s
+#               after all are connected, which is 250 a second, as boards come back after a restart, or takes 10 s.
+#               ALONE=1: no window is told by the one before, which spares the simulator what boards do with CPUs of their own
 #   questions   QUESTIONED boards (100) at windows of 10 s, beside a day that they sent before: RssAnon of the collector before anybody asks, while ASKERS (8) ask
 #               one question after the other for SECONDS_EACH (60), each about all that there is (what the page and a dashboard ask), and half a minute after.
 #               Takes a minute more than SECONDS_EACH, and as long as that day takes to be made: another minute on a busy machine
@@ -111,7 +112,7 @@ one_size() {
   watch_memory $collector &
   watcher=$!
   cpu_before=$(cpu_of $collector)
-  boards_run --boards "$1" --threads 2 --duration "$(($2 + ramp))s" --window 10s --ramp "${ramp}s" "${rich[@]}" || all=1
+  boards_run --boards "$1" --threads 2 --duration "$(($2 + ramp))s" --window 10s --ramp "${ramp}s" ${ALONE:+--alone} "${rich[@]}" || all=1
   settle
   cpu_after=$(cpu_of $collector)
   kill $watcher

@@ -34,8 +34,10 @@ static void what_cannot_grow_is_left_as_it_was(void **state) {
   (void)state;
   char *array = malloc(1);
   uint32_t room = 1;
+#ifndef __SANITIZE_ADDRESS__ /* it ends a program that asks for more than there are addresses */
   assert_null(array_grow(array, 1, &room, 1, SIZE_MAX / 2 + 1));
   assert_int_equal(room, 1);
+#endif
   room = UINT32_MAX / 2 + 1;
   assert_null(array_grow(array, room, &room, 1, 1));
   assert_int_equal(room, UINT32_MAX / 2 + 1);
