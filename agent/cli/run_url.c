@@ -11,8 +11,9 @@
    which may have its place, has a range of its own.  A window of samples belongs to the range that
    holds its middle; the daemon begins one as a run begins and ends one as it is flushed, so a run's
    middles lie in its span however short it was and whoever is sampled beside it, as far as the
-   board's clock and the collector's agree.  (Of a daemon for all, only the first that other users
-   than root begin within ten seconds: run_note_begin_window.)
+   board's clock and the collector's agree.  (Of a daemon for all that
+   holds for other users than root where the last window ended ten seconds before:
+   run_note_begin_window.)
 
    Whether a browser is at hand is what tells a desktop from a serial console or a login from
    elsewhere: a display.  There the link is one click; elsewhere it is better read by ourselves. */

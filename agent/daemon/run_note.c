@@ -33,9 +33,11 @@ enum {
   WORKER_NOTES_OF_USER = WORKER_NOTES_MAX / 4 * 3, /* whose runs have not ended */
 };
 
-#define TELL_GRACE_NS (60 * NS_PER_SECOND)   /* for the word of a run whose program is gone */
-#define THEIR_WINDOW_NS (10 * NS_PER_SECOND) /* between those begun for users of a daemon for all \
-                                              */
+#define TELL_GRACE_NS (60 * NS_PER_SECOND) /* for the word of a run whose program is gone */
+/* How old a window has to be to end for a run.  In a younger one the run has its middle if it takes
+   as long as that; who begins many at once would have as many windows. */
+#define OWN_WINDOW_NS (200 * NS_PER_MS)
+#define THEIR_WINDOW_NS (10 * NS_PER_SECOND) /* of users of a daemon for all */
 
 static struct worker_note *find_serial(struct worker *worker, uint32_t serial) {
   for (unsigned i = 0; serial != 0 && i < WORKER_NOTES_MAX; i++)
@@ -147,11 +149,9 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
 }
 
 void run_note_begin_window(struct worker *worker, uint32_t uid) {
-  uint64_t now_ns = clock_monotonic_ns();
   bool is_theirs = worker->settings->is_system && uid != 0;
-  if (is_theirs && now_ns - worker->run_window_ns < THEIR_WINDOW_NS) return;
-  if (is_theirs) worker->run_window_ns = now_ns;
-  worker_close_window(worker);
+  uint64_t age_ns = clock_monotonic_ns() - worker->closed_ns;
+  if (age_ns >= (is_theirs ? THEIR_WINDOW_NS : OWN_WINDOW_NS)) worker_close_window(worker);
 }
 
 void run_note_refuse(struct worker *worker, pid_t pid, const char *why) {

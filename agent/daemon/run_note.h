@@ -45,8 +45,9 @@ struct worker_note {
 const char *run_note_add(struct worker *worker, const struct intake_packet *packet,
                          const char *sampler, uint32_t asked_mhz);
 /* Begins a window for a run that begins by UID: else its samples would come into one that began
-   before it, up to a minute of others, whose middle is none of the run's time (cli/run_url.c).  Of
-   a daemon for all, users other than root begin one in ten seconds together: all pay for them. */
+   before it, up to a minute of others, whose middle is none of the run's time (cli/run_url.c).  A
+   window that has just begun goes on; of a daemon for all, for other users than root, for ten
+   seconds, since all pay for windows. */
 void run_note_begin_window(struct worker *worker, uint32_t uid);
 /* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);

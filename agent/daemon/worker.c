@@ -103,6 +103,7 @@ static int close_window(struct worker *worker, bool is_final) {
   report_residuals(worker);
   int error = shipper_close_window(&worker->shipper, is_final);
   uplink_kick(worker->uplink);
+  worker->closed_ns = clock_monotonic_ns();
   return error;
 }
 

@@ -65,7 +65,7 @@ struct worker {
   uint64_t start_ns;                        /* CLOCK_MONOTONIC, as all below */
   uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
   uint64_t swept_ns, left_ns, looked_ns, stepped_ns;
-  uint64_t run_window_ns; /* when a window was begun for another user's run */
+  uint64_t closed_ns;                       /* when the last window ended */
   bool is_killed;                           /* the kill switch is on (switchboard.c) */
   bool is_waking;                           /* a program is to be nudged: short ticks */
   uint64_t stop_by_ns, obey_by_ns;          /* not 0: ending; programs have time to obey */
