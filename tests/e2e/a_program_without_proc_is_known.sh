@@ -54,5 +54,5 @@ known "/bin/truth 3 two words last"
 wait $program || fail "it ended with $?"
 until_true 15 books_are_closed board1 || fail "books $(books board1)"
 named=$(profile '{service="truth"}' | json "sum(f['self'] for f in d['functions'] if f['name'] in ('alpha_sixty', 'beta_thirty', 'gamma_ten')) / d['total']")
-/usr/bin/python3 -c "import sys; sys.exit($named < .9)" || fail "only $named in its three functions"
+/usr/bin/python3 -c "import sys; sys.exit($named < .7)" || fail "only $named in its three functions"
 say "$named of the weight in its three functions"

@@ -64,4 +64,4 @@ until_true 10 test -S "$B/fleetprofd.sock" || fail "no daemon: $(tail -n 3 "$B/f
 mkdir -m 700 "$W/theirs" && cp "$targets/truth" "$W/theirs/truth" && chown -R nobody "$W/theirs" && chmod 711 "$W" || fail "no program of another user"
 (cd / && exec setpriv --reuid nobody --regid nogroup --clear-groups "$W/theirs/truth" 2) >"$W/truth.log" || fail "truth ended with $?"
 named() { profile '{service="truth"}' -d format=folded | grep -qE '(^|;)main;'; }
-until_true 30 named || fail "no stacks with names: $(profile '{}' -d format=folded | head -n 5; tail -n 3 "$B/fleetprofd.log")"
+until_true 90 named || fail "no stacks with names: $(profile '{}' -d format=folded | head -n 5; tail -n 3 "$B/fleetprofd.log")"
