@@ -74,5 +74,4 @@ if [ -z "$fast" ]; then
     again "$sanitized"
   }
 fi
-# Most scripts wait more than they compute, those that do not count twice (tests/e2e/CMakeLists.txt).
-suite "$build" -j $((jobs + 1)) ${fast:+-LE slow} || again "$build"
+suite "$build" -j "$jobs" ${fast:+-LE slow} || again "$build"
