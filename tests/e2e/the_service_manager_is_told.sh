@@ -57,11 +57,11 @@ rights=$(sed -n 's/^CapabilityBoundingSet=//p' "$W/fleetprofd.service" | tr 'A-Z
 start_collector
 enroll confined
 setpriv --no-new-privs --bounding-set "-all,$rights" --inh-caps -all \
-  fleetprofd --foreground --system --allow truth --state "$B" --collector "127.0.0.1:$A" >>"$B/fleetprofd.log" 2>&1 &
+  fleetprofd --foreground --system --allow confined --state "$B" --collector "127.0.0.1:$A" >>"$B/fleetprofd.log" 2>&1 &
 started+=($!)
 until_true 10 test -S "$B/fleetprofd.sock" || fail "no daemon: $(tail -n 3 "$B/fleetprofd.log")"
-# Somebody else's program, in a folder of his: its maps, memory and file are nobody's to read without those rights.
-mkdir -m 700 "$W/theirs" && cp "$targets/truth" "$W/theirs/truth" && chown -R nobody "$W/theirs" && chmod 711 "$W" || fail "no program of another user"
-(cd / && exec setpriv --reuid nobody --regid nogroup --clear-groups "$W/theirs/truth" 2) >"$W/truth.log" || fail "truth ended with $?"
-named() { profile '{service="truth"}' -d format=folded | grep -qE '(^|;)main;'; }
-until_true 90 named || fail "no stacks with names: $(profile '{}' -d format=folded | head -n 5; tail -n 3 "$B/fleetprofd.log")"
+# Somebody else's program, of a name that no other test's has, in a folder of his: its maps, memory and file are nobody's to read without those rights.
+mkdir -m 700 "$W/theirs" && cp "$targets/truth" "$W/theirs/confined" && chown -R nobody "$W/theirs" && chmod 711 "$W" || fail "no program of another user"
+(cd / && exec setpriv --reuid nobody --regid nogroup --clear-groups "$W/theirs/confined" 2) >"$W/truth.log" || fail "truth ended with $?"
+named() { profile '{service="confined"}' -d format=folded | grep -qE '(^|;)main;'; }
+until_true 30 named || fail "no stacks with names: $(profile '{}' -d format=folded | head -n 5; tail -n 3 "$B/fleetprofd.log")"
