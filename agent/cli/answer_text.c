@@ -40,9 +40,11 @@ uint64_t answer_text_whole(double number) {
 }
 
 void answer_text_sums(const cJSON *answer, struct view_tree *ret) {
-  double effective = field_number(answer, "effective_samples");
+  double samples = field_number(answer, "samples");
+  bool is_told = field_find(answer, "effective_samples") != NULL;
+  double effective = is_told ? field_number(answer, "effective_samples") : samples;
   *ret = (struct view_tree){.total_weight = answer_text_whole(field_number(answer, "total")),
-                            .total_count = answer_text_whole(field_number(answer, "samples")),
+                            .total_count = answer_text_whole(samples),
                             .evidence = {effective, effective}};
 }
 

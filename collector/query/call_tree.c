@@ -4,9 +4,9 @@
      stored     (parent, module, address) nodes of a day, rows that point at leaves
      answer     (parent, function) nodes, self and total
 
-   Each stored node is translated once for a board and a day: climb to the nearest ancestor that
-   has been, then come back down, finding or adding a child for each function (several for a frame
-   where functions were inlined).  Stored nodes that
+   Each stored node is translated once for all boards that see the same files (naming.c): climb to
+   the nearest ancestor that has been, then come back down, finding or adding a child for each
+   function (several for a frame where functions were inlined).  Stored nodes that
    differ in address only, or lie in files of other days, or come from other builds with the same
    names, so become one.  view/tree_builder makes the tree; here is where its samples come from. */
 #include "query.h"
@@ -32,8 +32,6 @@ struct builder {
   struct programs programs;
 
   uint32_t base; /* where the stacks of the block in hand begin: our root, or its label's value */
-  char *board;   /* whose blocks are being shown, and of which forest: */
-  uint64_t forest_id;
   uint32_t *translated; /* stored node -> ours; 0 (our root): not yet */
   uint32_t translated_room;
   uint32_t *path; /* stored nodes on the way up */
@@ -49,23 +47,13 @@ static int grow(uint32_t **array, uint32_t *room, uint32_t needed) {
   return 0;
 }
 
-/* Names depend on the board and node numbers on the forest: when either changes, nothing is
-   translated yet. */
+/* Where nodes may have other functions than before, nothing is translated yet. */
 static int turn_to(struct builder *builder, const char *board, const struct store_forest *forest) {
-  bool is_same = builder->board != NULL && strcmp(builder->board, board) == 0;
-  if (is_same && builder->forest_id == forest->id) return 0;
-  if (!is_same) {
-    char *copy = strdup(board);
-    if (copy == NULL) return -ENOMEM;
-    free(builder->board);
-    builder->board = copy;
-  }
+  int holds = naming_turn(&builder->naming, board, forest);
+  if (holds != 0) return holds < 0 ? holds : 0;
   int error = grow(&builder->translated, &builder->translated_room, forest->node_count);
-  if (error != 0) return error;
-  memset(builder->translated, 0, forest->node_count * sizeof *builder->translated);
-  builder->forest_id = forest->id;
-  naming_turn(&builder->naming);
-  return 0;
+  if (error == 0) memset(builder->translated, 0, forest->node_count * sizeof *builder->translated);
+  return error;
 }
 
 /* Stacks of SERIES begin below the value that it has of the label asked for.  What was translated
@@ -89,7 +77,7 @@ static int turn_to_value(struct builder *builder, const struct store_series *ser
 static int descend(struct builder *builder, const struct store_forest *forest,
                    const struct store_node *frame, uint32_t parent, uint32_t *ret) {
   struct naming_chain chain;
-  int error = naming_chain(&builder->naming, builder->board, forest, frame, &chain);
+  int error = naming_chain(&builder->naming, forest, frame, &chain);
   for (uint32_t i = 0; error == 0 && i < chain.count; i++)
     error = tree_builder_step(&builder->tree, parent, &chain.steps[i], &parent);
   if (error == 0) *ret = parent;
@@ -153,8 +141,7 @@ static int on_block(void *context, const struct store_series *series,
   if (error == 0)
     error = programs_add(&builder->programs, store_series_label(series, "service"),
                          store_series_label(series, "exe"));
-  if (error == 0)
-    error = naming_prepare(&builder->naming, builder->board, forest, rows, count, is_stack);
+  if (error == 0) error = naming_prepare(&builder->naming, forest, rows, count, is_stack);
   for (size_t i = 0; i < count && error == 0; i++) {
     if (!is_stack && builder->pairs != NULL) {
       error = builder->pairs->on_row(builder->pairs->context, &builder->naming, series, forest,
@@ -188,7 +175,6 @@ static void release(struct builder *builder) {
   tree_builder_fini(&builder->tree);
   marks_fini(&builder->marks);
   programs_fini(&builder->programs);
-  free(builder->board);
   free(builder->translated);
   free(builder->path);
 }

@@ -79,8 +79,7 @@ static int judge(struct looker *looker) {
 
 static int find_chain(struct looker *looker, const struct walk_block *block, uint32_t node,
                       struct naming_chain *ret) {
-  int error =
-      naming_chain(&looker->naming, block->board, block->forest, &block->forest->nodes[node], ret);
+  int error = naming_chain(&looker->naming, block->forest, &block->forest->nodes[node], ret);
   return error != 0 ? error : judge(looker);
 }
 
@@ -182,7 +181,7 @@ static int count_self(struct looker *looker, const struct walk_block *block,
   if (error == 0) error = tally_self(&looker->of_board, looker->board, row->weight);
   if (error == 0) error = tally_self(&looker->of_thread, looker->thread, row->weight);
   if (error != 0) return error;
-  detail_spot_place(&looker->naming, block->board, block->forest, leaf, &spot);
+  detail_spot_place(&looker->naming, block->forest, leaf, &spot);
   return detail_spots_add(&looker->spots, &spot);
 }
 
@@ -211,8 +210,8 @@ static int turn_to(struct looker *looker, const struct walk_block *block) {
   if (error == 0)
     error = intern(looker, store_series_label(block->series, "thread"), &looker->thread);
   walk_turn(&looker->units, block);
-  if (error != 0 || !block->is_elsewhere) return error;
-  naming_turn(&looker->naming);
+  int holds = error == 0 ? naming_turn(&looker->naming, block->board, block->forest) : error;
+  if (holds != 0) return holds < 0 ? holds : 0;
   error = grow(&has, &looker->has_room, block->forest->node_count, sizeof *looker->has);
   looker->has = has;
   if (error == 0 && has != NULL) memset(looker->has, UNKNOWN, looker->has_room);
@@ -229,8 +228,7 @@ static int on_block(void *context, const struct walk_block *block) {
   bool is_stack = block->series->type != SAMPLE_CPU_LR;
   int error = turn_to(looker, block);
   if (error == 0)
-    error = naming_prepare(&looker->naming, block->board, block->forest, block->rows, block->count,
-                           is_stack);
+    error = naming_prepare(&looker->naming, block->forest, block->rows, block->count, is_stack);
   for (size_t i = 0; i < block->count && error == 0; i++)
     error = look_at(looker, block, &block->rows[i]);
   return error;

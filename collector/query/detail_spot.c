@@ -44,16 +44,17 @@ void detail_spots_fini(struct detail_spots *spots) {
   free(spots->spots);
 }
 
-void detail_spot_place(struct naming *naming, const char *board, const struct store_forest *forest,
+void detail_spot_place(struct naming *naming, const struct store_forest *forest,
                        const struct store_node *leaf, struct detail_spot *spot) {
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   const struct store_module *module = &forest->modules[leaf->module];
   struct symbolizer *symbolizer = naming->symbolizer;
   bool is_file = module->kind == MODULE_ELF && symbolizer != NULL;
-  int count = translated_chain(&naming->translated, symbolizer, board, forest, leaf, frames);
+  int count =
+      translated_chain(&naming->translated, symbolizer, naming->board, forest, leaf, frames);
   bool is_translated = count > 0;
   if (is_file && (!is_translated || frames[0].start == 0)) /* few translators tell */
-    count = symbolizer_chain(symbolizer, board, module->id, leaf->address, frames);
+    count = symbolizer_chain(symbolizer, naming->board, module->id, leaf->address, frames);
   bool has_start = count > 0 && frames[0].start <= leaf->address;
   spot->address = leaf->address;
   spot->has_offset = has_start || !is_translated;

@@ -35,10 +35,10 @@ int detail_spots_add(struct detail_spots *spots, const struct detail_spot *spot)
 void detail_spots_fini(struct detail_spots *spots);
 
 /* Sets SPOT's address and offset to those of LEAF, a node of FOREST: how far it lies from the start
-   of the function that holds it, as NAMING names it for BOARD.  That is 0 where no function is
+   of the function that holds it, as NAMING names it now.  That is 0 where no function is
    known, which is then named after the address itself, and not known where a translator tells of a
    function and nobody where it begins. */
-void detail_spot_place(struct naming *naming, const char *board, const struct store_forest *forest,
+void detail_spot_place(struct naming *naming, const struct store_forest *forest,
                        const struct store_node *leaf, struct detail_spot *spot);
 
 #endif

@@ -68,18 +68,17 @@ static struct pair_verdict judge(struct pairing *pairing, const struct store_ser
   return judged->verdict;
 }
 
-static int find_way(struct pairing *pairing, struct naming *naming,
-                    const struct store_forest *forest, uint32_t node, bool is_resolved,
-                    struct way *ret) {
+static int find_way(struct naming *naming, const struct store_forest *forest, uint32_t node,
+                    bool is_resolved, struct way *ret) {
   struct naming_chain chain;
   const struct store_node *pc = &forest->nodes[node];
-  int error = naming_chain(naming, pairing->board, forest, pc, &chain);
+  int error = naming_chain(naming, forest, pc, &chain);
   if (error != 0) return error;
   ret->count = chain.count < SYMBOL_CHAIN_MAX ? chain.count : SYMBOL_CHAIN_MAX;
   for (uint32_t i = 0; i < ret->count; i++) ret->functions[i] = chain.steps[i].function;
   ret->caller = PAIR_NO_CALLER;
   if (!is_resolved) return 0;
-  return naming_find(naming, pairing->board, forest, &forest->nodes[pc->parent], &ret->caller);
+  return naming_find(naming, forest, &forest->nodes[pc->parent], &ret->caller);
 }
 
 /* Whether FUNCTION is one of WAY's from FROM up to, not with, END. */
@@ -129,7 +128,7 @@ static int on_pair(void *context, struct naming *naming, const struct store_seri
   if (error != 0) return error;
   struct way way;
   struct pair_verdict verdict = judge(pairing, series, forest, row->node);
-  error = find_way(pairing, naming, forest, row->node, verdict.rung != PAIR_UNRESOLVED, &way);
+  error = find_way(naming, forest, row->node, verdict.rung != PAIR_UNRESOLVED, &way);
   return error != 0 ? error : add_way(pairing, &way, &verdict, row);
 }
 

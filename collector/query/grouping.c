@@ -26,6 +26,10 @@ static bool is_by(const struct grouping *grouping, const char *what) {
   return grouping->by != NULL && strcmp(grouping->by, what) == 0;
 }
 
+bool grouping_is_by_block(const char *by) {
+  return by == NULL || (strcmp(by, "function") != 0 && strcmp(by, "module") != 0);
+}
+
 int grouping_init(struct grouping *grouping, const char *by, struct symbolizer *symbolizer,
                   struct arena *arena) {
   *grouping = (struct grouping){.by = by, .near = {.word = by}};
@@ -44,8 +48,9 @@ static int intern(struct grouping *grouping, const char *name, uint32_t *ret) {
   return function_table_intern(&grouping->groups, &group, false, ret);
 }
 
-/* No module of the forest has a group yet. */
-static int forget_modules(struct grouping *grouping, const struct store_forest *forest) {
+/* No module of FOREST has a group yet, unless it is the one before. */
+static int turn_to(struct grouping *grouping, const struct store_forest *forest) {
+  if (grouping->of_module != NULL && grouping->forest_id == forest->id) return 0;
   if (forest->module_count > grouping->module_room) {
     uint32_t *more = reallocarray(grouping->of_module, forest->module_count, sizeof *more);
     if (more == NULL) return -ENOMEM;
@@ -54,6 +59,7 @@ static int forget_modules(struct grouping *grouping, const struct store_forest *
   }
   if (forest->module_count > 0)
     memset(grouping->of_module, 0, forest->module_count * sizeof *grouping->of_module);
+  grouping->forest_id = forest->id;
   return 0;
 }
 
@@ -78,12 +84,11 @@ const char *grouping_nearest(const struct grouping *grouping, struct arena *aren
 
 int grouping_turn(struct grouping *grouping, const struct walk_block *block) {
   if (is_by(grouping, "function")) {
-    if (block->is_elsewhere) naming_turn(&grouping->naming);
-    return naming_prepare(&grouping->naming, block->board, block->forest, block->rows, block->count,
-                          false);
+    int holds = naming_turn(&grouping->naming, block->board, block->forest);
+    if (holds < 0) return holds;
+    return naming_prepare(&grouping->naming, block->forest, block->rows, block->count, false);
   }
-  if (is_by(grouping, "module"))
-    return block->is_elsewhere ? forget_modules(grouping, block->forest) : 0;
+  if (is_by(grouping, "module")) return turn_to(grouping, block->forest);
   const char *value = "";
   if (grouping->by != NULL) value = store_series_label(block->series, grouping->by);
   if (value != NULL)
@@ -105,8 +110,7 @@ static int find_module(struct grouping *grouping, const struct store_forest *for
 int grouping_find(struct grouping *grouping, const struct walk_block *block,
                   const struct store_row *row, uint32_t *ret) {
   const struct store_node *leaf = &block->forest->nodes[row->node];
-  if (is_by(grouping, "function"))
-    return naming_find(&grouping->naming, block->board, block->forest, leaf, ret);
+  if (is_by(grouping, "function")) return naming_find(&grouping->naming, block->forest, leaf, ret);
   if (is_by(grouping, "module")) return find_module(grouping, block->forest, leaf->module, ret);
   *ret = grouping->of_block;
   return 0;

@@ -15,7 +15,8 @@ struct grouping {
   const char *by;
   struct function_table groups;
   struct naming naming;
-  uint32_t *of_module; /* of the forest being shown: group, 0 not known yet */
+  uint64_t forest_id;  /* that is being shown */
+  uint32_t *of_module; /* of it: group, 0 not known yet */
   uint32_t module_room;
   uint32_t of_block;     /* where all rows of a block are one group's */
   bool has_label;        /* by a label: any sample had it */
@@ -29,6 +30,9 @@ struct grouping {
 int grouping_init(struct grouping *grouping, const char *by, struct symbolizer *symbolizer,
                   struct arena *arena);
 void grouping_fini(struct grouping *grouping);
+
+/* Whether all rows of a block are in one group. */
+bool grouping_is_by_block(const char *by);
 
 /* BLOCK comes next.  Returns 0, -EOVERFLOW over VIEW_FUNCTIONS_MAX groups, or -ENOMEM. */
 int grouping_turn(struct grouping *grouping, const struct walk_block *block);

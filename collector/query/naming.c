@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A frame's name depends on who asks: a debug file that one board sent names only that board's
-   samples.  So addresses are remembered for one board and one forest at a time, which costs little
-   because a scan shows a board's blocks of a day together.
+   samples.  But most boards of a fleet see the same files, and a set of files is one pointer
+   (symbolizer_sources); so what was named for one board is another's as long as all modules that
+   were looked at have the same sets for it.  Else all is named anew, for each board and forest.
 
    An address lies in one function and in all that were inlined there, so a frame is a chain: the
    outermost is what the machine runs, the innermost what the source says.  Each is a row and a node
@@ -60,6 +61,7 @@ void naming_init(struct naming *naming, struct symbolizer *symbolizer,
 void naming_fini(struct naming *naming) {
   if (naming->order != NULL) naming_order_fini(naming->order);
   free(naming->order);
+  free(naming->board);
   free(naming->cursor);
   free(naming->of_node);
   table_fini(&naming->by_address);
@@ -71,15 +73,68 @@ void naming_fini(struct naming *naming) {
   free(naming->steps);
 }
 
-void naming_turn(struct naming *naming) {
+/* Makes *ARRAY one of COUNT zeroed entries. */
+static int begin(void **array, uint32_t count, uint32_t *room, size_t entry_bytes) {
+  if (count > *room) {
+    void *more = reallocarray(*array, count, entry_bytes);
+    if (more == NULL) return -ENOMEM;
+    *array = more;
+    *room = count;
+  }
+  if (count > 0) memset(*array, 0, count * entry_bytes);
+  return 0;
+}
+
+/* Nothing of FOREST has a name yet. */
+static int forget(struct naming *naming, const struct store_forest *forest) {
+  void *modules = naming->modules, *of_node = naming->of_node;
   table_clear(&naming->by_address);
   table_clear(&naming->by_text);
   translated_turn(&naming->translated);
-  naming->node_count = 0;
-  naming->module_count = 0;
   naming->text_count = 0;
   naming->address_count = 0;
   naming->step_count = 0;
+  naming->module_count = 0;
+  if (naming->order == NULL) naming->order = calloc(1, sizeof *naming->order);
+  int error = naming->order == NULL ? -ENOMEM : 0;
+  if (error == 0)
+    error = begin(&modules, forest->module_count, &naming->module_room, sizeof *naming->modules);
+  naming->modules = modules;
+  if (error == 0)
+    error = begin(&of_node, forest->node_count, &naming->node_room, sizeof *naming->of_node);
+  naming->of_node = of_node;
+  if (error == 0) naming->module_count = forest->module_count;
+  return error;
+}
+
+/* Whether all modules of FOREST that were looked at are named by the same files for BOARD.
+   Translators are chosen for a board. */
+static bool has_same_sources(const struct naming *naming, const char *board,
+                             const struct store_forest *forest) {
+  struct symbolizer *symbolizer = naming->symbolizer;
+  if (symbolizer == NULL) return true;
+  if (symbolizer_translators(symbolizer) != NULL) return false;
+  for (uint32_t i = 0; i < naming->module_count; i++) {
+    const struct naming_module *known = &naming->modules[i];
+    if (known->is_known &&
+        known->sources != symbolizer_sources(symbolizer, board, forest->modules[i].id))
+      return false;
+  }
+  return true;
+}
+
+int naming_turn(struct naming *naming, const char *board, const struct store_forest *forest) {
+  bool is_first = naming->board == NULL, is_same = !is_first && strcmp(naming->board, board) == 0;
+  bool holds = !is_first && naming->forest_id == forest->id &&
+               (is_same || has_same_sources(naming, board, forest));
+  if (!is_same) {
+    char *copy = strdup(board);
+    if (copy == NULL) return -ENOMEM;
+    free(naming->board);
+    naming->board = copy;
+  }
+  naming->forest_id = forest->id;
+  return holds ? 1 : forget(naming, forest);
 }
 
 static int add_step(struct naming *naming, const struct tree_step *step) {
@@ -184,28 +239,13 @@ static int add_nameless(struct naming *naming, const struct store_module *module
   return error != 0 ? error : add_step(naming, &step);
 }
 
-/* Makes room for the modules of FOREST, none of which is known. */
-static bool begin_modules(struct naming *naming, const struct store_forest *forest) {
-  if (naming->module_count > 0) return true;
-  if (forest->module_count > naming->module_room) {
-    void *more = reallocarray(naming->modules, forest->module_count, sizeof *naming->modules);
-    if (more == NULL) return false;
-    naming->modules = more;
-    naming->module_room = forest->module_count;
-  }
-  naming->module_count = forest->module_count;
-  memset(naming->modules, 0, naming->module_count * sizeof *naming->modules);
-  return true;
-}
-
 /* The files that name MODULE of FOREST; NULL: there is none. */
-static const struct name_sources *find_sources(struct naming *naming, const char *board,
+static const struct name_sources *find_sources(struct naming *naming,
                                                const struct store_forest *forest, uint32_t module) {
   struct span id = forest->modules[module].id;
   if (naming->symbolizer == NULL || forest->modules[module].kind != MODULE_ELF) return NULL;
-  if (!begin_modules(naming, forest)) return symbolizer_sources(naming->symbolizer, board, id);
   struct naming_module *known = &naming->modules[module];
-  if (!known->is_known) known->sources = symbolizer_sources(naming->symbolizer, board, id);
+  if (!known->is_known) known->sources = symbolizer_sources(naming->symbolizer, naming->board, id);
   known->is_known = true;
   return known->sources;
 }
@@ -214,16 +254,12 @@ static const struct name_sources *find_sources(struct naming *naming, const char
 static int find_spot(struct naming *naming, const struct store_forest *forest,
                      const struct store_node *frame) {
   const struct store_module *module = &forest->modules[frame->module];
-  uint32_t build = 0;
   naming->spot = (struct view_place){.address = frame->address};
   if (naming->places == NULL || (naming->places->parts & PLACE_CODE) == 0) return 0;
   if (module->kind != MODULE_ELF) return 0;
-  struct naming_module *known =
-      begin_modules(naming, forest) ? &naming->modules[frame->module] : NULL;
-  if (known != NULL) build = known->build;
-  int error = build == 0 ? place_table_build(naming->places, module->id, &build) : 0;
-  if (known != NULL) known->build = build;
-  naming->spot.build = build;
+  struct naming_module *known = &naming->modules[frame->module];
+  int error = known->build == 0 ? place_table_build(naming->places, module->id, &known->build) : 0;
+  naming->spot.build = known->build;
   return error;
 }
 
@@ -242,7 +278,6 @@ static int find_build(struct naming *naming, const struct store_forest *forest, 
   const struct store_module *module = &forest->modules[at];
   *ret = NULL;
   if (module->kind != MODULE_ELF || is_of_kernel(module)) return 0;
-  if (!begin_modules(naming, forest)) return -ENOMEM;
   struct naming_module *known = &naming->modules[at];
   int error = 0;
   if (!known->has_build)
@@ -255,16 +290,15 @@ static int find_build(struct naming *naming, const struct store_forest *forest, 
 
 /* What a translator says of FRAME, unless its module's files show that to be wrong, or have a
    better name of the same function. */
-static int ask_translator(struct naming *naming, const char *board,
-                          const struct store_forest *forest, const struct store_node *frame,
-                          struct symbol_frame *frames) {
-  int count =
-      translated_chain(&naming->translated, naming->symbolizer, board, forest, frame, frames);
+static int ask_translator(struct naming *naming, const struct store_forest *forest,
+                          const struct store_node *frame, struct symbol_frame *frames) {
+  int count = translated_chain(&naming->translated, naming->symbolizer, naming->board, forest,
+                               frame, frames);
   struct symbol_frame known[SYMBOL_CHAIN_MAX];
   enum debug_quality quality;
   int known_count = 0;
   if (count <= 0) return count;
-  const struct name_sources *sources = find_sources(naming, board, forest, frame->module);
+  const struct name_sources *sources = find_sources(naming, forest, frame->module);
   if (sources != NULL && count == 1) {
     bool is_false = name_sources_refute(sources, frame->address, frames);
     if (is_false) translated_refuse(&naming->translated, naming->symbolizer, frame->module);
@@ -275,7 +309,7 @@ static int ask_translator(struct naming *naming, const char *board,
   return count;
 }
 
-static int name_frame(struct naming *naming, const char *board, const struct store_forest *forest,
+static int name_frame(struct naming *naming, const struct store_forest *forest,
                       const struct store_node *frame) {
   const struct store_module *module = &forest->modules[frame->module];
   uint64_t address = frame->address;
@@ -285,10 +319,10 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   int error = find_spot(naming, forest, frame);
   if (error == 0) error = find_build(naming, forest, frame->module, &of);
   if (error != 0) return error;
-  int count = ask_translator(naming, board, forest, frame, frames);
+  int count = ask_translator(naming, forest, frame, frames);
   bool is_translated = count > 0;
   const struct name_sources *sources = NULL;
-  if (!is_translated) sources = find_sources(naming, board, forest, frame->module);
+  if (!is_translated) sources = find_sources(naming, forest, frame->module);
   if (sources != NULL) count = find_names(naming, sources, address, frames, &quality);
   if (module->kind == MODULE_ELF)
     lookup_counts_add(count > 0 ? quality : DEBUG_NONE, is_translated);
@@ -314,7 +348,7 @@ static int remember(struct naming *naming, uint64_t key, const struct named_addr
 }
 
 /* Names FRAME, or finds that its address was named before. */
-static int find_address(struct naming *naming, const char *board, const struct store_forest *forest,
+static int find_address(struct naming *naming, const struct store_forest *forest,
                         const struct store_node *frame, uint32_t *ret) {
   const uint64_t words[2] = {frame->module, frame->address};
   uint64_t key = function_table_hash(naming->functions, words, sizeof words);
@@ -328,7 +362,7 @@ static int find_address(struct naming *naming, const char *board, const struct s
   }
   struct named_address named = {
       .address = frame->address, .module = frame->module, .first_step = naming->step_count};
-  int error = name_frame(naming, board, forest, frame);
+  int error = name_frame(naming, forest, frame);
   named.step_count = naming->step_count - named.first_step;
   *ret = naming->address_count;
   return error != 0 ? error : remember(naming, key, &named);
@@ -337,22 +371,6 @@ static int find_address(struct naming *naming, const char *board, const struct s
 /* ---- nodes ---- */
 
 enum { NO_ADDRESS = 0, IN_ORDER = UINT32_MAX }; /* of_node: else the address's number and one */
-
-/* No node of FOREST has an address yet. */
-static int begin_nodes(struct naming *naming, const struct store_forest *forest) {
-  if (naming->node_count > 0) return 0;
-  if (forest->node_count > naming->node_room) {
-    uint32_t *more = reallocarray(naming->of_node, forest->node_count, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    naming->of_node = more;
-    naming->node_room = forest->node_count;
-  }
-  if (naming->order == NULL) naming->order = calloc(1, sizeof *naming->order);
-  if (naming->order == NULL) return -ENOMEM;
-  naming->node_count = forest->node_count;
-  memset(naming->of_node, 0, naming->node_count * sizeof *naming->of_node);
-  return 0;
-}
 
 /* Puts what NODE stands on, and has no address yet, in the order. */
 static int collect(struct naming *naming, const struct store_forest *forest, uint32_t node,
@@ -367,8 +385,7 @@ static int collect(struct naming *naming, const struct store_forest *forest, uin
 }
 
 /* After an ERROR none gets an address. */
-static int name_in_order(struct naming *naming, const char *board,
-                         const struct store_forest *forest, int error) {
+static int name_in_order(struct naming *naming, const struct store_forest *forest, int error) {
   uint32_t at = 0;
   const struct store_node *last = NULL;
   naming_order_sort(naming->order);
@@ -376,41 +393,39 @@ static int name_in_order(struct naming *naming, const char *board,
     uint32_t node = naming->order->frames[i].node;
     const struct store_node *frame = &forest->nodes[node];
     bool is_last = last != NULL && last->address == frame->address && last->module == frame->module;
-    if (error == 0 && !is_last) error = find_address(naming, board, forest, frame, &at);
+    if (error == 0 && !is_last) error = find_address(naming, forest, frame, &at);
     naming->of_node[node] = error == 0 ? at + 1 : NO_ADDRESS;
     last = frame;
   }
   return error;
 }
 
-int naming_prepare(struct naming *naming, const char *board, const struct store_forest *forest,
+int naming_prepare(struct naming *naming, const struct store_forest *forest,
                    const struct store_row *rows, size_t count, bool with_callers) {
-  int error = begin_nodes(naming, forest);
-  if (error != 0) return error;
+  int error = 0;
   naming->order->count = 0;
   for (size_t i = 0; i < count && error == 0; i++)
     error = collect(naming, forest, rows[i].node, with_callers);
-  return name_in_order(naming, board, forest, error);
+  return name_in_order(naming, forest, error);
 }
 
-int naming_chain(struct naming *naming, const char *board, const struct store_forest *forest,
+int naming_chain(struct naming *naming, const struct store_forest *forest,
                  const struct store_node *frame, struct naming_chain *ret) {
   uint32_t node = (uint32_t)(frame - forest->nodes);
-  int error = begin_nodes(naming, forest);
-  if (error == 0 && naming->of_node[node] == NO_ADDRESS) {
+  if (naming->of_node[node] == NO_ADDRESS) {
     const struct store_row row = {.node = node};
-    error = naming_prepare(naming, board, forest, &row, 1, false);
+    int error = naming_prepare(naming, forest, &row, 1, false);
+    if (error != 0) return error;
   }
-  if (error != 0) return error;
   const struct named_address *named = &naming->addresses[naming->of_node[node] - 1];
   *ret = (struct naming_chain){&naming->steps[named->first_step], named->step_count};
   return 0;
 }
 
-int naming_find(struct naming *naming, const char *board, const struct store_forest *forest,
+int naming_find(struct naming *naming, const struct store_forest *forest,
                 const struct store_node *frame, uint32_t *ret_function) {
   struct naming_chain chain;
-  int error = naming_chain(naming, board, forest, frame, &chain);
+  int error = naming_chain(naming, forest, frame, &chain);
   if (error == 0) *ret_function = chain.steps[chain.count - 1].function;
   return error;
 }

@@ -22,7 +22,9 @@
 #include <errno.h>
 #include <string.h>
 
-_Static_assert((int)STORE_GROUPS == (int)GROUPS_MAX, "the store's groups are those of intervals");
+_Static_assert((int)STORE_BOARDS_APART == (int)GROUPS_MAX, "the store merges what answers merge");
+_Static_assert((int)STORE_GROUPS == (int)GROUPS_HASHED_MAX,
+               "the store's groups are those of intervals");
 
 struct census {
   const struct query_range *range;
@@ -96,6 +98,7 @@ int reading_choose(struct store *store, const struct query_range *range,
   scan->to_ms = range->to_ms;
   scan->is_of_settled = range->is_of_settled;
   scan->rows_max = QUERY_ROWS_MAX;
+  scan->sums_will_do = need->nothing_within;
   int error = store_boards(store, count_board, &census);
   if (error != 0) return error;
   scan->merges_boards = census.count > GROUPS_MAX && !asks_for_boards && !need->boards;

@@ -11,8 +11,9 @@ struct store;
 struct store_scan;
 
 struct reading_need {
-  bool boards;      /* boards are told apart */
-  uint64_t step_ms; /* so are times, in steps of so much; 0: they are not */
+  bool boards;         /* boards are told apart */
+  bool nothing_within; /* of a block: what it weighs will do */
+  uint64_t step_ms;    /* so are times, in steps of so much; 0: they are not */
 };
 
 /* Sets in SCAN the range, and what the store may sum up for an answer about RANGE with NEED.

@@ -9,6 +9,9 @@
    belongs to it (its midpoint does) is counted in the range's own first or last step, for the same
    reason: the points add up to what every other answer about this range says.
 
+   What a block weighs together is enough, unless functions or modules are told apart: a year by
+   service reads no row.
+
    Points are kept in a hash table of those that are not empty, since a thousand threads of which
    each ran for a minute have few points a day. */
 #include "series.h"
@@ -205,6 +208,7 @@ int query_series(const struct query_source *source, const struct query_range *ra
   const struct walk walk = {.on_block = on_block,
                             .context = &plotter,
                             .need = {.boards = wish->by != NULL && strcmp(wish->by, "board") == 0,
+                                     .nothing_within = grouping_is_by_block(wish->by),
                                      .step_ms = plotter.step_ms}};
   int error = grouping_init(&plotter.grouping, wish->by, source->symbolizer, arena);
   if (error == 0) error = walk_run(source, range, &walk, arena, &series.whole);

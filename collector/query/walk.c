@@ -16,8 +16,6 @@ struct round {
   const struct walk *walk;
   struct view_tree *summary;
   struct marks marks;
-  char *board; /* of the last block, and its forest */
-  uint64_t forest_id;
 };
 
 static int wants(void *context, const struct store_series *series) {
@@ -25,29 +23,19 @@ static int wants(void *context, const struct store_series *series) {
   return range_wants(round->range, series);
 }
 
-/* Tells whether names may mean something else than in the block before. */
-static int turn_to(struct round *round, const char *board, uint64_t forest_id, bool *is_elsewhere) {
-  bool is_same = round->board != NULL && strcmp(round->board, board) == 0;
-  *is_elsewhere = !is_same || round->forest_id != forest_id;
-  round->forest_id = forest_id;
-  if (is_same) return 0;
-  char *copy = strdup(board);
-  if (copy == NULL) return -ENOMEM;
-  free(round->board);
-  round->board = copy;
-  return 0;
-}
-
 static bool is_over(void *context) {
   const struct round *round = context;
   return range_is_late(round->range);
 }
 
-static void add_up(struct view_tree *summary, const struct store_row *rows, size_t count) {
+/* How unlike samples of one block are its sum does not tell. */
+static void add_up(const struct round *round, const struct store_row *rows, size_t count) {
+  struct view_tree *summary = round->summary;
   for (size_t i = 0; i < count; i++) {
     summary->total_weight += rows[i].weight;
     summary->total_count += rows[i].count;
-    evidence_add(&summary->evidence, rows[i].count, rows[i].weight);
+    if (!round->walk->need.nothing_within)
+      evidence_add(&summary->evidence, rows[i].count, rows[i].weight);
   }
 }
 
@@ -65,11 +53,11 @@ static int on_block(void *context, const struct store_series *series,
                              .rows = rows,
                              .count = count};
   if (range_is_late(round->range)) return -ETIMEDOUT;
-  int error = turn_to(round, block.board, forest->id, &block.is_elsewhere);
-  if (error == 0 && series->marks != 0)
+  int error = 0;
+  if (series->marks != 0)
     error = marks_add(&round->marks, store_series_label(series, "service"), series->marks);
   if (error != 0) return error;
-  add_up(round->summary, rows, count);
+  add_up(round, rows, count);
   return round->walk->on_block(round->walk->context, &block);
 }
 
@@ -87,7 +75,6 @@ int walk_run(const struct query_source *source, const struct query_range *range,
   if (error == 0) error = range_loss(source->store, range, summary->loss);
   if (error == 0) error = marks_copy(&round.marks, arena, &summary->marks, &summary->mark_count);
   marks_fini(&round.marks);
-  free(round.board);
   return error;
 }
 

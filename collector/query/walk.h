@@ -13,7 +13,6 @@ struct walk_block {
   const struct store_forest *forest;
   const char *board; /* "": of several, merged into GROUP (groups_turn_merged) */
   unsigned group;
-  bool is_elsewhere; /* another board's or of another forest than the block before */
   uint64_t start_ms, end_ms;
   const struct store_row *rows;
   size_t count;
@@ -26,9 +25,9 @@ struct walk {
   struct reading_need need;
 };
 
-/* Shows WALK all blocks of RANGE.  Fills the sums of SUMMARY (weights, counts, evidence, loss,
-   marks; no nodes, no functions), in ARENA.  Returns 0; -ETIMEDOUT past the deadline; -ENOMEM; what
-   on_block returned; or -errno. */
+/* Shows WALK all blocks of RANGE.  Fills the sums of SUMMARY (weights, counts, evidence if rows are
+   needed, loss, marks; no nodes, no functions), in ARENA.  Returns 0; -ETIMEDOUT past the deadline;
+   -ENOMEM; what on_block returned; or -errno. */
 int walk_run(const struct query_source *source, const struct query_range *range,
              const struct walk *walk, struct arena *arena, struct view_tree *summary);
 

@@ -29,12 +29,17 @@ enum statement { NEXT_SERIES, NEXT_GROUPED, NEXT_BLOCK, HAS_BLOCK, LOSS, STATEME
 #define WINDOWS_OF_SERIES " FROM block WHERE series=?1 AND mid_ms>=?2 AND mid_ms<?3 AND id>?4"
 #define BLOCKS_OF_SERIES " FROM block WHERE series=?1 AND start_ms>=?2 AND start_ms<?3 AND tier=?4"
 
+/* Once there were 64: two of these are one of ours. */
+#define GROUP_OF_SERIES "(grp-1)%32+1"
+_Static_assert(STORE_GROUPS == 32, "as GROUP_OF_SERIES has it");
+
 static const char *const windows_sql[STATEMENTS] = {
     [NEXT_SERIES] = "SELECT id,labels,type,0 FROM series WHERE type<32 AND ?>>type&1"
                     " ORDER BY labels,type",
     [NEXT_GROUPED] = "SELECT 0 WHERE ? AND 0",
-    [NEXT_BLOCK] = "SELECT id,start_ms,end_ms,rows,raw_len,bytes,marks" WINDOWS_OF_SERIES
-                   " ORDER BY mid_ms,id",
+    [NEXT_BLOCK] =
+        "SELECT id,start_ms,end_ms,rows,raw_len,bytes,marks,count,weight" WINDOWS_OF_SERIES
+        " ORDER BY mid_ms,id",
     [HAS_BLOCK] = "SELECT 1" WINDOWS_OF_SERIES " LIMIT 1",
     [LOSS] = "SELECT reason,records,board FROM loss WHERE at_ms>=?1 AND at_ms<?2 AND rowid>?4"
              " AND (?3 IS NULL OR board=?3)",
@@ -43,9 +48,9 @@ static const char *const windows_sql[STATEMENTS] = {
 static const char *const tiers_sql[STATEMENTS] = {
     [NEXT_SERIES] = "SELECT id,labels,type,0 FROM series WHERE grp=0 AND type<32 AND ?>>type&1"
                     " ORDER BY labels,type",
-    [NEXT_GROUPED] = "SELECT id,labels,type,grp FROM series WHERE grp>0 AND type<32 AND ?>>type&1"
-                     " ORDER BY grp,labels,type",
-    [NEXT_BLOCK] = "SELECT id,start_ms,0,rows,raw_len,bytes,marks" BLOCKS_OF_SERIES
+    [NEXT_GROUPED] = "SELECT id,labels,type," GROUP_OF_SERIES " FROM series WHERE grp>0 AND"
+                     " type<32 AND ?>>type&1 ORDER BY 4,labels,type",
+    [NEXT_BLOCK] = "SELECT id,start_ms,0,rows,raw_len,bytes,marks,count,weight" BLOCKS_OF_SERIES
                    " ORDER BY start_ms,marks,part",
     [HAS_BLOCK] = "SELECT 1" BLOCKS_OF_SERIES " LIMIT 1",
     [LOSS] = "SELECT reason,records,board FROM loss WHERE hour_ms+1800000>=?1 AND"
@@ -54,7 +59,8 @@ static const char *const tiers_sql[STATEMENTS] = {
 
 /* Files of windows of earlier versions are read as they are: version 1 has no marks. */
 static const char next_block_of_version_1[] =
-    "SELECT id,start_ms,end_ms,rows,raw_len,bytes,0" WINDOWS_OF_SERIES " ORDER BY mid_ms,id";
+    "SELECT id,start_ms,end_ms,rows,raw_len,bytes,0,count,weight" WINDOWS_OF_SERIES
+    " ORDER BY mid_ms,id";
 
 struct day_reader {
   sqlite3 *db;
@@ -80,6 +86,7 @@ struct day_reader {
   struct packer packer;
   struct store_row *rows;
   size_t room;
+  struct store_row sum; /* of the block that was stepped to without its rows */
 };
 
 /* A number that is also an index: of a table's largest key. */
@@ -382,23 +389,44 @@ static int next_row(struct day_reader *reader, const struct day_series *series) 
   return 0;
 }
 
-int day_reader_next_block(struct day_reader *reader, const struct day_series *series,
-                          struct day_block *ret) {
+/* Steps to the next block; RET has all but the rows. */
+static int next_head(struct day_reader *reader, const struct day_series *series,
+                     struct day_block *ret) {
   sqlite3_stmt *next = reader->statements[NEXT_BLOCK];
   int row = next_row(reader, series);
   if (row != 1) reader->series = 0;
   if (row != 1) return row;
-  uint64_t count = db_u64(next, 3), start_ms = db_u64(next, 1);
-  int error = read_rows(reader, db_span(next, 5), db_u64(next, 4), count);
-  if (error != 0) return error;
   enum tier tier = reader->pieces[reader->piece].tier;
+  uint64_t start_ms = db_u64(next, 1);
   *ret = (struct day_block){.id = db_u64(next, 0),
                             .start_ms = start_ms,
                             .end_ms = tier == TIER_WINDOW ? db_u64(next, 2)
                                                           : start_ms + tier_length_ms(tier),
-                            .marks = (uint32_t)db_u64(next, 6),
-                            .rows = reader->rows,
-                            .count = (size_t)count};
+                            .marks = (uint32_t)db_u64(next, 6)};
+  return 1;
+}
+
+int day_reader_next_block(struct day_reader *reader, const struct day_series *series,
+                          struct day_block *ret) {
+  sqlite3_stmt *next = reader->statements[NEXT_BLOCK];
+  int row = next_head(reader, series, ret);
+  if (row != 1) return row;
+  uint64_t count = db_u64(next, 3);
+  int error = read_rows(reader, db_span(next, 5), db_u64(next, 4), count);
+  if (error != 0) return error;
+  ret->rows = reader->rows;
+  ret->count = (size_t)count;
+  return 1;
+}
+
+int day_reader_next_sum(struct day_reader *reader, const struct day_series *series,
+                        struct day_block *ret) {
+  sqlite3_stmt *next = reader->statements[NEXT_BLOCK];
+  int row = next_head(reader, series, ret);
+  if (row != 1) return row;
+  reader->sum = (struct store_row){.count = db_u64(next, 7), .weight = db_u64(next, 8)};
+  ret->rows = &reader->sum;
+  ret->count = 1;
   return 1;
 }
 

@@ -70,6 +70,11 @@ struct day_block {
 int day_reader_next_block(struct day_reader *reader, const struct day_series *series,
                           struct day_block *ret);
 
+/* The same, each block as one row of no node: what its rows weigh together.  Takes a hundredth of
+   the time. */
+int day_reader_next_sum(struct day_reader *reader, const struct day_series *series,
+                        struct day_block *ret);
+
 /* Whether SERIES has a block in the pieces: 1, 0, or -errno. */
 int day_reader_has_block(struct day_reader *reader, const struct day_series *series);
 

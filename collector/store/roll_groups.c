@@ -17,7 +17,7 @@
 enum {
   ROWS_MAX = 1 << 20,    /* 24 MiB */
   DAY_PERCENT_LEFT = 75, /* of the series, at most */
-  HOUR_PERCENT_LEFT = 25,
+  HOUR_PERCENT_LEFT = 35,
 };
 
 /* Rows that wait for one block. */
@@ -161,7 +161,7 @@ int roll_census_add(struct roll_census *census, const char *text, struct roll_gr
 
 bool roll_census_is_worth_it(const struct roll_census *census, enum tier tier) {
   uint64_t percent = tier == TIER_DAY ? DAY_PERCENT_LEFT : HOUR_PERCENT_LEFT;
-  return census->board_count > STORE_GROUPS &&
+  return census->board_count > STORE_BOARDS_APART &&
          (uint64_t)census->merged_count * 100 <= census->series_count * percent;
 }
 

@@ -46,7 +46,7 @@ struct roll_census {
   uint32_t series_count, board_count, merged_count;
 };
 int roll_census_add(struct roll_census *census, const char *text, struct roll_group *room);
-/* Into blocks of TIER it is where there are more boards than groups, and few enough series left:
+/* Into blocks of TIER it is where there are many boards, and few enough series left:
    hours, of which a week is kept, take as much again as they have blocks. */
 bool roll_census_is_worth_it(const struct roll_census *census, enum tier tier);
 void roll_census_fini(struct roll_census *census);

@@ -142,8 +142,10 @@ static int meet_series(struct scan *scan, const struct day_series *series) {
 
 static int show(struct scan *scan, uint64_t start_ms, uint64_t end_ms, const struct store_row *rows,
                 size_t count) {
-  return scan->wish->on_block(scan->wish->context, &scan->current, &scan->forest->whole, start_ms,
-                              end_ms, rows, count);
+  static const struct store_forest none;
+  const struct store_forest *forest = scan->wish->sums_will_do ? &none : &scan->forest->whole;
+  return scan->wish->on_block(scan->wish->context, &scan->current, forest, start_ms, end_ms, rows,
+                              count);
 }
 
 static int show_sums(struct scan *scan) {
@@ -167,7 +169,8 @@ static int show_block(struct scan *scan, const struct day_block *block) {
   scan->row_count += block->count;
   if (wish->rows_max > 0 && scan->row_count > wish->rows_max) return -E2BIG;
   if (wish->is_over != NULL && wish->is_over(wish->context)) return -ETIMEDOUT;
-  if (wish->grain_ms == 0 && scan->node_count <= SCAN_NODES_MAX) return add_up(scan, block);
+  bool are_added_up = wish->grain_ms == 0 && scan->node_count <= SCAN_NODES_MAX;
+  if (are_added_up && !wish->sums_will_do) return add_up(scan, block);
   scan->current.marks = block->marks;
   return show(scan, block->start_ms, block->end_ms, block->rows, block->count);
 }
@@ -187,6 +190,14 @@ static int load_forest(struct scan *scan, struct scan_file *file) {
   file->has_forest = error == 0;
   if (error == 0) day_reader_take_map(file->reader, map, scan->forest->epoch);
   return error;
+}
+
+static int show_block_sums(struct scan *scan, struct scan_file *file) {
+  struct day_block block;
+  int stop = 0, row;
+  while (stop == 0 && (row = day_reader_next_sum(file->reader, &file->series, &block)) != 0)
+    stop = row < 0 ? row : show_block(scan, &block);
+  return stop;
 }
 
 static int show_blocks(struct scan *scan, struct scan_file *file) {
@@ -233,7 +244,7 @@ static int show_series(struct scan *scan, struct scan_file *first) {
     if (file->reader == NULL || compare(&file->series, &first->series) != 0) continue;
     file->is_shown = true;
     if (is_wanted != 1 || is_listing) continue;
-    file->error = show_blocks(scan, file);
+    file->error = scan->wish->sums_will_do ? show_block_sums(scan, file) : show_blocks(scan, file);
     if (file->error != 0 && file->error != -EUCLEAN) return file->error;
   }
   return show_sums(scan);

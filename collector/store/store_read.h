@@ -18,7 +18,8 @@ struct store;
 
 enum {
   STORE_LABELS_MAX = 64,
-  STORE_GROUPS = 64, /* that boards are merged into, where a scan allows it */
+  STORE_GROUPS = 32,       /* that boards are merged into, where a scan allows it */
+  STORE_BOARDS_APART = 64, /* of more they are */
 };
 
 /* All samples of one (board, service, build, thread name, type, labels).  LABELS holds every label
@@ -66,6 +67,7 @@ struct store_scan {
   uint64_t grain_ms;       /* the longest blocks that will do: windows may be summed up; 0: any */
   bool merges_boards;      /* blocks of a group of boards will do */
   bool is_of_settled;      /* nobody waits: what has not settled yet is left out */
+  bool sums_will_do;       /* a block is one row, of no node of an empty forest: its rows' sum */
   uint64_t rows_max;       /* more rows than that are -E2BIG; 0: no limit */
   uint32_t types;          /* which are wanted: one bit each, as SAMPLE_SET_CPU */
   /* Returns whether SERIES is wanted, asked once for all types (and groups) of the same labels;

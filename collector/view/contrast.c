@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The variance of a difference D = R_b - R_a; docs/statistics.md derives it.
 
-   Each unit (a board, one of 64 groups of them, a stretch of one board's time) pushes R_a by
+   Each unit (a board, one of 32 groups of them, a stretch of one board's time) pushes R_a by
    a_i = w_i (p_i - R_a), corrected as ratio.c says, and R_b by b_i.  Units are independent of each
    other, so the variance of D is the sum of what each pushes it by, squared:
 

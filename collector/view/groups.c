@@ -7,7 +7,7 @@
 
      TIMES    a stretch is a multiple of its length since 1970; twice the length merges two
      BOARDS   the second board makes the first one's stretches one group
-     HASHED   the 65th board brings hash % 64; half of it merges two.  So does what is already
+     HASHED   the 65th board brings hash % 32; half of it merges two.  So does what is already
               merged over boards, however few there are
 
    Boards of one name fall into one group in every answer, so those of two answers can be compared
@@ -109,7 +109,7 @@ static bool coarsen(struct groups *groups) {
   if (groups->kind == GROUPS_HASHED && groups->modulus <= GROUPS_KEPT_MIN) return false;
   if (groups->kind == GROUPS_BOARDS && groups->count <= GROUPS_KEPT_MIN) return false;
   if (groups->kind == GROUPS_TIMES) groups->length_ms *= 2;
-  groups->modulus = groups->kind == GROUPS_HASHED ? groups->modulus / 2 : GROUPS_MAX;
+  groups->modulus = groups->kind == GROUPS_HASHED ? groups->modulus / 2 : GROUPS_HASHED_MAX;
   for (unsigned i = 0; i < groups->count; i++) {
     if (groups->kind == GROUPS_TIMES)
       groups->group[i].id /= 2;
@@ -165,8 +165,8 @@ void groups_turn_merged(struct groups *groups, unsigned group) {
   if (groups->kind == GROUPS_BOARDS) coarsen(groups);
   if (groups->kind != GROUPS_HASHED) { /* none yet, or one that coarsen leaves as it is */
     groups->kind = GROUPS_HASHED;
-    groups->modulus = GROUPS_MAX;
-    for (unsigned i = 0; i < groups->count; i++) groups->group[i].id %= GROUPS_MAX;
+    groups->modulus = GROUPS_HASHED_MAX;
+    for (unsigned i = 0; i < groups->count; i++) groups->group[i].id %= GROUPS_HASHED_MAX;
     merge_alike(groups);
   }
   select_group(groups, group % groups->modulus);

@@ -2,7 +2,7 @@
 /* Weights by (key, group): the groups are what differs by chance from one to the next, and so what
    an interval is estimated from (ratio.h).
 
-   They are the boards, while these are 64 or fewer; more fall into 64 fixed groups by a hash of
+   They are the boards, while these are 64 or fewer; more fall into 32 fixed groups by a hash of
    their names; and a single board's are stretches of its time.  What a key is the caller says:
    the node of a tree, a thread, an edge. */
 #ifndef VIEW_GROUPS_H
@@ -15,10 +15,11 @@
 struct arena;
 
 enum {
-  GROUPS_MAX = 64,       /* boards, or groups of them */
-  GROUPS_TIMES_MAX = 16, /* stretches of time */
-  GROUPS_TIMES_MIN = 5,  /* fewer tell too little of how they differ */
-  GROUPS_KEPT_MIN = 4,   /* when memory is short there are not made fewer than this */
+  GROUPS_MAX = 64,        /* boards */
+  GROUPS_HASHED_MAX = 32, /* of more boards */
+  GROUPS_TIMES_MAX = 16,  /* stretches of time */
+  GROUPS_TIMES_MIN = 5,   /* fewer tell too little of how they differ */
+  GROUPS_KEPT_MIN = 4,    /* when memory is short there are not made fewer than this */
   GROUPS_KEYS_MAX = 2 << 20,
   GROUPS_CHUNK_KEYS = 2048,
   GROUPS_CHUNKS_MAX = 4096, /* 64 MiB; where that is too little groups are made fewer */
@@ -50,8 +51,8 @@ struct groups {
    it: until the last turn they mean nothing. */
 void groups_turn(struct groups *groups, const char *board, uint64_t start_ms, uint64_t end_ms);
 
-/* What is added next is from boards whose names' hash is GROUP modulo GROUPS_MAX, which somebody
-   has added up. */
+/* What is added next is from boards whose names' hash is GROUP modulo GROUPS_HASHED_MAX, which
+   somebody has added up. */
 void groups_turn_merged(struct groups *groups, unsigned group);
 
 /* Adds WEIGHT to KEY; nothing before the first turn.  Returns 0; -EOVERFLOW for a key that is not

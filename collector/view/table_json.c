@@ -52,8 +52,10 @@ void table_json_summary(struct json *json, const struct view_tree *tree, struct 
   json_key_uint(json, "total", tree->total_weight);
   json_key_string(json, "unit", "nanoseconds");
   json_key_uint(json, "samples", tree->total_count);
-  json_key(json, "effective_samples");
-  json_double(json, evidence_trials(&tree->evidence));
+  if (tree->evidence.squares > 0 || tree->total_count == 0) {
+    json_key(json, "effective_samples");
+    json_double(json, evidence_trials(&tree->evidence));
+  }
   write_basis(json, basis);
   json_key_string(json, "from", from);
   json_key_string(json, "to", to);

@@ -65,7 +65,7 @@ struct view_program {
 struct view_tree {
   uint64_t total_weight;
   uint64_t total_count;     /* samples; what clocks told is weight without any */
-  struct evidence evidence; /* of the samples */
+  struct evidence evidence; /* of the samples; squares 0: nobody looked */
   struct groups groups;     /* of what nodes weigh themselves */
   /* The samples of them that are stacks, by how these ended: not what clocks told, no lone PCs. */
   uint64_t stacks_weight[STACK_END_COUNT];

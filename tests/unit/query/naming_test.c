@@ -4,6 +4,7 @@
 #include "fixture.h"
 #include "own_file.h"
 
+#include "names/lookup_counts.h"
 #include "names/symbolizer.h"
 
 #include <dlfcn.h>
@@ -133,6 +134,55 @@ static void a_file_names_the_samples_of_the_board_that_sent_it(void **state) {
   remove_dir(dir);
 }
 
+/* How many addresses were looked up so far. */
+static uint64_t count_lookups(void) {
+  struct buf text = {0};
+  uint64_t sum = 0;
+  lookup_counts_print(&text);
+  for (const char *line = buf_text(&text); line != NULL && *line != '\0';) {
+    const char *end = strchr(line, '\n');
+    if (*line != '#') sum += strtoull(strrchr(strndupa(line, (size_t)(end - line)), ' '), NULL, 10);
+    line = end + 1;
+  }
+  buf_fini(&text);
+  return sum;
+}
+
+/* Three boards with the same program; one of them sends a file of its own, and is named apart from
+   then on. */
+static void boards_that_see_the_same_files_are_named_together(void **state) {
+  (void)state;
+  char dir[] = "/tmp/naming_test.XXXXXX", error[256] = "";
+  const char *name = "a_function_to_be_named", *boards[] = {"b0", "b1", "b2"};
+  struct debug_store *debug = NULL;
+  struct query_source source = {0};
+  struct own_file own = {0};
+  struct arena arena;
+  if (!find_own_file(&own)) skip();
+  assert_non_null(mkdtemp(dir));
+  if (debug_store_open(dir, &debug, error, sizeof error) != 0) fail_msg("%s", error);
+  if (symbolizer_open(debug, &source.symbolizer, error, sizeof error) != 0) fail_msg("%s", error);
+  if (store_open(dir, &source.store, error, sizeof error) != 0) fail_msg("%s", error);
+  arena_init(&arena, 64 << 20);
+  for (unsigned i = 0; i < 3; i++) append_sample(source.store, boards[i], &own);
+  uint64_t before = count_lookups();
+  assert_int_equal(weight_of(&source, &arena, "", name), 0);
+  uint64_t once = count_lookups() - before;
+  assert_in_range(once, 1, 5); /* of five frames some are at one address */
+  send_own_file(debug, &own);  /* b1's */
+  struct span id = span_of(own.build_id, own.build_id_len);
+  assert_int_equal(symbolizer_prepare(source.symbolizer, "b1", id), 0);
+  assert_true(symbolizer_settle(source.symbolizer, 20000));
+  before = count_lookups();
+  assert_int_equal(weight_of(&source, &arena, "", name), 10);
+  assert_int_equal(count_lookups() - before, 3 * once);
+  store_close(source.store);
+  symbolizer_close(source.symbolizer);
+  debug_store_close(debug);
+  arena_fini(&arena);
+  remove_dir(dir);
+}
+
 /* Each is asked at the place in its files where it was asked last: of two modules, each at its own.
  */
 static void two_modules_of_one_stack_have_their_own_names(void **state) {
@@ -176,6 +226,7 @@ static void two_modules_of_one_stack_have_their_own_names(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_file_names_the_samples_of_the_board_that_sent_it),
+      cmocka_unit_test(boards_that_see_the_same_files_are_named_together),
       cmocka_unit_test(two_modules_of_one_stack_have_their_own_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Summing up: nothing is lost, nothing counts twice, whatever comes when and whatever is killed. */
-#include "day_fixture.h"
+#include "told_fixture.h"
 
 #include "common/table.h"
-#include "view/evidence.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,65 +11,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-
-enum { ADDRESSES = 0x1100 };
-
-/* All that a scan tells, by leaf. */
-struct told {
-  uint64_t blocks, grouped_blocks, count, weight, site_blocks;
-  uint64_t by_address[ADDRESSES];
-  struct evidence evidence;
-  uint64_t longest_ms, marks;
-};
-
-static int want_every(void *context, const struct store_series *series) {
-  (void)context, (void)series;
-  return 1;
-}
-
-static int tell(void *context, const struct store_series *series, const struct store_forest *forest,
-                uint64_t start_ms, uint64_t end_ms, const struct store_row *rows, size_t count) {
-  struct told *told = context;
-  const char *board = store_series_label(series, "board");
-  const char *site = store_series_label(series, "site");
-  assert_true((board == NULL) == (series->group > 0) && series->group <= STORE_GROUPS);
-  told->blocks++;
-  told->grouped_blocks += series->group > 0;
-  told->site_blocks += site != NULL && strcmp(site, "north") == 0;
-  told->marks |= series->marks;
-  if (end_ms - start_ms > told->longest_ms) told->longest_ms = end_ms - start_ms;
-  for (size_t i = 0; i < count; i++) {
-    told->count += rows[i].count;
-    told->weight += rows[i].weight;
-    told->by_address[forest->nodes[rows[i].node].address % ADDRESSES] += rows[i].weight;
-    evidence_add(&told->evidence, rows[i].count, rows[i].weight);
-  }
-  return 0;
-}
-
-static struct told *scan_as(struct store *store, struct store_scan wish) {
-  struct told *told = calloc(1, sizeof *told);
-  assert_non_null(told);
-  wish.types = SAMPLE_SET_CPU;
-  wish.matches = want_every;
-  wish.on_block = tell;
-  wish.context = told;
-  assert_int_equal(store_scan(store, &wish), 0);
-  return told;
-}
-
-static struct told *tell_all(struct store *store) {
-  return scan_as(store, (struct store_scan){.to_ms = UINT64_MAX});
-}
-
-static void assert_same(const struct told *a, const struct told *b) {
-  assert_int_equal(a->count, b->count);
-  assert_int_equal(a->weight, b->weight);
-  assert_memory_equal(a->by_address, b->by_address, sizeof a->by_address);
-  assert_true(a->evidence.weight == b->evidence.weight);
-  double ratio = b->evidence.squares > 0 ? a->evidence.squares / b->evidence.squares : 1;
-  assert_true(ratio > 0.99 && ratio < 1.01);
-}
 
 static void keep_only(struct world *world, uint64_t windows_ms, uint64_t minutes_ms) {
   assert_int_equal(retain_by_age(world, windows_ms, minutes_ms), 0);
@@ -215,73 +155,36 @@ static void windows_of_unlike_marks_stay_apart_in_sums(void **state) {
   free(before), free(after);
 }
 
-static void many_boards_are_merged_into_groups_and_add_up(void **state) {
+/* No row is read for it: they may be gone. */
+static void a_block_says_what_its_rows_weigh(void **state) {
   struct world *world = *state;
-  struct made_batch made;
-  char board[32];
-  enum { BOARDS = 80 };
-  for (unsigned i = 0; i < BOARDS; i++) {
-    make_batch(&made, 1, 1);
-    seal_batch(&made);
-    snprintf(board, sizeof board, "board-%u", i);
-    struct store_append append = append_of(&made, board, NOON_MS + i * 30000);
-    assert_int_equal(store_append(world->store, &append, 1), 0);
-    free_batch(&made);
+  static const uint64_t grains_ms[] = {1, TIER_MINUTES_MS, TIER_HOUR_MS};
+  struct told *rows[3];
+  char path[DAY_PATH_BYTES];
+  append_hours(world, "b1", 2);
+  append_hours(world, "b2", 2);
+  free(tell_all(world->store));
+  assert_int_equal(store_roll(world->store), 0);
+  for (unsigned i = 0; i < 3; i++)
+    rows[i] =
+        scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .grain_ms = grains_ms[i]});
+  store_close(world->store);
+  for (enum day_kind kind = 0; kind < DAY_KINDS; kind++) {
+    day_folder_path(world->dir, kind, day_of(NOON_MS), path);
+    change_file(path, "UPDATE block SET bytes=x'00'");
   }
-  struct told *before = tell_all(world->store);
-  assert_int_equal(store_roll(world->store), 0);
-  struct told *apart = tell_all(world->store);
-  struct told *merged =
-      scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .merges_boards = true});
-  assert_same(before, apart);
-  assert_same(before, merged);
-  assert_int_equal(apart->grouped_blocks, 0);
-  assert_int_equal(merged->grouped_blocks, merged->blocks);
-  assert_true(merged->blocks < apart->blocks * 3 / 4);
-  assert_int_equal(merged->site_blocks, merged->blocks);     /* users' labels stay */
-  append_new(world->store, "board-7", 1, 2, NOON_MS + 1000); /* late, and in its group */
-  struct told *late = tell_all(world->store);
-  assert_int_equal(store_roll(world->store), 0);
-  struct told *with_late =
-      scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .merges_boards = true});
-  assert_same(late, with_late);
-  assert_int_equal(with_late->grouped_blocks, with_late->blocks);
-  free(before), free(apart), free(merged), free(late), free(with_late);
-}
-
-static void hours_are_merged_where_a_quarter_of_their_series_is_left(void **state) {
-  struct world *world = *state;
-  static const unsigned boards[] = {80, 320};
-  for (unsigned round = 0; round < 2; round++) {
-    char board[32];
-    uint64_t day_ms = round * DAY_MS;
-    for (unsigned i = 0; i < boards[round]; i++) {
-      snprintf(board, sizeof board, "board-%u", i);
-      append_new(world->store, board, 1 + round, 1, NOON_MS + day_ms + i);
-    }
-    free(tell_all(world->store)); /* all has settled */
-    assert_int_equal(store_roll(world->store), 0);
+  open_store(world);
+  for (unsigned i = 0; i < 3; i++) {
+    struct told *sums = scan_as(
+        world->store,
+        (struct store_scan){.to_ms = UINT64_MAX, .grain_ms = grains_ms[i], .sums_will_do = true});
+    assert_int_equal(sums->count, rows[i]->count);
+    assert_int_equal(sums->weight, rows[i]->weight);
+    assert_int_equal(sums->blocks, rows[i]->blocks);
+    assert_int_equal(sums->longest_ms, rows[i]->longest_ms);
+    assert_true(sums->weight > 0);
+    free(sums), free(rows[i]);
   }
-  struct store_scan hours = {.to_ms = UINT64_MAX, .grain_ms = TIER_HOUR_MS};
-  struct told *apart = scan_as(world->store, hours);
-  hours.merges_boards = true;
-  struct told *merged = scan_as(world->store, hours);
-  assert_same(apart, merged);
-  assert_int_equal(apart->blocks, 3 * (80 + 320));
-  assert_int_equal(merged->blocks - merged->grouped_blocks, 3 * 80);
-  assert_in_range(merged->grouped_blocks, 3 * 60, 3 * STORE_GROUPS);
-  free(apart), free(merged);
-}
-
-static void few_boards_are_not_merged(void **state) {
-  struct world *world = *state;
-  append_hours(world, "b1", 1);
-  append_hours(world, "b2", 1);
-  assert_int_equal(store_roll(world->store), 0);
-  struct told *told =
-      scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .merges_boards = true});
-  assert_int_equal(told->grouped_blocks, 0);
-  free(told);
 }
 
 static void assert_told(struct world *world, const struct told *expected) {
@@ -536,9 +439,7 @@ int main(void) {
       TEST(days_stay_when_hours_go),
       TEST(samples_of_unlike_weight_stay_apart_in_sums),
       TEST(windows_of_unlike_marks_stay_apart_in_sums),
-      TEST(many_boards_are_merged_into_groups_and_add_up),
-      TEST(hours_are_merged_where_a_quarter_of_their_series_is_left),
-      TEST(few_boards_are_not_merged),
+      TEST(a_block_says_what_its_rows_weigh),
       TEST(windows_go_as_the_day_goes_on),
       TEST(five_minutes_are_not_begun_where_windows_are_gone),
       TEST(what_comes_when_all_windows_are_gone_counts),

@@ -67,7 +67,7 @@ static void intervals_of_boards_that_are_alike_cover_it_too(void **state) {
     assert_true(percent_covered(&cells[i]) >= 94);
 }
 
-/* 66 to 200 boards: 64 groups of them. */
+/* 100 boards: 32 groups of them. */
 static void intervals_of_groups_of_boards_cover_it(void **state) {
   static const struct cell cell = {0.30, 0.05, 100, 1};
   (void)state;
