@@ -56,7 +56,7 @@ static void must(bool is_well, const char *what) {
 static void make_batches(const struct recordings *recordings, struct batches *ret) {
   struct variant_room room = {0};
   for (uint32_t i = 0; i < BATCHES; i++) {
-    struct variant variant = {recordings, 1, i % BOARDS, 1 + i / BOARDS};
+    struct variant variant = {recordings, 1, i % BOARDS, 1 + i / BOARDS, 0};
     struct variant_frame frame = {.counters.run = 1 + i % BOARDS};
     struct message message = {.type = FRAME_BATCH};
     must(variant_encode(&variant, &frame, &room, &message.batch) == 0, "a batch does not encode");

@@ -111,7 +111,7 @@ static void sum_windows(struct maker *maker, uint64_t board, uint64_t first) {
   for (uint32_t i = 0; i < maker->recordings.count * VARIANT_PLACES; i++)
     maker->sums[i].is_used = false;
   for (uint64_t i = 0; i < maker->span_windows; i++) {
-    const struct variant variant = {&maker->recordings, SEED, board, first + i + 1};
+    const struct variant variant = {&maker->recordings, SEED, board, first + i + 1, 0};
     uint64_t place, random = random_state(SEED + 1, board, first + i);
     const struct recording *recording = variant_samples(&variant, room, &place);
     uint32_t at = (uint32_t)(recording - maker->recordings.rows);

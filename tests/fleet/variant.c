@@ -2,11 +2,16 @@
 /* What differs from board to board and from window to window: which recording it is, how many
    records each sample stands for (as far as half of what was captured either way), where within a
    function its leaves lie, and now and then a few records that were lost.  Stacks, modules and
-   build-ids stay: a fleet runs the same firmware. */
+   build-ids stay: a fleet runs the same firmware.
+
+   To encode a window costs a simulator of thousands of boards more than all else that it does.  So
+   there may be a number of kinds of each recording, which differ as windows do, and which kind a
+   window is of differs from board to board and from window to window: what a kind's batches have in
+   common is encoded once, and times and counters, which stand in front of it, each time.  How a
+   batch is compressed is as before: with what its own board has sent. */
 #include "variant.h"
 
 #include "proto/batch_codec.h"
-#include "proto/compress.h"
 #include "random.h"
 
 #include <errno.h>
@@ -19,12 +24,12 @@ enum {
   ONE_BECOMES_TWO_IN = 8,
 };
 
-static uint64_t begin(const struct variant *variant, const struct recording **ret_recording) {
-  uint64_t state = random_state(variant->seed, variant->board, variant->seq);
-  const struct recordings *recordings = variant->recordings;
-  *ret_recording = &recordings->rows[(variant->board + variant->seq) % recordings->count];
-  return state;
-}
+/* A batch without what its frame says. */
+struct variant_body {
+  struct buf bytes; /* none: not made yet */
+  size_t end_bytes; /* of them, with which any batch ends */
+  uint64_t records;
+};
 
 static uint64_t lose(uint64_t *state) {
   bool has_lost = random_below(state, LOSS_ONE_IN) == 0;
@@ -48,12 +53,36 @@ static struct batch_sample vary(const struct recording *recording,
   return varied;
 }
 
-struct tally variant_tally(const struct variant *variant) {
+/* What a window is drawn as. */
+struct draw {
   const struct recording *recording;
-  uint64_t state = begin(variant, &recording);
-  struct tally tally = {.lost = lose(&state)};
+  uint32_t body;  /* its number, where there are kinds */
+  uint64_t state; /* of what is random in its samples */
+  uint64_t place; /* of its leaves */
+  uint64_t lost;
+};
+
+static struct draw draw(const struct variant *variant) {
+  const struct recordings *recordings = variant->recordings;
+  uint64_t state = random_state(variant->seed, variant->board, variant->seq);
+  uint32_t at = (uint32_t)((variant->board + variant->seq) % recordings->count);
+  struct draw drawn = {.recording = &recordings->rows[at], .place = state % VARIANT_PLACES};
+  drawn.lost = lose(&state);
+  if (variant->kinds > 0) {
+    drawn.body = at * variant->kinds + (uint32_t)random_below(&state, variant->kinds);
+    state = random_state(variant->seed, drawn.body, variant->kinds);
+    drawn.place = state % VARIANT_PLACES;
+  }
+  drawn.state = state;
+  return drawn;
+}
+
+struct tally variant_tally(const struct variant *variant) {
+  struct draw drawn = draw(variant);
+  const struct recording *recording = drawn.recording;
+  struct tally tally = {.lost = drawn.lost};
   for (uint32_t i = 0; i < recording->batch.sample_count; i++) {
-    struct batch_sample sample = vary(recording, &recording->batch.samples[i], &state);
+    struct batch_sample sample = vary(recording, &recording->batch.samples[i], &drawn.state);
     tally.records += sample.count;
     tally.weight_ns += sample.weight;
   }
@@ -77,17 +106,16 @@ static int make_room(struct variant_room *room, const struct batch *batch) {
 
 const struct recording *variant_samples(const struct variant *variant, struct batch_sample *ret,
                                         uint64_t *ret_place) {
-  const struct recording *recording;
-  uint64_t state = begin(variant, &recording);
-  *ret_place = state % VARIANT_PLACES;
-  lose(&state);
+  struct draw drawn = draw(variant);
+  const struct recording *recording = drawn.recording;
+  *ret_place = drawn.place;
   for (uint32_t i = 0; i < recording->batch.sample_count; i++)
-    ret[i] = vary(recording, &recording->batch.samples[i], &state);
+    ret[i] = vary(recording, &recording->batch.samples[i], &drawn.state);
   return recording;
 }
 
-static struct batch fill(const struct variant *variant, const struct variant_frame *frame,
-                         struct variant_room *room, const struct recording *recording) {
+static struct batch fill(const struct variant *variant, struct variant_room *room,
+                         const struct recording *recording) {
   uint64_t place;
   struct batch batch = recording->batch;
   variant_samples(variant, room->samples, &place);
@@ -98,38 +126,100 @@ static struct batch fill(const struct variant *variant, const struct variant_fra
   }
   batch.samples = room->samples;
   batch.nodes = room->nodes;
-  memcpy(batch.boot_id, frame->boot_id, sizeof batch.boot_id);
-  batch.start_boottime_ns = frame->start_boottime_ns;
-  batch.end_boottime_ns = frame->end_boottime_ns;
-  batch.start_walltime_ns = frame->start_walltime_ns;
-  batch.end_walltime_ns = frame->end_walltime_ns;
-  batch.counters = frame->counters;
   return batch;
+}
+
+static void put_in_frame(const struct variant_frame *frame, struct batch *batch) {
+  memcpy(batch->boot_id, frame->boot_id, sizeof batch->boot_id);
+  batch->start_boottime_ns = frame->start_boottime_ns;
+  batch->end_boottime_ns = frame->end_boottime_ns;
+  batch->start_walltime_ns = frame->start_walltime_ns;
+  batch->end_walltime_ns = frame->end_walltime_ns;
+  batch->counters = frame->counters;
+}
+
+/* Appends the batch of FRAME that has nothing in it: that is its head, and how every batch ends. */
+static int encode_empty(const struct variant_frame *frame, struct buf *ret) {
+  struct batch empty = {0};
+  put_in_frame(frame, &empty);
+  return batch_encode(&empty, ret);
+}
+
+/* What a batch is besides its head, which stands in front of it. */
+static int make_body(const struct variant *variant, struct variant_room *room,
+                     struct variant_body *ret) {
+  static const struct variant_frame nothing;
+  const struct recording *recording = draw(variant).recording;
+  struct buf whole = {0}, empty = {0};
+  int error = make_room(room, &recording->batch);
+  if (error != 0) return error;
+  struct batch batch = fill(variant, room, recording);
+  put_in_frame(&nothing, &batch);
+  error = batch_encode(&batch, &whole);
+  if (error == 0) error = encode_empty(&nothing, &empty);
+  size_t head = 0;
+  while (error == 0 && head < empty.len && empty.data[head] == whole.data[head]) head++;
+  buf_clear(&ret->bytes);
+  if (error == 0) buf_append(&ret->bytes, whole.data + head, whole.len - head);
+  if (ret->bytes.failed) error = -ENOMEM;
+  ret->end_bytes = empty.len - head;
+  ret->records = batch_record_count(&batch);
+  buf_fini(&whole);
+  buf_fini(&empty);
+  return error;
+}
+
+/* Finds the body of VARIANT, or makes it. */
+static int body_of(const struct variant *variant, struct variant_room *room,
+                   struct variant_body **ret) {
+  uint32_t count = variant->recordings->count * (variant->kinds > 0 ? variant->kinds : 1);
+  if (room->bodies == NULL) {
+    room->bodies = calloc(count, sizeof *room->bodies);
+    room->body_count = room->bodies != NULL ? count : 0;
+  }
+  if (room->bodies == NULL) return -ENOMEM;
+  *ret = &room->bodies[draw(variant).body];
+  bool is_there = variant->kinds > 0 && (*ret)->bytes.len > 0;
+  return is_there ? 0 : make_body(variant, room, *ret);
+}
+
+int variant_encode_raw(const struct variant *variant, const struct variant_frame *frame,
+                       struct variant_room *room, struct envelope *ret_envelope) {
+  struct variant_body *body;
+  int error = body_of(variant, room, &body);
+  buf_clear(&room->raw);
+  if (error == 0) error = encode_empty(frame, &room->raw);
+  if (error != 0) return error;
+  room->raw.len -= body->end_bytes; /* which the body has */
+  buf_append(&room->raw, body->bytes.data, body->bytes.len);
+  *ret_envelope = (struct envelope){.run = frame->counters.run,
+                                    .seq = variant->seq,
+                                    .records = body->records,
+                                    .raw_len = (uint32_t)room->raw.len};
+  return room->raw.failed ? -ENOMEM : 0;
+}
+
+int variant_compress(struct variant_room *room, struct span prefix, struct envelope *envelope) {
+  buf_clear(&room->zstd);
+  room->packer.prefix = prefix;
+  int error = packer_compress(&room->packer, buf_span(&room->raw), BOARD_LEVEL, &room->zstd);
+  envelope->zstd = buf_span(&room->zstd);
+  return error;
 }
 
 int variant_encode(const struct variant *variant, const struct variant_frame *frame,
                    struct variant_room *room, struct envelope *ret_envelope) {
-  const struct recording *recording;
-  begin(variant, &recording);
-  int error = make_room(room, &recording->batch);
-  if (error != 0) return error;
-  struct batch batch = fill(variant, frame, room, recording);
-  buf_clear(&room->raw);
-  buf_clear(&room->zstd);
-  error = batch_encode(&batch, &room->raw);
-  if (error == 0) error = compress(buf_span(&room->raw), BOARD_LEVEL, &room->zstd);
-  *ret_envelope = (struct envelope){.run = frame->counters.run,
-                                    .seq = variant->seq,
-                                    .records = batch_record_count(&batch),
-                                    .raw_len = (uint32_t)room->raw.len,
-                                    .zstd = buf_span(&room->zstd)};
-  return error;
+  int error = variant_encode_raw(variant, frame, room, ret_envelope);
+  return error != 0 ? error : variant_compress(room, (struct span){0}, ret_envelope);
 }
 
 void variant_room_fini(struct variant_room *room) {
   free(room->nodes);
   free(room->samples);
+  for (uint32_t i = 0; i < room->body_count; i++) buf_fini(&room->bodies[i].bytes);
+  free(room->bodies);
   buf_fini(&room->raw);
   buf_fini(&room->zstd);
+  packer_fini(&room->packer);
   *room = (struct variant_room){0};
 }

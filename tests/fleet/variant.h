@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The batches of a simulated board: recordings, varied.  Batch SEQ of a board is a pure function of
-   the seed, the board and SEQ, so that it can be made as often as it has to be sent. */
+   the seed, the board, SEQ and KINDS, so that it can be made as often as it has to be sent. */
 #ifndef FLEET_VARIANT_H
 #define FLEET_VARIANT_H
 
 #include "common/buf.h"
+#include "proto/compress.h"
 #include "proto/payloads.h"
 #include "recordings.h"
 
@@ -12,6 +13,7 @@ struct variant {
   const struct recordings *recordings; /* borrowed */
   uint64_t seed;
   uint64_t board, seq;
+  uint32_t kinds; /* that a recording comes in, drawn for each window; 0: no two are alike */
 };
 
 /* What is in it. */
@@ -41,18 +43,29 @@ struct variant_frame {
   struct counters counters;
 };
 
-/* Reused from one batch to the next; all zero at first. */
+/* Reused from one batch to the next, of one seed and number of kinds; all zero at first. */
 struct variant_room {
   struct batch_node *nodes;
   struct batch_sample *samples;
   uint32_t node_cap, sample_cap;
+  struct variant_body *bodies; /* of each recording and kind, as they were needed */
+  uint32_t body_count;
   struct buf raw, zstd;
+  struct packer packer;
 };
 
-/* Makes the batch of VARIANT in FRAME.  RET_ENVELOPE borrows ROOM until the next call.  Returns 0
-   or -errno as batch_encode does. */
+/* Makes the batch of VARIANT in FRAME: its bytes are room->raw, its RET_ENVELOPE is empty.  Returns
+   0 or -errno as batch_encode does. */
+int variant_encode_raw(const struct variant *variant, const struct variant_frame *frame,
+                       struct variant_room *room, struct envelope *ret_envelope);
+
+/* The same, compressed by itself: RET_ENVELOPE borrows ROOM until the next call. */
 int variant_encode(const struct variant *variant, const struct variant_frame *frame,
                    struct variant_room *room, struct envelope *ret_envelope);
+
+/* Compresses room->raw, which refers to PREFIX (empty: stands alone), into ENVELOPE, which borrows
+   ROOM.  Returns 0 or -ENOMEM. */
+int variant_compress(struct variant_room *room, struct span prefix, struct envelope *envelope);
 void variant_room_fini(struct variant_room *room);
 
 #endif

@@ -35,7 +35,7 @@ static struct recordings recordings = {.rows = &row, .count = 1};
 
 static struct outbox make_outbox(uint64_t limit) {
   struct outbox outbox;
-  struct variant variant = {&recordings, 1, 2, 0};
+  struct variant variant = {&recordings, 1, 2, 0, 0};
   outbox_init(&outbox, &variant, 77, limit);
   return outbox;
 }
