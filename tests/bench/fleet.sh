@@ -13,6 +13,8 @@
 #   questions   QUESTIONED boards (100) at windows of 10 s, beside a day that they sent before: RssAnon of the collector before anybody asks, while ASKERS (8) ask
 #               one question after the other for SECONDS_EACH (60), each about all that there is (what the page and a dashboard ask), and half a minute after.
 #               Takes a minute more than SECONDS_EACH, and as long as that day takes to be made: another minute on a busy machine
+#   profile     where a collector's time goes while it takes a backlog, alone and by the one before, by our own profiler (FLEETPROF_PREFIX: an installed tree):
+#               parts of what it does and its functions, with the 95 % intervals of their shares.     BACKLOG (300), HZ (999)
 #   most        the most boards that hold a p99 below 1 s, found by doubling from MOST_FROM (1000)
 #   herd        HERD boards (5000), a collector that is killed and comes again: how soon all are in, how evenly
 #
@@ -60,7 +62,12 @@ threads_of() {
 }
 metric() { curl -fs "http://127.0.0.1:$H/metrics" | awk -v m="$1" '$1 == m { print $2 }'; }
 figure() { awk -v m="$1" '$1 == m { print $2 }' "$W/fleet"; }
-settle() { for ((i = 0; i < 1200; i++)); do [ "$(metric fleetprof_store_unsettled)" = 0 ] && return || sleep 0.1; done; fail "does not settle"; }
+# Asks the landing file itself: the first answer of /metrics tells what all samples say, too, and the batches would pay for it.
+unsettled() {
+  /usr/bin/python3 -c 'import sqlite3, sys
+print(sqlite3.connect(f"file:{sys.argv[1]}/landing.db?mode=ro", uri=True).execute("SELECT count(*) FROM landing").fetchone()[0])' "$W/data"
+}
+settle() { for ((i = 0; i < 1200; i++)); do [ "$(unsettled)" = 0 ] && return || sleep 0.1; done; fail "does not settle"; }
 boards_run() { "$simulator" --data "$W/data" --agents "127.0.0.1:$A" --truth "$W/truth" "$@" >"$W/fleet" 2>"$W/fleet.err"; }
 undone() { fail "not all boards delivered what they had: $(tail -n 1 "$W/fleet.err")"; }
 agree() { tests/fleet/truth_agrees.py "$W/truth" "http://127.0.0.1:$H" 60 >"$W/agree" || fail "$(cat "$W/agree")"; }
@@ -180,6 +187,58 @@ questions() {
   printf '| %s | %.1f, %.1f | %s | %s | %.1f | %.1f | %.1f | %s |\n' "$n" "$(figure ack_p50_ms)" "$(figure ack_p99_ms)" "$askers" "$answered" "$before" "$while" "$after" "$(load)"
   [ "$n" != 100 ] || check "MiB of 100 boards that are asked about" "$while" "<" 48
   collector_down
+}
+
+# Reads folded stacks; prints each part's share.  A stack belongs to the first part that has one of its functions.
+parts_of() {
+  awk '
+    function part(name, pattern) { names[++parts] = name; patterns[parts] = pattern }
+    BEGIN {
+      part("the kernel", "\\[kernel\\]")
+      part("settling: finding the nodes", "node_table_map")
+      part("settling: packing blocks with zstd", "block_pack")
+      part("settling: sorting and encoding rows", "row_sums_merge|block_encode|series_rows_make")
+      part("settling: SQLite and the rest", "run_round")
+      part("writer: inflating", "packer_decompress")
+      part("writer: decoding", "batch_decode")
+      part("writer: compressing for the landing file", "packer_compress")
+      part("writer: the landing transaction", "landing_append")
+      part("writer: quotas, wishes and the rest", "writer_run")
+      part("loop: handshakes", "SSL_do_handshake")
+      part("loop: TLS, frames, acks", "event_base_loop")
+      part("answers", "kept_metrics|run_query|http")
+      part("other", ".")
+    }
+    { n = $NF; total += n; for (i = 1; i <= parts; i++) if ($0 ~ patterns[i]) { seen[i] += n; break } }
+    END {
+      for (i = 1; i <= parts; i++) {
+        p = seen[i] / total; z = 1.96; d = 1 + z * z / total # Wilson
+        c = (p + z * z / (2 * total)) / d; h = z * sqrt(p * (1 - p) / total + z * z / (4 * total * total)) / d
+        if (seen[i]) printf "| %s | %.1f %% [%.1f, %.1f] |\n", names[i], 100 * p, 100 * (c - h), 100 * (c + h)
+      }
+      printf "%d samples\n", total
+    }' "$1"
+}
+profile() {
+  local how backlog=${BACKLOG:-300} pid fleetprof="${FLEETPROF_PREFIX:?an installed tree}/bin/fleetprof"
+  for how in alone "by the one before"; do
+    rm -rf "$W/data" "$W/profile"
+    A=$(port) H=$(port) && : >"$W/log"
+    "$fleetprof" run --hz "${HZ:-999}" --output "$W/profile" -- "$build/collector/fleetprof-collector" --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" \
+      >>"$W/log" 2>&1 &
+    pid=$!
+    for ((i = 0; i < 300; i++)); do curl -fs "http://127.0.0.1:$H/readyz" >/dev/null 2>&1 && break || sleep 0.1; done
+    case $how in
+    alone) boards_run --boards 32 --backlog "$backlog" --prepared --alone "${rich[@]}" || undone ;;
+    *) boards_run --boards 64 --backlog "$backlog" --prepared --steady "${rich[@]}" || undone ;;
+    esac
+    settle
+    kill "$(pgrep -P $pid)" && wait $pid || true
+    "$fleetprof" report --format folded "$W/profile" >"$W/folded"
+    echo "### $how, $(figure run_batches) batches, load $(load)"
+    parts_of "$W/folded"
+    "$fleetprof" report --limit 15 "$W/profile"
+  done
 }
 
 most() {
