@@ -17,6 +17,9 @@ struct arena {
 void arena_init(struct arena *arena, size_t limit_bytes);
 void arena_fini(struct arena *arena);
 
+/* Takes back all that was given out, and keeps some of the memory for what comes next. */
+void arena_clear(struct arena *arena);
+
 /* Returns LEN zeroed bytes, aligned for any type, or NULL when the limit or memory is reached. */
 void *arena_alloc(struct arena *arena, size_t len);
 

@@ -58,6 +58,7 @@ struct settle {
   pthread_mutex_t round;
   struct day_set days;
   struct buf raw;
+  struct arena arena;   /* of one row after the other */
   uint64_t cursor;      /* id of the last row put into a day file */
   uint64_t round_bytes; /* of the batches of this round, inflated */
   unsigned round_rows;  /* a round's limit: lower after one that failed */
@@ -120,11 +121,11 @@ static int put_batch(struct settle *settle, struct day_file *file, const struct 
 }
 
 static int put_row(struct settle *settle, struct day_file *file, const struct landing_row *row) {
-  struct arena arena;
   int64_t change[LOSS_REASON_COUNT];
   int error = 0;
-  arena_init(&arena, BATCH_ARENA_BYTES);
-  if (row->envelope.len > 0 || row->batch != NULL) error = put_batch(settle, file, row, &arena);
+  arena_clear(&settle->arena);
+  if (row->envelope.len > 0 || row->batch != NULL)
+    error = put_batch(settle, file, row, &settle->arena);
   if (error == 0 && row->loss.len > 0 && books_change_decode(row->loss, change) == 0) {
     struct day_loss loss = {.board = row->board,
                             .run = row->run,
@@ -132,7 +133,6 @@ static int put_row(struct settle *settle, struct day_file *file, const struct la
                             .change = change};
     error = day_file_put_loss(file, &loss);
   }
-  arena_fini(&arena);
   return error != 0 ? error : day_file_settled(file, row->id);
 }
 
@@ -340,6 +340,7 @@ static void destroy(struct settle *settle) {
   day_pool_free(settle->pool);
   day_set_forget_all(&settle->days);
   buf_fini(&settle->raw);
+  arena_fini(&settle->arena);
   pthread_cond_destroy(&settle->changed);
   pthread_mutex_destroy(&settle->state);
   pthread_mutex_destroy(&settle->round);
@@ -364,6 +365,7 @@ int settle_start(struct landing *landing, const char *dir, const uint8_t key[SIP
     return -ENOMEM;
   }
   settle->landing = landing;
+  arena_init(&settle->arena, BATCH_ARENA_BYTES);
   settle->round_rows = ROUND_ROWS;
   settle->days = (struct day_set){.dir = dir, .key = key, .epoch = landing_epoch(landing)};
   init_locks(settle);

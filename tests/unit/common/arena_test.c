@@ -90,6 +90,31 @@ static void an_arena_can_be_used_again_after_its_end(void **state) {
   arena_fini(&arena);
 }
 
+static void what_is_cleared_is_zeroed_within_the_limit_and_not_made_again(void **state) {
+  (void)state;
+  struct arena arena;
+  arena_init(&arena, 200000);
+  arena_clear(&arena);
+  assert_int_equal(arena.used_bytes, 0);
+  for (unsigned round = 0; round < 50; round++) {
+    size_t kept_bytes = arena.used_bytes;
+    for (unsigned i = 0; i < 90; i++) {
+      uint8_t *piece = arena_alloc(&arena, 1000);
+      assert_non_null(piece);
+      for (size_t j = 0; j < 1000; j++) assert_int_equal(piece[j], 0);
+      memset(piece, 0xff, 1000);
+    }
+    assert_true(arena.used_bytes > kept_bytes && arena.used_bytes <= 200000);
+    arena_clear(&arena);
+    assert_true(arena.used_bytes > 32000 && arena.used_bytes < 90000);
+  }
+  arena_fini(&arena);
+  arena_init(&arena, 1 << 20);
+  assert_non_null(arena_alloc(&arena, 500000));
+  arena_clear(&arena); /* one that is very large goes */
+  assert_int_equal(arena.used_bytes, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_piece_is_zeroed_aligned_and_its_own),
@@ -97,6 +122,7 @@ int main(void) {
       cmocka_unit_test(a_large_piece_leaves_the_open_block_in_use),
       cmocka_unit_test(sizes_that_overflow_are_refused),
       cmocka_unit_test(a_string_is_copied_with_its_end),
+      cmocka_unit_test(what_is_cleared_is_zeroed_within_the_limit_and_not_made_again),
       cmocka_unit_test(an_arena_can_be_used_again_after_its_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
