@@ -13,7 +13,10 @@
    which says the same in this file, and knows row and hash: so the hash is only made of what is not
    there.  It has sets of a few cells, the one used last in front: with one cell for each hash a
    half full cache answered 70 % (measured: a third of all that a collector then did was to ask the
-   index for the rest).  Places are given by a mix with a seed that no board knows.
+   index for the rest).  It is larger than what a CPU has at hand, and waiting for its cells was
+   most of the time: so where a node stands is made of the way to it, without asking for any row,
+   and the places of all of a window are known before the first is looked at, and fetched ahead.
+   The mix that gives places begins with a seed that no board knows.
 
    Over the limit no node is added: a frame that has no row is cut and its weight goes to its
    parent; a stack that has none goes to "[other]". */
@@ -28,12 +31,16 @@
 enum {
   CACHE_SETS = 1 << 13,
   CACHE_WAYS = 8, /* 2 MiB: some hundred and fifty programs' windows */
+  FETCHED_AHEAD = 8, /* nodes */
+  LINE_BYTES = 64,   /* of a CPU's cache */
 };
 
 struct node_cell {
   uint64_t hash, address;
   uint32_t n, parent, module; /* rows */
 };
+
+#define CACHE_BYTES ((size_t)CACHE_SETS * CACHE_WAYS * sizeof(struct node_cell))
 
 static const char *const node_sql[NODE_STATEMENTS] = {
     [NODE_FIND] = "SELECT n,parent,module,address FROM node WHERE hash=?",
@@ -46,8 +53,9 @@ int node_table_open(sqlite3 *db, const uint8_t key[SIPHASH_KEY_BYTES], uint32_t 
   ret->max = max;
   memcpy(ret->key, key, SIPHASH_KEY_BYTES);
   ret->seed = siphash(key, span_of_string("places"));
-  ret->cells = calloc((size_t)CACHE_SETS * CACHE_WAYS, sizeof *ret->cells);
-  if (ret->cells == NULL) return -ENOMEM;
+  ret->room = calloc(1, CACHE_BYTES + LINE_BYTES); /* pages are ours as they are used */
+  if (ret->room == NULL) return -ENOMEM;
+  ret->cells = (void *)((char *)ret->room + LINE_BYTES - (uintptr_t)ret->room % LINE_BYTES);
   uint64_t count = 0;
   int error = db_number(db, "SELECT ifnull(max(n),0) FROM node", 0, &count);
   if (error == 0 && count >= UINT32_MAX) error = -EUCLEAN;
@@ -59,7 +67,7 @@ int node_table_open(sqlite3 *db, const uint8_t key[SIPHASH_KEY_BYTES], uint32_t 
 void node_table_close(struct node_table *table) {
   db_finalize_all(table->statements, NODE_STATEMENTS);
   module_table_close(&table->modules);
-  free(table->cells);
+  free(table->room);
 }
 
 static uint64_t hash_node(const struct node_table *table, uint64_t parent, uint64_t module,
@@ -74,13 +82,21 @@ static bool is_same(const struct node_cell *a, const struct node_cell *b) {
   return a->address == b->address && a->parent == b->parent && a->module == b->module;
 }
 
-/* The set where CELL is looked for. */
-static struct node_cell *set_of(const struct node_table *table, const struct node_cell *cell) {
-  uint64_t rows = (uint64_t)cell->parent << 32 | cell->module;
-  uint64_t bits = (cell->address ^ table->seed) * UINT64_C(0x9e3779b97f4a7c15) ^ rows;
-  bits = (bits ^ (bits >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-  bits = (bits ^ (bits >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-  return &table->cells[(bits ^ (bits >> 32)) % CACHE_SETS * CACHE_WAYS];
+/* Where the node of MODULE (a row) and ADDRESS stands below what stands at ABOVE. */
+static uint64_t place_of(uint64_t above, uint32_t module, uint64_t address) {
+  uint64_t bits = (above ^ address) * UINT64_C(0x9e3779b97f4a7c15) + module;
+  return (bits ^ (bits >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+/* The set of PLACE. */
+static struct node_cell *set_of(const struct node_table *table, uint64_t place) {
+  return &table->cells[(place ^ (place >> 32)) % CACHE_SETS * CACHE_WAYS];
+}
+
+static void fetch(const struct node_table *table, uint64_t place) {
+  const char *set = (const char *)set_of(table, place);
+  __builtin_prefetch(set);
+  __builtin_prefetch(set + LINE_BYTES);
 }
 
 /* Finds the row with WANTED's content; n stays 0 when there is none. */
@@ -125,15 +141,23 @@ static bool find_cached(struct node_cell *set, struct node_cell *cell) {
   return false;
 }
 
-/* Finds or adds the node of MODULE and ADDRESS below PARENT; n is 0 when it is not there and MAX
-   are. */
-static int map_node(struct node_table *table, struct node_ref parent, struct module_ref module,
-                    uint64_t address, uint32_t max, struct node_ref *ret) {
-  struct node_cell cell = {.parent = parent.n, .module = module.m, .address = address};
-  struct node_cell *set = set_of(table, &cell);
+/* A node that is asked for: below PARENT. */
+struct node_question {
+  struct node_ref parent;
+  struct module_ref module;
+  uint64_t address, place;
+};
+
+/* Finds or adds the node that QUESTION asks for; n is 0 when it is not there and MAX are. */
+static int map_node(struct node_table *table, const struct node_question *question, uint32_t max,
+                    struct node_ref *ret) {
+  struct node_cell cell = {.parent = question->parent.n,
+                           .module = question->module.m,
+                           .address = question->address};
+  struct node_cell *set = set_of(table, question->place);
   bool collides = false;
   if (!find_cached(set, &cell)) {
-    cell.hash = hash_node(table, parent.hash, module.hash, address);
+    cell.hash = hash_node(table, question->parent.hash, question->module.hash, cell.address);
     int error = find_row(table, &cell, &collides);
     if (error == 0 && cell.n == 0 && table->count < max) {
       table->collisions += collides;
@@ -149,10 +173,21 @@ static int map_node(struct node_table *table, struct node_ref parent, struct mod
 /* Where stacks go that have no row at all. */
 static int map_other(struct node_table *table, struct node_ref *ret) {
   static const struct batch_module other = {.path = "[other]", .kind = MODULE_PSEUDO};
-  struct module_ref module;
-  int error = module_table_map(&table->modules, &other, &module);
+  struct node_question question = {.address = 0};
+  int error = module_table_map(&table->modules, &other, &question.module);
   if (error != 0) return error;
-  return map_node(table, (struct node_ref){0}, module, 0, UINT32_MAX - 1, ret);
+  question.place = place_of(table->seed, question.module.m, 0);
+  return map_node(table, &question, UINT32_MAX - 1, ret);
+}
+
+/* Puts the place of each node where its hash will be. */
+static void find_places(const struct node_table *table, const struct batch *batch,
+                        const struct module_ref *modules, struct node_ref *refs) {
+  for (uint32_t i = 0; i < batch->node_count; i++) {
+    const struct batch_node *node = &batch->nodes[i];
+    uint64_t above = node->parent != BATCH_NONE ? refs[node->parent].hash : table->seed;
+    refs[i].hash = place_of(above, modules[node->module].m, node->address);
+  }
 }
 
 int node_table_map(struct node_table *table, const struct batch *batch, struct module_ref *modules,
@@ -160,15 +195,18 @@ int node_table_map(struct node_table *table, const struct batch *batch, struct m
   int error = 0;
   for (uint32_t i = 0; i < batch->module_count && error == 0; i++)
     error = module_table_map(&table->modules, &batch->modules[i], &modules[i]);
+  if (error == 0) find_places(table, batch, modules, refs);
   for (uint32_t i = 0; i < batch->node_count && error == 0; i++) {
     const struct batch_node *node = &batch->nodes[i];
-    struct node_ref parent = {0};
-    if (node->parent != BATCH_NONE) parent = refs[node->parent];
-    error = map_node(table, parent, modules[node->module], node->address, table->max, &refs[i]);
+    struct node_question question = {
+        .module = modules[node->module], .address = node->address, .place = refs[i].hash};
+    if (i + FETCHED_AHEAD < batch->node_count) fetch(table, refs[i + FETCHED_AHEAD].hash);
+    if (node->parent != BATCH_NONE) question.parent = refs[node->parent];
+    error = map_node(table, &question, table->max, &refs[i]);
     if (error != 0 || refs[i].n != 0) continue;
     table->cut++;
-    refs[i] = parent;
-    if (parent.n == 0) error = map_other(table, &refs[i]);
+    refs[i] = question.parent;
+    if (refs[i].n == 0) error = map_other(table, &refs[i]);
   }
   return error;
 }

@@ -27,7 +27,8 @@ struct node_table {
   uint8_t key[SIPHASH_KEY_BYTES];
   uint32_t count, max; /* nodes there are, nodes there may be */
   struct module_table modules;
-  struct node_cell *cells;
+  void *room;
+  struct node_cell *cells; /* in ROOM, where a line of a CPU's cache begins */
   uint64_t seed; /* of places in the cache */
   uint64_t collisions, cut;
 };
