@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One statement adds a board or merges what it says into what is known: empty and zero fields
    leave the old value, and times only widen.  The row's id stands for the board in the other
-   tables of the landing file; it never leaves that file. */
+   tables of the landing file; it never leaves that file.
+
+   Nearly all batches say what is known, a moment later and at another rate: that changes two
+   numbers of the row, without the board being looked for (known_boards.c). */
 #include "board_table.h"
 
 #include "db.h"
@@ -22,7 +25,13 @@ static const char seen_sql[] =
     " clock=coalesce(nullif(?6,''),clock), achieved_mhz=coalesce(nullif(?7,0),achieved_mhz),"
     " labels=coalesce(nullif(?8,''),labels),"
     " first_seen_ms=min(first_seen_ms,coalesce(nullif(?9,0),first_seen_ms)),"
-    " last_seen_ms=max(last_seen_ms,?9) RETURNING id,arch,kernel,labels";
+    " last_seen_ms=max(last_seen_ms,?9)"
+    " RETURNING id,last_seen_ms,achieved_mhz,name,arch,kernel,labels,sampler,clock";
+
+enum { ROW_TEXTS_FROM = 3 };
+
+static const char again_sql[] =
+    "UPDATE board SET last_seen_ms=?2, achieved_mhz=?3 WHERE id=?1";
 
 static const char effort_sql[] = "INSERT OR REPLACE INTO board_effort(board,text) VALUES(?,?)";
 
@@ -31,16 +40,23 @@ static const char effort_of_sql[] = "SELECT text FROM board_effort WHERE board=?
 int board_table_open(sqlite3 *db, struct board_table *ret) {
   int error = db_exec(db, BOARD_TABLE_EFFORT);
   if (error == 0) error = db_prepare(db, seen_sql, &ret->seen);
+  if (error == 0) error = db_prepare(db, again_sql, &ret->again);
   if (error == 0) error = db_prepare(db, effort_sql, &ret->effort);
   return error == 0 ? db_prepare(db, effort_of_sql, &ret->effort_of) : error;
 }
 
 void board_table_close(struct board_table *table) {
   sqlite3_finalize(table->seen);
+  sqlite3_finalize(table->again);
   sqlite3_finalize(table->effort);
   sqlite3_finalize(table->effort_of);
   buf_fini(&table->labels);
-  buf_fini(&table->known);
+  buf_fini(&table->row);
+  known_boards_fini(&table->known);
+}
+
+void board_table_rolled_back(struct board_table *table) {
+  known_boards_forget(&table->known);
 }
 
 static int keep_effort(struct board_table *table, uint64_t id, const struct effort *effort) {
@@ -78,7 +94,10 @@ static int keep_asked(struct board_table *table, uint64_t id, uint32_t asked_mhz
   return error;
 }
 
-static int keep_cost(struct board_table *table, uint64_t id, const struct store_board_seen *seen) {
+/* RET_ASKED: what stands there then, or KNOWN_ASKED_NOT. */
+static int keep_cost(struct board_table *table, uint64_t id, const struct store_board_seen *seen,
+                     uint32_t *ret_asked) {
+  *ret_asked = seen->asked_mhz != 0 ? seen->asked_mhz : KNOWN_ASKED_NOT;
   if (seen->effort == NULL) return seen->asked_mhz ? keep_asked(table, id, seen->asked_mhz) : 0;
   struct effort effort = *seen->effort;
   if (seen->asked_mhz != 0) effort.asked_mhz = seen->asked_mhz;
@@ -86,26 +105,28 @@ static int keep_cost(struct board_table *table, uint64_t id, const struct store_
 }
 
 /* Copies the row that SEEN returned, which goes when the statement ends. */
-static int keep_row(struct board_table *table, struct board_row *ret) {
-  size_t starts[3];
-  buf_clear(&table->known);
-  for (int i = 0; i < 3; i++) {
-    const char *text = db_text(table->seen, i + 1);
-    starts[i] = table->known.len;
-    buf_append(&table->known, text, strlen(text) + 1);
+static int keep_row(struct board_table *table, struct known_board *ret) {
+  size_t starts[KNOWN_BOARD_TEXTS];
+  buf_clear(&table->row);
+  for (int i = 0; i < KNOWN_BOARD_TEXTS; i++) {
+    const char *text = db_text(table->seen, ROW_TEXTS_FROM + i);
+    starts[i] = table->row.len;
+    buf_append(&table->row, text, strlen(text) + 1);
   }
-  if (table->known.failed) return -ENOMEM;
-  const char *texts = (const char *)table->known.data;
-  *ret = (struct board_row){db_u64(table->seen, 0), texts + starts[0], texts + starts[1],
-                            texts + starts[2]};
+  if (table->row.failed) return -ENOMEM;
+  *ret = (struct known_board){.id = db_u64(table->seen, 0),
+                              .last_seen_ms = db_u64(table->seen, 1),
+                              .achieved_mhz = (uint32_t)db_u64(table->seen, 2)};
+  for (int i = 0; i < KNOWN_BOARD_TEXTS; i++)
+    ret->texts[i] = (const char *)table->row.data + starts[i];
   return 0;
 }
 
-int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
-                     struct board_row *ret) {
+static int merge(struct board_table *table, const struct store_board_seen *seen,
+                 struct known_board *ret) {
   const char *texts[] = {seen->board,   seen->arch,    seen->kernel,
                          seen->version, seen->sampler, seen->clock};
-  struct board_row known;
+  struct known_board row;
   buf_clear(&table->labels);
   label_text_encode(seen->labels, seen->label_count, &table->labels);
   const char *labels = buf_text(&table->labels);
@@ -114,12 +135,60 @@ int board_table_seen(struct board_table *table, const struct store_board_seen *s
   db_bind_u64(table->seen, 7, seen->achieved_mhz);
   db_bind_text(table->seen, 8, labels);
   db_bind_u64(table->seen, 9, seen->seen_ms);
-  int row = db_step(table->seen);
-  if (row < 0) return row;
-  int error = row == 1 ? keep_row(table, &known) : -EIO;
+  int found = db_step(table->seen);
+  if (found < 0) return found;
+  int error = found == 1 ? keep_row(table, &row) : -EIO;
   int ended = db_run(table->seen); /* to its end, which is when the row is written for good */
   if (error == 0) error = ended;
-  if (error == 0) error = keep_cost(table, known.id, seen);
-  if (error == 0) *ret = known;
-  return error;
+  if (error == 0) error = keep_cost(table, row.id, seen, &row.asked_mhz);
+  if (error != 0) return error;
+  known_boards_keep(&table->known, &row);
+  *ret = row;
+  return 0;
+}
+
+static bool is_news(const char *said, const char *known) {
+  return said != NULL && said[0] != 0 && strcmp(said, known) != 0;
+}
+
+/* Whether SEEN says of BOARD only that it was there again, and at what rate. */
+static bool is_known(const struct known_board *board, const struct store_board_seen *seen) {
+  if (board == NULL || seen->version != NULL || seen->label_count > 0 || seen->effort != NULL ||
+      seen->seen_ms < board->last_seen_ms)
+    return false;
+  return !is_news(seen->arch, board->texts[KNOWN_ARCH]) &&
+         !is_news(seen->kernel, board->texts[KNOWN_KERNEL]) &&
+         !is_news(seen->sampler, board->texts[KNOWN_SAMPLER]) &&
+         !is_news(seen->clock, board->texts[KNOWN_CLOCK]);
+}
+
+static int see_again(struct board_table *table, struct known_board *board,
+                     const struct store_board_seen *seen) {
+  uint32_t achieved_mhz = seen->achieved_mhz != 0 ? seen->achieved_mhz : board->achieved_mhz;
+  int error = 0;
+  if (seen->asked_mhz != 0 && seen->asked_mhz != board->asked_mhz)
+    error = keep_asked(table, board->id, board->asked_mhz = seen->asked_mhz);
+  if (seen->seen_ms == board->last_seen_ms && achieved_mhz == board->achieved_mhz) return error;
+  board->last_seen_ms = seen->seen_ms;
+  board->achieved_mhz = achieved_mhz;
+  db_bind_u64(table->again, 1, board->id);
+  db_bind_u64(table->again, 2, board->last_seen_ms);
+  db_bind_u64(table->again, 3, board->achieved_mhz);
+  return error != 0 ? error : db_run(table->again);
+}
+
+int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
+                     struct board_row *ret) {
+  struct known_board *board = known_boards_find(&table->known, seen->board), row;
+  int error = 0;
+  if (is_known(board, seen)) {
+    error = see_again(table, board, seen);
+    row = *board;
+  } else {
+    error = merge(table, seen, &row);
+  }
+  if (error != 0) return error;
+  *ret = (struct board_row){row.id, row.texts[KNOWN_ARCH], row.texts[KNOWN_KERNEL],
+                            row.texts[KNOWN_LABELS]};
+  return 0;
 }

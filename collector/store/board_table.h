@@ -4,6 +4,7 @@
 #define STORE_BOARD_TABLE_H
 
 #include "common/buf.h"
+#include "known_boards.h"
 #include "store.h"
 
 #include <sqlite3.h>
@@ -20,8 +21,9 @@
   "CREATE TABLE IF NOT EXISTS board_effort(board INTEGER PRIMARY KEY, text TEXT NOT NULL);"
 
 struct board_table {
-  sqlite3_stmt *seen, *effort, *effort_of;
-  struct buf labels, known;
+  sqlite3_stmt *seen, *again, *effort, *effort_of;
+  struct buf labels, row;
+  struct known_boards known;
 };
 
 /* What is known of a board; the texts are valid until the table is asked again. */
@@ -36,5 +38,8 @@ void board_table_close(struct board_table *table);
 /* Adds or updates SEEN's board (counters are run_table's business).  Returns 0 or -errno. */
 int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
                      struct board_row *ret);
+
+/* What was written since the last commit is rolled back. */
+void board_table_rolled_back(struct board_table *table);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The landing file has two connections.  The writer, behind a mutex, appends: a group of batches,
-   their ledger rows and their books are one transaction, whose COMMIT is the moment to ack.  The
-   settler reads rows in id order and deletes them once their day file is durable; its deletes need
-   no fsync of their own, for a row that comes back after a power cut is skipped by its id.  That
-   stands in the day's file: before one goes whose sums stay, landing_flush makes them durable.
+   their ledger rows and their books are one transaction, whose COMMIT is the moment to ack.  It
+   deletes rows, too, once their day file is durable: it has their pages at hand, and would lose all
+   that it has at hand whenever another connection wrote.  Deletes need no fsync of their own, for a
+   row that comes back after a power cut is skipped by its id.  That stands in the day's file:
+   before one goes whose sums stay, landing_flush makes them durable.  The settler reads rows in id
+   order.
 
    What boards say of themselves is written without fsync too (they say it again), unless it closes
    a run's books: then nobody may ever say it again.
@@ -56,22 +58,22 @@ static const char schema[] =
     " end_ms INTEGER NOT NULL, raw_len INTEGER NOT NULL, envelope BLOB NOT NULL,"
     " loss BLOB NOT NULL);" BOARD_TABLE_SCHEMA RUN_TABLE_SCHEMA;
 
-enum statement { INSERT_ROW, FIND_RUN, STATEMENTS };
+enum statement { INSERT_ROW, FIND_RUN, REMOVE_ROWS, STATEMENTS };
 
 static const char *const writer_sql[STATEMENTS] = {
     [INSERT_ROW] = "INSERT INTO landing(board,run,seq,start_ms,end_ms,raw_len,envelope,loss)"
                    " VALUES(?,?,?,?,?,?,?,?)",
     [FIND_RUN] = "SELECT newest FROM run JOIN board ON board.id=run.board"
                  " WHERE board.name=? AND run.run=?",
+    [REMOVE_ROWS] = "DELETE FROM landing WHERE id<=?",
 };
 
-enum settler_statement { TAKE_ROWS, REMOVE_ROWS, SETTLER_STATEMENTS };
+enum settler_statement { TAKE_ROWS, SETTLER_STATEMENTS };
 
 static const char *const settler_sql[SETTLER_STATEMENTS] = {
     [TAKE_ROWS] = "SELECT l.id,l.run,l.seq,l.start_ms,l.end_ms,l.raw_len,l.envelope,l.loss,"
                   " b.name,b.arch,b.kernel,b.labels FROM landing l JOIN board b ON b.id=l.board"
                   " WHERE l.id>? AND l.id<? ORDER BY l.id LIMIT ?",
-    [REMOVE_ROWS] = "DELETE FROM landing WHERE id<=?",
 };
 
 struct landing {
@@ -134,6 +136,7 @@ static int end(struct landing *landing, int error) {
     landing->figures.failed_commits++;
     landing->inserted_id = landing->figures.newest_id;
     fresh_rows_drop_staged(&landing->fresh);
+    board_table_rolled_back(&landing->boards);
     if (!sqlite3_get_autocommit(landing->writer)) db_exec(landing->writer, "ROLLBACK");
   }
   return error;
@@ -433,10 +436,11 @@ long landing_take(struct landing *landing, uint64_t after, unsigned max,
 }
 
 int landing_remove(struct landing *landing, uint64_t last, uint64_t raw_bytes) {
-  sqlite3_stmt *remove = landing->settler_statements[REMOVE_ROWS];
-  pthread_mutex_lock(&landing->lock); /* or the two connections would wait for each other's lock */
+  sqlite3_stmt *remove = landing->statements[REMOVE_ROWS];
+  pthread_mutex_lock(&landing->lock);
   db_bind_u64(remove, 1, last);
-  int error = db_run(remove);
+  int error = begin(landing, false);
+  if (error == 0) error = end(landing, db_run(remove));
   if (raw_bytes > landing->figures.backlog_bytes) raw_bytes = landing->figures.backlog_bytes;
   landing->figures.backlog_bytes -= raw_bytes;
   give_back(landing);

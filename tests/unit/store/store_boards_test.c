@@ -30,6 +30,52 @@ static void what_a_board_says_of_itself_is_kept_and_only_added_to(void **state) 
   assert_int_equal(board.last_seen_ms, NOON_MS + 5);
 }
 
+static void see(struct store *store, struct store_board_seen seen) {
+  seen.board = "b1";
+  assert_int_equal(store_board_seen(store, &seen), 0);
+}
+
+static void assert_seen(struct store *store, uint64_t first_ms, uint64_t last_ms, uint32_t mhz) {
+  struct store_board board = board_of(store, "b1");
+  assert_int_equal(board.first_seen_ms, first_ms);
+  assert_int_equal(board.last_seen_ms, last_ms);
+  assert_int_equal(board.achieved_mhz, mhz);
+}
+
+enum { WORDS_BYTES = 64 };
+
+static int keep_words(void *context, const struct store_board *board) {
+  snprintf(context, WORDS_BYTES, "%s, %s", board->sampler, board->clock);
+  return 0;
+}
+
+/* Most of it is told without the board being looked for. */
+static void what_a_board_says_again_and_again_is_kept_as_if_it_were_news(void **state) {
+  struct world *world = *state;
+  struct store *store = world->store;
+  see(store, (struct store_board_seen){
+                 .sampler = "perf", .clock = "synced", .achieved_mhz = 99000, .seen_ms = NOON_MS});
+  see(store, (struct store_board_seen){
+                 .sampler = "perf", .achieved_mhz = 98000, .asked_mhz = 99000, .seen_ms = NOON_MS});
+  assert_seen(store, NOON_MS, NOON_MS, 98000);
+  assert_int_equal(board_of(store, "b1").effort.asked_mhz, 99000);
+  see(store, (struct store_board_seen){.asked_mhz = 199000, .seen_ms = NOON_MS + 20});
+  assert_seen(store, NOON_MS, NOON_MS + 20, 98000);
+  assert_int_equal(board_of(store, "b1").effort.asked_mhz, 199000);
+  see(store, (struct store_board_seen){.achieved_mhz = 97000, .seen_ms = NOON_MS - 1000});
+  assert_seen(store, NOON_MS - 1000, NOON_MS + 20, 97000); /* a late one widens the span */
+  see(store, (struct store_board_seen){.achieved_mhz = 96000, .seen_ms = NOON_MS + 10});
+  assert_seen(store, NOON_MS - 1000, NOON_MS + 20, 96000);
+  see(store, (struct store_board_seen){.sampler = "timer", .seen_ms = NOON_MS + 30});
+  see(store, (struct store_board_seen){.clock = "estimated", .seen_ms = NOON_MS + 40});
+  reopen_store(world);
+  assert_seen(world->store, NOON_MS - 1000, NOON_MS + 40, 96000);
+  assert_int_equal(board_of(world->store, "b1").effort.asked_mhz, 199000);
+  char words[WORDS_BYTES];
+  assert_int_equal(store_boards(world->store, keep_words, words), 0);
+  assert_string_equal(words, "timer, estimated");
+}
+
 static void a_batch_says_what_was_asked_beside_what_is_known_of_the_cost(void **state) {
   struct world *world = *state;
   const struct effort effort = {.asked_mhz = 99000, .sample_ns = 2800, .budget_state = "within"};
@@ -124,6 +170,7 @@ static void runs_over_the_limit_are_folded_and_still_in_the_books(void **state) 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(what_a_board_says_of_itself_is_kept_and_only_added_to),
+      TEST(what_a_board_says_again_and_again_is_kept_as_if_it_were_news),
       TEST(a_batch_says_what_was_asked_beside_what_is_known_of_the_cost),
       TEST(the_books_close_over_batches_pings_and_refusals),
       TEST(losses_stand_at_the_time_of_their_batch),

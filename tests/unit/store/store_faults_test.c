@@ -105,6 +105,19 @@ static void a_flush_that_fails_is_not_taken_for_durable(void **state) {
   reopen_store(world);
 }
 
+/* The row of the first board was never written, and the other has its id then. */
+static void a_board_that_was_rolled_back_is_another_one_again(void **state) {
+  struct world *world = *state;
+  disk_fail(1, 1, SQLITE_FULL);
+  assert_int_equal(append_new(world->store, "b1", 1, 1, NOON_MS), STORE_FAILED);
+  disk_fail(0, 0, 0);
+  assert_int_equal(append_new(world->store, "b2", 1, 1, NOON_MS), STORE_STORED);
+  assert_int_equal(append_new(world->store, "b1", 1, 1, NOON_MS), STORE_STORED);
+  uint64_t stored = board_of(world->store, "b2").stored;
+  assert_true(stored > 0);
+  assert_int_equal(board_of(world->store, "b1").stored, stored);
+}
+
 /* All writes fail for a while: queries go on with what is there. */
 static void queries_are_answered_while_nothing_can_be_written(void **state) {
   struct world *world = *state;
@@ -265,6 +278,7 @@ int main(void) {
       TEST(a_failing_write_is_a_refusal_and_nothing_else),
       TEST(a_full_disk_at_any_write_is_a_refusal_and_nothing_else),
       TEST(a_flush_that_fails_is_not_taken_for_durable),
+      TEST(a_board_that_was_rolled_back_is_another_one_again),
       TEST(queries_are_answered_while_nothing_can_be_written),
       TEST(queries_go_without_what_cannot_settle),
       cmocka_unit_test_setup_teardown(queries_go_without_what_settles_too_slowly, set_up,

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the catalogue has of the boards that came last, so that a batch which says nothing new of
+   its board needs not ask.  What is not here is in the file. */
+#ifndef STORE_KNOWN_BOARDS_H
+#define STORE_KNOWN_BOARDS_H
+
+#include <stdint.h>
+
+enum { KNOWN_BOARDS_MAX = 1 << 15, KNOWN_BOARD_TEXTS = 6, KNOWN_ASKED_NOT = UINT32_MAX };
+
+/* Its texts, as known_board_text counts them. */
+enum known_text { KNOWN_NAME, KNOWN_ARCH, KNOWN_KERNEL, KNOWN_LABELS, KNOWN_SAMPLER, KNOWN_CLOCK };
+
+struct known_board {
+  uint64_t id, last_seen_ms;
+  uint32_t achieved_mhz;
+  uint32_t asked_mhz; /* KNOWN_ASKED_NOT: not looked up */
+  const char *texts[KNOWN_BOARD_TEXTS];
+};
+
+/* All-zero is empty. */
+struct known_boards {
+  struct known_board **boards; /* by a hash of the name, one each */
+};
+
+void known_boards_fini(struct known_boards *known);
+
+/* Returns the board NAME, valid until it is kept again or forgotten, or NULL. */
+struct known_board *known_boards_find(const struct known_boards *known, const char *name);
+
+/* Keeps a copy of BOARD, in place of whoever stood there; where there is no memory, nobody. */
+void known_boards_keep(struct known_boards *known, const struct known_board *board);
+
+/* What was written of them may not have stayed. */
+void known_boards_forget(struct known_boards *known);
+
+#endif
