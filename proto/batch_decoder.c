@@ -165,13 +165,18 @@ static void column_end(struct unpack *unpack, const struct column *column) {
                   column->cells.len);
 }
 
-/* Reads a cell that must be below TABLE_COUNT, the size of a table. */
-static uint32_t column_index(struct unpack *unpack, struct column *column, uint32_t table_count) {
-  uint64_t index = column_next(unpack, column);
-  if (index < table_count) return (uint32_t)index;
+static uint32_t refuse_index(struct unpack *unpack, const struct column *column, uint64_t index,
+                             uint32_t table_count) {
   unpack_refuse(unpack, -EBADMSG, "column %s: %ju is not in the table of %u", column->name,
                 (uintmax_t)index, table_count);
   return 0;
+}
+
+/* Reads a cell that must be below TABLE_COUNT, the size of a table. */
+static inline uint32_t column_index(struct unpack *unpack, struct column *column,
+                                    uint32_t table_count) {
+  uint64_t index = column_next(unpack, column);
+  return index < table_count ? (uint32_t)index : refuse_index(unpack, column, index, table_count);
 }
 
 /* The state that node cells are relative to. */

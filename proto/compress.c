@@ -5,8 +5,11 @@
    frame itself claims is not believed, only compared.
 
    Simple calls instead of streams: with the sizes known zstd makes its window no larger than the
-   input, which is what keeps the board's memory small.  The names are those of zlib's family, so
-   they are hidden: a program must not offer its own compress() to the libraries it loads. */
+   input, which is what keeps the board's memory small.  A prefix is handed over as a dictionary,
+   which zstd takes for mere content unless it begins like a trained one, as no batch does: as a
+   "prefix" it would first make a digest of it, in 27 KiB of memory made anew.  The names are those
+   of zlib's family, so they are hidden: a program must not offer its own compress() to the
+   libraries it loads. */
 #include "compress.h"
 #include "common/buf.h"
 
@@ -60,8 +63,8 @@ int packer_decompress(struct packer *packer, struct span packed, size_t raw_len,
   uint8_t *to = buf_reserve(ret, raw_len);
   if (packer->decompressor == NULL) packer->decompressor = ZSTD_createDCtx();
   if (to == NULL || packer->decompressor == NULL) return -ENOMEM;
-  if (prefix.len > 0) ZSTD_DCtx_refPrefix(packer->decompressor, prefix.data, prefix.len);
-  size_t len = ZSTD_decompressDCtx(packer->decompressor, to, raw_len, packed.data, packed.len);
+  size_t len = ZSTD_decompress_usingDict(packer->decompressor, to, raw_len, packed.data, packed.len,
+                                         prefix.data, prefix.len);
   if (ZSTD_isError(len))
     return ZSTD_getErrorCode(len) == ZSTD_error_memory_allocation ? -ENOMEM : -EBADMSG;
   if (len != raw_len) return -EBADMSG;

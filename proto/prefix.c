@@ -9,10 +9,12 @@ void prefix_forget(struct prefix *prefix) {
 }
 
 void prefix_keep(struct prefix *prefix, uint64_t run, uint64_t seq, struct span raw) {
-  prefix_forget(prefix);
-  if (raw.len == 0 || raw.len > LIMIT_PREFIX_BYTES) return;
-  buf_append(&prefix->raw, raw.data, raw.len);
-  if (prefix->raw.failed) return;
+  buf_clear(&prefix->raw);
+  if (raw.len > 0 && raw.len <= LIMIT_PREFIX_BYTES) buf_append(&prefix->raw, raw.data, raw.len);
+  if (prefix->raw.failed || prefix->raw.len == 0) {
+    prefix_forget(prefix);
+    return;
+  }
   prefix->run = run;
   prefix->seq = seq;
 }

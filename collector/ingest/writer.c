@@ -38,9 +38,10 @@
 /* Decoded batches held at once, before the one that goes past it is added. */
 enum { GROUP_BYTES = 64 << 20 };
 
-/* Of zstd, for what is stored for seconds until it has settled: half of the time of level 1, which
-   boards take, and 4 to 7 % more bytes (batches of redis, python3 and xz). */
-enum { LANDING_LEVEL = -1 };
+/* Of zstd, for what is stored for seconds until it has settled: a sixth of the time of level 1,
+   which boards take, and half as many bytes again (batches of redis, python3 and xz), which are a
+   page of the landing file either way. */
+enum { LANDING_LEVEL = -50 };
 
 struct entry {
   struct job *job;

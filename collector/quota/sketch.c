@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 enum { CELL_BITS = 9 };
 _Static_assert(1 << CELL_BITS == SKETCH_CELLS, "a cell for each value of these bits");
@@ -24,12 +25,20 @@ bool sketch_add(struct sketch *sketch, uint64_t hash) {
   return true;
 }
 
+/* 2 to the power of -CELL, by its bits: ldexp is a call, and half a batch's judgement was that. */
+static double share_of(uint8_t cell) {
+  uint64_t bits = (uint64_t)(1023 - cell) << 52;
+  double share;
+  memcpy(&share, &bits, sizeof share);
+  return share;
+}
+
 uint64_t sketch_estimate(const struct sketch *sketch) {
   const double cells = SKETCH_CELLS, bias = 0.7213 / (1 + 1.079 / cells);
   double sum = 0;
   unsigned empty = 0;
   for (size_t i = 0; i < SKETCH_CELLS; i++) {
-    sum += ldexp(1, -sketch->cells[i]);
+    sum += share_of(sketch->cells[i]);
     empty += sketch->cells[i] == 0;
   }
   double estimate = bias * cells * cells / sum;
