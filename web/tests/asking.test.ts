@@ -14,6 +14,7 @@ function tab() {
   const window = { setTimeout: (call: () => void) => { due = call; return 1; }, clearTimeout: () => { due = null; } };
   Object.assign(globalThis, { document: page, window });
   return {
+    scroll: () => { page.dispatchEvent(new Event("scroll")); },
     show: (isSeen: boolean) => { page.hidden = !isSeen; page.dispatchEvent(new Event("visibilitychange")); },
     fire: () => { const call = due; due = null; call?.(); },
     isDue: () => due !== null,
@@ -50,6 +51,23 @@ test("a question whose turn came in a hidden tab is asked when the tab is seen",
   await settled();
   assert.deepEqual(heard, [0, "there"]);
   end();
+});
+
+test("what is asked each so often waits until nobody has scrolled for a while", async () => {
+  const { scroll, fire, isDue } = tab();
+  const { heard, end } = asking(["one", "two", "three"], 10000);
+  await settled();
+  for (let i = 0; i < 3; i++) {
+    scroll();
+    fire();
+    await settled();
+    assert.deepEqual([heard, isDue()], [["one"], true]);
+  }
+  fire();
+  await settled();
+  assert.deepEqual(heard, ["one", "two"]);
+  end();
+  scroll(); // and nobody listens
 });
 
 test("what was refused is not asked again, what nobody answered is", async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows of a long table are drawn: those that are seen, and some more on both sides.
-const MORE = 12;
+const MORE = 8;
 
 export function windowOf(rows: number, rowPx: number, top: number, height: number): { first: number; last: number } {
   const first = Math.max(0, Math.min(rows, Math.floor(top / rowPx)) - MORE);

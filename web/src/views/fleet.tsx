@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boards: who is there, how well each is sampled, what was lost.  Rows are drawn where they are
-// seen: 10 000 boards are as many table rows as fit on the screen.
+// seen: 10 000 boards are as many table rows as fit on the screen.  A row is made once, and the style
+// sheet lays it out by itself: a table proper, laid out as a whole each time, takes longer than a frame.
+// Without its layout some browsers know no table any more: roles say what all of it is.
+import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Board, Boards } from "../api";
 import { STATES, stateOf, type BoardState } from "../model/board";
@@ -28,18 +31,18 @@ function BoardRow({ board, now, index }: { board: Board; now: number; index: num
   const state = stateOf(board.last_seen, now);
   const stacks = board.stacks ? endsOf(board.stacks).map((end) => endText(end, board.stacks![end])).join(", ") : "";
   const chosen = { ...parseSelection(""), match: withLabel("", "board", board.name) };
-  return <tr aria-rowindex={index + 2}>
-    <td class="name"><a {...follow(viewOf(chosen, "profile"))}>{shown(board.name, 80)}</a></td>
-    <td><span class={"state " + state}>{state}</span></td>
-    <td title={shown(board.last_seen)}>{ago(board.last_seen, now)}</td>
-    <td>{shown(board.sampler) || "–"}</td>
-    <td class="number" title={rateTitle(board)}>{board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–"}</td>
-    <td class="optional">{stacks || "–"}</td>
-    <td class="optional">{lossText(board.loss)}</td>
-    <td class="optional">{shown(board.labels["firmware"], 80) || "–"}</td>
-    <td class="optional">{shown(board.versions["fleetprofd"]) || "–"}</td>
-    <td class="optional">{shown(board.arch)}</td>
-    <td class="optional">{shown(board.kernel)}</td>
+  return <tr role="row" aria-rowindex={index + 2}>
+    <td role="cell" class="name"><a {...follow(viewOf(chosen, "profile"))}>{shown(board.name, 80)}</a></td>
+    <td role="cell"><span class={"state " + state}>{state}</span></td>
+    <td role="cell" title={shown(board.last_seen)}>{ago(board.last_seen, now)}</td>
+    <td role="cell">{shown(board.sampler) || "–"}</td>
+    <td role="cell" class="number" title={rateTitle(board)}>{board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–"}</td>
+    <td role="cell" class="optional" title={stacks}>{stacks.split(",")[0] || "–"}</td>
+    <td role="cell" class="optional" title={lossText(board.loss)}>{lossText(board.loss)}</td>
+    <td role="cell" class="optional">{shown(board.labels["firmware"], 80) || "–"}</td>
+    <td role="cell" class="optional">{shown(board.versions["fleetprofd"]) || "–"}</td>
+    <td role="cell" class="optional">{shown(board.arch)}</td>
+    <td role="cell" class="optional">{shown(board.kernel)}</td>
   </tr>;
 }
 
@@ -49,18 +52,18 @@ const HEADS = [["Board", ""], ["State", ""], ["Last seen", ""], ["Sampler", ""],
 function BoardTable({ boards, now }: { boards: readonly Board[]; now: number }) {
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
+  const made = useMemo(() => new Map<Board, JSX.Element>(), [boards, now]);
   const { first, last } = windowOf(boards.length, ROW_PX, top, box.current?.clientHeight ?? 800);
+  const rows = boards.slice(first, last).map((board, i) => {
+    const row = made.get(board) ?? <BoardRow key={board.name} board={board} now={now} index={first + i} />;
+    made.set(board, row);
+    return row;
+  });
   return <div class="scroll rows" ref={box} tabIndex={0} role="region" aria-label="Boards"
               onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
-    <table aria-rowcount={boards.length + 1}>
-      <thead><tr>{HEADS.map(([text, className]) => <th scope="col" class={className}>{text}</th>)}</tr></thead>
-      <tbody id="boards">
-        {first > 0 && <tr class="gap" aria-hidden="true" style={{ height: first * ROW_PX + "px" }}><td colSpan={HEADS.length} /></tr>}
-        {boards.slice(first, last).map((board, i) =>
-          <BoardRow key={board.name} board={board} now={now} index={first + i} />)}
-        {last < boards.length &&
-          <tr class="gap" aria-hidden="true" style={{ height: (boards.length - last) * ROW_PX + "px" }}><td colSpan={HEADS.length} /></tr>}
-      </tbody>
+    <table role="table" aria-rowcount={boards.length + 1}>
+      <thead role="rowgroup"><tr role="row">{HEADS.map(([text, className]) => <th role="columnheader" scope="col" class={className}>{text}</th>)}</tr></thead>
+      <tbody role="rowgroup" id="boards" style={{ paddingTop: first * ROW_PX + "px", paddingBottom: (boards.length - last) * ROW_PX + "px" }}>{rows}</tbody>
     </table>
   </div>;
 }
