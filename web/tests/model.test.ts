@@ -8,9 +8,10 @@ import { stateOf } from "../src/model/board";
 import { buildIdOf } from "../src/model/elf";
 import { DEPTH_MAX, layoutOf, nodeAt, visit } from "../src/model/layout";
 import { parseMetrics } from "../src/model/metrics";
+import { firstQuestion } from "../src/model/question";
 import { find, patternOf } from "../src/model/search";
 import { completed, curlOf, formatSelection, parseSelection, stepOf, urlOf, viewOf, wantedAt, withLabel } from "../src/model/selection";
-import { ago, lossText, shown } from "../src/model/text";
+import { ago, counted, lossText, moment, shown, spanText } from "../src/model/text";
 import { callees, callers, invert, mergeModules, pairTrees } from "../src/model/transform";
 import { windowOf } from "../src/model/window";
 import { fnAt, pathNames, type Tree } from "../src/model/tree";
@@ -204,6 +205,22 @@ test("a file's build-id is found, and a file that lies gets an error and no more
 test("counters are read with their labels and what they mean", () => {
   assert.deepEqual(parseMetrics('# HELP a_total What.\n# TYPE a_total counter\na_total{x="1 2"} 3\nb_bucket{le="1"} 2\nnoise\n'),
                    [{ name: "a_total", labels: 'x="1 2"', value: 3, help: "What." }]);
+});
+
+test("what is asked before anything is drawn is of the view that a URL opens", () => {
+  const asked = (url: string) => { const first = firstQuestion(parseSelection(url)); return first && urlOf(...first); };
+  assert.equal(asked(""), "/api/v1/boards?limit=100000");
+  assert.equal(asked("?match=%7Ba%3D%22b%22%7D&merge=thread"), "/api/v1/profile?match=%7Ba%3D%22b%22%7D&format=columns&by=thread&limit=100000");
+  assert.equal(asked("?view=profile&from=-1d"), "/api/v1/profile?from=-1d&format=columns&limit=100000");
+  assert.equal(asked("?view=loss"), null);
+});
+
+test("moments are written the same everywhere, a span names its day once", () => {
+  const at = (text: string): number => new Date(text).getTime(); // of here, as a reader's
+  assert.equal(moment(at("2026-01-31T23:05:09"), true), "2026-01-31 23:05:09");
+  assert.equal(spanText(at("2026-01-31T12:00:00"), at("2026-01-31T13:30:00")), "2026-01-31 12:00 to 13:30");
+  assert.equal(spanText(at("2026-01-31T23:00:00"), at("2026-02-01T01:00:00")), "2026-01-31 23:00 to 2026-02-01 01:00");
+  assert.deepEqual([0, 1, 1200].map((n) => counted(n, "board")), ["0 boards", "1 board", "1,200 boards"]);
 });
 
 test("a board is live, late, silent", () => {

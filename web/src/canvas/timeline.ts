@@ -3,10 +3,11 @@
 // becomes the selection's from and to.
 import uPlot from "uplot";
 import type { Series } from "../api";
+import { moment } from "../model/text";
 
 const HEIGHT_PX = 110;
 
-export type OnRange = (from: number, to: number) => void;
+type OnRange = (from: number, to: number) => void;
 type Row = Series["rest"];
 
 const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -26,6 +27,12 @@ function valuesOf(rows: readonly Pick<Row, "points">[], times: readonly number[]
   return times.map((time) => (weights.get(time) ?? 0) / 1e9 / step);
 }
 
+// One line: the time of the day, or where a day begins that day; the whole span stands above the chart.
+function tickText(tick: number, stepSeconds: number): string {
+  const text = moment(1000 * tick, true);
+  return stepSeconds >= 86400 || text.endsWith("00:00:00") ? text.slice(5, 10) : text.slice(11, stepSeconds < 60 ? 19 : 16);
+}
+
 // Areas are drawn over each other, the whole first: what is seen of each is what it adds.
 function plot(parent: HTMLElement, height: number, data: number[][], fills: readonly string[], stroke: string, onRange: OnRange): () => void {
   const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 } };
@@ -34,7 +41,7 @@ function plot(parent: HTMLElement, height: number, data: number[][], fills: read
     width: width(), height, legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false } },
     scales: { x: { time: true }, y: { range: (_plot, _low, high) => [0, Math.max(high, 0.001)] } },
-    axes: [axis, { ...axis, size: 56, values: (_plot, ticks) => ticks.map((tick) => String(+tick.toPrecision(3))) }],
+    axes: [{ ...axis, size: 30, values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => tickText(tick, step)) }, { ...axis, size: 56, values: (_plot, ticks) => ticks.map((tick) => String(+tick.toPrecision(3))) }],
     series: [{}, ...fills.map((fill) => ({ stroke: stroke || fill, fill, width: 1, points: { show: false } }))],
     hooks: {
       setSelect: [({ select: { left, width: wide }, posToVal }) => {

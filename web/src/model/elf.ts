@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The build-id of a file that is dropped on the page, read as far as that takes: the header, the table
 // of sections, its notes.  The file is a stranger's: every offset is looked at before it is followed.
-export type Read = (offset: number, bytes: number) => Promise<ArrayBuffer>;
+type Read = (offset: number, bytes: number) => Promise<ArrayBuffer>;
 
 const SECTIONS_MAX = 65535;
 const NOTES_BYTES_MAX = 65536;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collector's own counters, from their Prometheus text.  Buckets are left to who draws histograms.
-export interface Metric { readonly name: string; readonly labels: string; readonly value: number; readonly help: string }
+interface Metric { readonly name: string; readonly labels: string; readonly value: number; readonly help: string }
 
 export function parseMetrics(text: string): Metric[] {
   const help = new Map<string, string>();

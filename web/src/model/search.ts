@@ -9,7 +9,7 @@
 import { waysOf } from "./pattern";
 import { fnAt, type Tree } from "./tree";
 
-export const PATTERN_CHARS_MAX = 200;
+const PATTERN_CHARS_MAX = 200;
 const CHARS = [4096, 1024, 400, 200]; // of a name that are searched
 const STEPS_MAX = 2e9; // ways from each character; what it takes is a tenth of a second or so, as few are whole ways
 const TOO_MANY_WAYS = "a pattern that could take for ever: repeat no repetition and no alternatives, and have three repetitions at most";

@@ -14,6 +14,9 @@ export function parseSelection(search: string): Selection {
   return Object.fromEntries(NAMES.map((name) => [name, given.get(name) ?? ""])) as Selection;
 }
 
+// The page opens on the fleet, a selection without a view on its samples.
+export const viewNameOf = ({ view, match }: Selection): string => view || (match ? "profile" : "fleet");
+
 // Relative, as all URLs of the page are: behind a proxy it may stand below another path than "/".
 export function formatSelection(selection: Selection): string {
   const chosen = new URLSearchParams();

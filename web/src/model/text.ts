@@ -4,7 +4,7 @@
 // not obeyed; and no name is longer than a cell can hold.
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-export const NAME_CHARS_MAX = 400;
+const NAME_CHARS_MAX = 400;
 
 const escaped = (c: string): string => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0");
 
@@ -27,6 +27,23 @@ export const points = (difference: number): string =>
 const WHOLE = new Intl.NumberFormat("en");
 
 export const count = (value: number): string => WHOLE.format(value);
+
+// One of them is not many: 1 board, 2 boards.
+export const counted = (value: number, one: string): string => count(value) + " " + one + (value === 1 ? "" : "s");
+
+// Moments as ISO 8601 has them, which no reader takes for another day, in the reader's time zone: Swedish writes them so.
+const ISO_LOCALE = "sv";
+const DAY_TIME = new Intl.DateTimeFormat(ISO_LOCALE, { dateStyle: "short", timeStyle: "short" });
+const DAY_TIME_SECONDS = new Intl.DateTimeFormat(ISO_LOCALE, { dateStyle: "short", timeStyle: "medium" });
+
+export const moment = (at: number, hasSeconds = false): string => (hasSeconds ? DAY_TIME_SECONDS : DAY_TIME).format(at);
+export const clock = (at: number): string => moment(at, true).slice(-8);
+
+// From one moment to another: the day of the second stands there where it is another one.
+export function spanText(from: number, to: number): string {
+  const [one, other] = [moment(from), moment(to)];
+  return one + " to " + (one.slice(0, 10) === other.slice(0, 10) ? other.slice(-5) : other);
+}
 
 export const words = (name: string): string => shown(name).replaceAll("_", " ");
 

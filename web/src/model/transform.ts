@@ -95,7 +95,7 @@ export function callers(tree: Tree, name: string, module = ""): Tree {
 
 // Two trees as one, by shares: a node's width is the mean of both, so that neither what came nor
 // what went is without a place.  FRAME_OF says what a function of either is called in both.
-export interface Pair { readonly tree: Tree; readonly a: Float64Array; readonly b: Float64Array }
+interface Pair { readonly tree: Tree; readonly a: Float64Array; readonly b: Float64Array }
 
 export function pairTrees(one: Tree, other: Tree, frameOf = (fn: Fn): Fn => ({ ...fn, file: null })): Pair {
   const made = new TreeBuilder("all");

@@ -7,7 +7,7 @@ import { Problem } from "../api";
 export const REFRESH_MS = 10000;
 const CALM_MS = 500;
 
-export interface Told<T> { answer: (value: T) => void; problem: (problem: Problem) => void }
+interface Told<T> { answer: (value: T) => void; problem: (problem: Problem) => void }
 
 // EVERY_MS 0 asks until there is an answer or a refusal.  Returns what ends it.
 export function keepAsking<T>(read: (signal: AbortSignal) => Promise<T>, everyMs: number, told: Told<T>): () => void {

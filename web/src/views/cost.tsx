@@ -3,12 +3,13 @@
 // collector's quotas it has used up.  The costliest first.
 import { useMemo } from "preact/hooks";
 import type { Board, Boards, QuotaUse } from "../api";
-import { count, percent, shown, words } from "../model/text";
+import { BOARDS_ASKED, BOARDS_PATH } from "../model/question";
+import { count, counted, percent, shown, words } from "../model/text";
 import { useAnswer } from "../state/answer";
 import type { Question } from "./export";
 import { State } from "./parts";
 
-export const BOARDS_QUESTION: Question = { label: "boards", path: "/api/v1/boards", parameters: { limit: 100000 } };
+export const BOARDS_QUESTION: Question = { label: "boards", path: BOARDS_PATH, parameters: BOARDS_ASKED };
 const ROWS_MAX = 200;
 const REFRESH_MS = 60000; // of ten thousand boards it is megabytes
 
@@ -59,8 +60,8 @@ export function Cost() {
   const added = metered.reduce((sum, board) => sum + (board.cost?.added_cpu ?? 0), 0) / (metered.length || 1);
   return <>
     <h2>What sampling costs</h2>
-    {metered.length > 0 && <p class="status">{percent(added)} of a CPU on the average of {count(metered.length)} boards that measure it,
-      daemon and samples together; {count(rows.filter((board) => over(board) > 0).length)} are over a quota of the collector's.</p>}
+    {metered.length > 0 && <p class="status">{percent(added)} of a CPU on the average of {counted(metered.length, "board")} that measured it,
+      daemon and samples together. Over a quota of the collector's: {counted(rows.filter((board) => over(board) > 0).length, "board")}.</p>}
     <div class="scroll" tabIndex={0} role="region" aria-label="What sampling costs"><table>
       <thead><tr><th scope="col">Board</th><th scope="col" class="number">Added CPU</th><th scope="col" class="number optional">Daemon alone</th>
         <th scope="col" class="number optional">A sample</th><th scope="col" class="number">Bytes a day</th>

@@ -9,7 +9,7 @@ import { isAwaited } from "../model/answer";
 import { moduleToAsk, rowsOf } from "../model/compare";
 import { find, patternOf } from "../model/search";
 import { range, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
-import { count, percent, points, seconds, shown, words } from "../model/text";
+import { count, percent, points, seconds, shown, spanText, words } from "../model/text";
 import { pairTrees } from "../model/transform";
 import { treeOf, type Fn } from "../model/tree";
 import { useAnswer } from "../state/answer";
@@ -154,10 +154,13 @@ function DiffGraph({ chosen, a, b, rows, sides, onScene }: GraphProps) {
       <span role="status" class="said">{foundText(pattern, found, pair.tree)}</span></div>
     <Flame tree={pair.tree} found={found} palette={palette} colourOf={colourOf} zoom={chosen.zoom}
       onZoom={(zoom) => adjust({ zoom })} onOpen={open} describe={describe} onScene={onScene}
+      legend={DIFFERENCES.map(([text, by]) => [text, differenceColour(by, by !== 0, palette)] as const)}
       label="both selections: what takes more itself in B is red, less is blue, what is not sure is grey" />
     {isCut && <p class="status">Of each side the {count(NODES_MAX)} heaviest frames are drawn.</p>}
   </>;
 }
+
+const DIFFERENCES = [["takes more itself in B", 0.1], ["takes less", -0.1], ["not sure, or the same", 0]] as const;
 
 const treeAsked = (side: Selection): Parameters => ({ ...range(side), format: "columns", limit: NODES_MAX });
 
@@ -173,9 +176,8 @@ function questions({ from, to }: Selection, asked: Parameters | null, sides: Sid
 
 // What a side is, in full: whatever was left out above stands here.
 function Side({ name, match, of }: { name: string; match: string; of: Summary }) {
-  const time = (text: string): string => new Date(text).toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
   return <div><dt>{name}</dt><dd><span class="name">{shown(match) || "everything"}</span>,{" "}
-    {time(of.from)} to {time(of.to)}: {seconds(of.total)}, {count(of.samples)} samples</dd></div>;
+    {spanText(Date.parse(of.from), Date.parse(of.to))}: {seconds(of.total)}, {count(of.samples)} samples</dd></div>;
 }
 
 export function DiffView() {

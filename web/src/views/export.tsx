@@ -9,7 +9,7 @@ import { curlOf, type Parameters } from "../model/selection";
 import { selection } from "../state/app";
 
 export interface Question { readonly label: string; readonly path: string; readonly parameters: Parameters }
-export interface Saved { readonly label: string; readonly blob: () => Promise<Blob> | Blob; readonly name: string }
+interface Saved { readonly label: string; readonly blob: () => Promise<Blob> | Blob; readonly name: string }
 
 const fileOf = (label: string, name: string, path: string, parameters: Parameters): Saved =>
   ({ label, name, blob: () => fetchFile(path, parameters) });

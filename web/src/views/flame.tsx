@@ -8,13 +8,15 @@ import type { Found, Pattern } from "../model/search";
 import { count, percent, seconds, shown } from "../model/text";
 import { fnAt, pathNames, type Fn, type Tree } from "../model/tree";
 import { adjust } from "../state/app";
+import { Legend } from "./parts";
 
-export interface FlameProps {
+interface FlameProps {
   readonly tree: Tree;
   readonly found: Found | null;
   readonly palette: Palette;
   readonly colourOf: (node: number) => string;
   readonly label: string;
+  readonly legend?: readonly (readonly [string, string])[]; // what colours mean
   readonly zoom: string; // the name of the node that is as wide as the canvas
   readonly onZoom: (zoom: string) => void;
   readonly onOpen?: (fn: Fn, isOutermost: boolean, node: number) => void;
@@ -40,10 +42,16 @@ export function SearchField({ search }: { search: string }) {
 // Where the cursor is.  A node is a number of one tree: in the next answer it is found by its name.
 interface Place { readonly tree: Tree; readonly node: number; readonly name: number; readonly isByKey: boolean }
 
-function useCursor(tree: Tree, names: Uint32Array): [number, boolean, (node: number, isByKey: boolean) => void] {
+// The nodes' names, made when one is wanted first: not before the first picture.
+function namesOf(tree: Tree): () => Uint32Array {
+  let made: Uint32Array | null = null;
+  return () => (made ??= pathNames(tree));
+}
+
+function useCursor(tree: Tree, names: () => Uint32Array): [number, boolean, (node: number, isByKey: boolean) => void] {
   const [place, setPlace] = useState<Place>({ tree, node: -1, name: 0, isByKey: false });
-  const node = useMemo(() => (place.tree === tree || place.node < 0 ? place.node : names.indexOf(place.name)), [place, tree, names]);
-  return [node, place.isByKey, (at, isByKey) => setPlace({ tree, node: at, name: at >= 0 ? names[at] as number : 0, isByKey })];
+  const node = useMemo(() => (place.tree === tree || place.node < 0 ? place.node : names().indexOf(place.name)), [place, tree, names]);
+  return [node, place.isByKey, (at, isByKey) => setPlace({ tree, node: at, name: at >= 0 ? names()[at] as number : 0, isByKey })];
 }
 
 export function Flame(props: FlameProps) {
@@ -54,9 +62,9 @@ export function Flame(props: FlameProps) {
   const pointer = useRef(""); // where it was last
   const [width, setWidth] = useState(0);
   const layout = useMemo(() => sceneLayout(tree), [tree]);
-  const names = useMemo(() => pathNames(tree), [tree]);
+  const names = useMemo(() => namesOf(tree), [tree]);
   const [cursor, isByKey, setCursor] = useCursor(tree, names);
-  const zoomed = useMemo(() => (zoom ? Math.max(0, names.indexOf(parseInt(zoom, 36))) : 0), [names, zoom]);
+  const zoomed = useMemo(() => (zoom ? Math.max(0, names().indexOf(parseInt(zoom, 36))) : 0), [names, zoom]);
   const scene: Scene = { tree, layout, zoom: zoomed, cursor, found, colourOf, palette };
   const last = useRef(scene);
   last.current = scene;
@@ -91,7 +99,7 @@ export function Flame(props: FlameProps) {
     const shape = canvas.current?.getBoundingClientRect();
     return shape ? nodeAtPoint(scene, shape.width, event.clientX - shape.left, event.clientY - shape.top) : -1;
   };
-  const zoomTo = (node: number): void => props.onZoom(node > 0 ? (names[node] as number).toString(36) : "");
+  const zoomTo = (node: number): void => props.onZoom(node > 0 ? (names()[node] as number).toString(36) : "");
   const open = (node: number): void => {
     if (node > 0) props.onOpen?.(fnAt(tree, node), tree.parent[node] === 0, node);
   };
@@ -124,6 +132,7 @@ export function Flame(props: FlameProps) {
           {": "}{(props.describe ?? ((node: number) => shareText(tree, node)))(cursor)}</>
       : props.onOpen ? "Click a frame to zoom, double-click to open its function; arrow keys, Enter, Shift+Enter and Escape do the same."
       : "Click a frame to zoom; arrow keys, Enter and Escape do the same."}</p>
+    {props.legend && <Legend rows={props.legend} />}
     <div class="flame-box" ref={box} onScroll={redraw} tabIndex={0} role="application"
          aria-roledescription="flame graph" aria-label={props.label} onKeyDown={onKey}>
       <canvas ref={canvas} aria-hidden="true"

@@ -7,6 +7,7 @@ import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Board, Boards } from "../api";
 import { STATES, stateOf, type BoardState } from "../model/board";
+import { BOARDS_ASKED, BOARDS_PATH } from "../model/question";
 import { parseSelection, viewOf, withLabel } from "../model/selection";
 import { ago, count, lossText, percent, shown } from "../model/text";
 import { windowOf } from "../model/window";
@@ -17,9 +18,7 @@ import { chartFile, ExportMenu, sampleFiles } from "./export";
 import { movementQuestions, Services, SinceYesterday } from "./movement";
 import { Empty, endsOf, endText, Figures, State } from "./parts";
 
-const PATH = "/api/v1/boards";
 const ROW_PX = 34;
-const BOARDS_MAX = 100000;
 
 function rateTitle(board: Board): string | undefined {
   if (!board.cost) return undefined;
@@ -35,7 +34,7 @@ function BoardRow({ board, now, index }: { board: Board; now: number; index: num
     <td role="cell" class="name"><a {...follow(viewOf(chosen, "profile"))}>{shown(board.name, 80)}</a></td>
     <td role="cell"><span class={"state " + state}>{state}</span></td>
     <td role="cell" title={shown(board.last_seen)}>{ago(board.last_seen, now)}</td>
-    <td role="cell">{shown(board.sampler) || "–"}</td>
+    <td role="cell" class="optional">{shown(board.sampler) || "–"}</td>
     <td role="cell" class="number" title={rateTitle(board)}>{board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–"}</td>
     <td role="cell" class="optional" title={stacks}>{stacks.split(",")[0] || "–"}</td>
     <td role="cell" class="optional" title={lossText(board.loss)}>{lossText(board.loss)}</td>
@@ -46,7 +45,7 @@ function BoardRow({ board, now, index }: { board: Board; now: number; index: num
   </tr>;
 }
 
-const HEADS = [["Board", ""], ["State", ""], ["Last seen", ""], ["Sampler", ""], ["Rate", "number"], ["Stacks", "optional"],
+const HEADS = [["Board", ""], ["State", ""], ["Last seen", ""], ["Sampler", "optional"], ["Rate", "number"], ["Stacks", "optional"],
                ["Lost", "optional"], ["Firmware", "optional"], ["Daemon", "optional"], ["CPU", "optional"], ["Kernel", "optional"]] as const;
 
 function BoardTable({ boards, now }: { boards: readonly Board[]; now: number }) {
@@ -70,8 +69,7 @@ function BoardTable({ boards, now }: { boards: readonly Board[]; now: number }) 
 
 export function FleetView() {
   const chosen = useAtom(selection);
-  const asked = { limit: BOARDS_MAX };
-  const boards = useAnswer<Boards>(PATH, asked, REFRESH_MS);
+  const boards = useAnswer<Boards>(BOARDS_PATH, BOARDS_ASKED, REFRESH_MS);
   const now = boards.at || Date.now();
   const all = boards.value?.boards ?? [];
   const found = useMemo(() => {
@@ -88,8 +86,8 @@ export function FleetView() {
     <State of={boards} what="the fleet" />
     <div class="line">
       <div>{all.length > 0 && <Figures rows={[["Boards", count(all.length)], ...STATES.map((state) =>
-        [state, <span class={"state " + state}>{count(counts[state])}</span>] as const)]} />}</div>
-      <ExportMenu asks={[{ label: "boards", path: PATH, parameters: asked }, ...movementQuestions(chosen)]}
+        [state, <span class={"state " + (counts[state] > 0 ? state : "none")}>{count(counts[state])}</span>] as const)]} />}</div>
+      <ExportMenu asks={[{ label: "boards", path: BOARDS_PATH, parameters: BOARDS_ASKED }, ...movementQuestions(chosen)]}
                   files={[...sampleFiles({ from: chosen.from, to: chosen.to }), chartFile(".stack canvas")]} />
     </div>
     {boards.value && all.length === 0 &&

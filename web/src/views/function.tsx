@@ -111,7 +111,7 @@ function Details({ answer }: { answer: FunctionAnswer }) {
                     ["Declared in", definitionsText(answer)]]} />
     {of.too_few_samples && <p class="notice">Too few samples to go by: take a longer range, or more boards.</p>}
     <Lines answer={answer} whole={whole} />
-    <Offsets answer={answer} whole={whole} />
+    {answer.by_offset.length > 0 && <Offsets answer={answer} whole={whole} />}
     <div class="columns">
       <Parts title="By board" rows={answer.by_board} whole={whole} nameOf={(row) => shown(row.name)} />
       <Parts title="By build" rows={answer.by_build} whole={whole} nameOf={(row) =>

@@ -11,7 +11,7 @@ import { count, interval, percent, points, seconds, shown } from "../model/text"
 import { useAnswer } from "../state/answer";
 import { adjust, follow, go, selection } from "../state/app";
 import type { Question } from "./export";
-import { Empty, State, usePalette } from "./parts";
+import { Empty, Legend, seriesSpan, State, usePalette } from "./parts";
 import { RangeForm } from "./selector";
 
 interface Load extends Summary {
@@ -46,10 +46,10 @@ function LoadChart({ series, palette }: { series: Series; palette: Palette }) {
   }, [series, colours]);
   const names = series.series.map((row) => shown(row.labels["service"], 40) || "(none)");
   return <figure class="timeline stack">
-    <figcaption>CPUs busy over time, one service on top of the other; drag to choose a range</figcaption>
+    <figcaption>CPUs busy, one service on top of the other, {seriesSpan(series)}; drag to choose a range</figcaption>
     <div ref={box} role="img" aria-label={"CPUs busy over time, by service: " + names.join(", ")} />
-    <ul class="legend" aria-hidden="true">{[...names, ...(series.rest.weight > 0 ? [`${series.rest.series} others`] : [])].map((name, i) =>
-      <li><i style={{ background: colours[Math.min(i, colours.length - 1)] as string }} /><span class="name">{name}</span></li>)}</ul>
+    <Legend rows={[...names, ...(series.rest.weight > 0 ? [`${series.rest.series} others`] : [])].map((name, i) =>
+      [name, colours[Math.min(i, colours.length - 1)] as string] as const)} />
   </figure>;
 }
 

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { setToken } from "../api";
-import { viewOf } from "../model/selection";
+import { viewNameOf, viewOf } from "../model/selection";
 import { shown } from "../model/text";
 import { follow, isSignInWanted, selection, signedIn } from "../state/app";
 import { useAtom } from "../state/atom";
@@ -17,7 +17,7 @@ import { SymbolsView } from "./symbols";
 
 interface ViewRow { readonly name: string; readonly title: string; readonly view: () => JSX.Element; readonly selects: boolean }
 
-// The first is what the page opens on: who is there and where the fleet's time goes.
+// The first is of who is there and where the fleet's time goes; it stands for a view that there is not.
 const VIEWS: readonly ViewRow[] = [
   { name: "fleet", title: "Fleet", view: FleetView, selects: false },
   { name: "profile", title: "Profile", view: ProfileView, selects: true },
@@ -47,15 +47,14 @@ function SignIn() {
 export function Page() {
   const chosen = useAtom(selection);
   const isWanted = useAtom(isSignInWanted);
-  const wanted = chosen.view || (chosen.match ? "profile" : ""); // a selection without a view is of its samples
-  const current = VIEWS.find(({ name }) => name === wanted) ?? (VIEWS[0] as ViewRow);
+  const current = VIEWS.find(({ name }) => name === viewNameOf(chosen)) ?? (VIEWS[0] as ViewRow);
   const what = chosen.function || chosen.match;
   useEffect(() => {
     document.title = ["fleetprof", current.title, shown(what, 80)].filter(Boolean).join(" · ");
   }, [current, what]);
   return <>
     <header>
-      <h1>fleetprof</h1>
+      <h1><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M1 11h14v3H1z" /><path d="M1 7h9v3H1z" /><path d="M3 3h4v3H3z" /></svg>fleetprof</h1>
       <nav aria-label="Views">{VIEWS.map(({ name, title }) =>
         <a {...follow(viewOf(chosen, name))} aria-current={current.name === name ? "page" : undefined}>{title}</a>)}</nav>
     </header>

@@ -2,11 +2,11 @@
 // Pieces that several views are made of.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ENDS, type EndShares, type End, type Stacks, type Summary } from "../api";
+import { ENDS, type EndShares, type End, type Series, type Stacks, type Summary } from "../api";
 import { paletteNow, type Palette } from "../canvas/colour";
 import { isAwaited, staleOf, type Fault } from "../model/answer";
 import { viewOf, type Selection } from "../model/selection";
-import { count, lossText, percent, seconds, shown, words } from "../model/text";
+import { clock, count, lossText, percent, seconds, shown, spanText, words } from "../model/text";
 import type { Answer } from "../state/answer";
 import { follow, selection } from "../state/app";
 
@@ -33,7 +33,7 @@ export function StackEnds({ stacks }: { stacks: Stacks }) {
   const ends = stacks.weight > 0 ? endsOf(stacks) : [];
   const short = ends.filter((end) => end !== "complete");
   return <div id="stacks" hidden={ends.length === 0}>
-    <p>Stacks: {ends.map((end) => <EndItem end={end} share={stacks[end]} />)}</p>
+    <Figures rows={[["Stacks", ends.map((end) => <EndItem end={end} share={stacks[end]} />)]]} />
     <details id="stacks-why" hidden={short.length === 0}>
       <summary>Why some are short</summary>
       <dl>{short.map((end) => <EndMeaning end={end} stacks={stacks} />)}</dl>
@@ -53,6 +53,14 @@ export function SummaryFigures({ of }: { of: Summary }) {
   </>;
 }
 
+export const seriesSpan = ({ from, to }: Series): string => spanText(Date.parse(from), Date.parse(to));
+
+// What the colours of a picture mean, which says it in its label to who does not see them.
+export function Legend({ rows }: { rows: readonly (readonly [string, string])[] }) {
+  return <ul class="legend" aria-hidden="true">{rows.map(([text, colour]) =>
+    <li><i style={{ background: colour }} />{text}</li>)}</ul>;
+}
+
 const LINK_CHARS_MAX = 2000; // a longer name makes a URL that no server takes
 
 // OF says of which samples, where they are not those that the page shows.
@@ -61,12 +69,12 @@ export function FunctionLink({ name, module, of = selection.get() }: { name: str
   return <a {...follow(viewOf(of, "function", { function: name, module }))}>{shown(name)}</a>;
 }
 
-const clock = (at: number): string => new Date(at).toLocaleTimeString();
+const sentence = (text: string): string => text.replace(/[^.!?]$/, "$&.");
 
 // Loading, refused, or an old answer beside a new problem.
 export function State({ of, what }: { of: Answer<unknown>; what: string }) {
   if (of.problem)
-    return <p class="status wrong" role="alert">{shown(of.problem.message)}{" "}{nextStep(of.problem)}
+    return <p class="status wrong" role="alert">{sentence(shown(of.problem.message))} {nextStep(of.problem)}
       {of.value !== null && ` What stands here is of ${clock(of.at)}.`}</p>;
   const stale = isAwaited(of) ? "" : staleOf(of);
   return <p class="status" role="status" aria-live="polite">

@@ -5,6 +5,7 @@ import type { Boards, FunctionRow, Profile, Series, TreeAnswer } from "../api";
 import { moduleColour, type Palette } from "../canvas/colour";
 import { drawTimeline } from "../canvas/timeline";
 import { isAwaited } from "../model/answer";
+import { BOARDS_PATH, isMergedByThread, NODES_MAX, PROFILE_PATH, treeAsked } from "../model/question";
 import { find, patternOf } from "../model/search";
 import { range, stepOf, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
 import { count, interval, percent, shown } from "../model/text";
@@ -15,16 +16,14 @@ import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
 import { ExportMenu, pictureFiles, sampleFiles, type Scenes } from "./export";
 import { Flame, foundText, SearchField } from "./flame";
-import { Dimmed, Empty, first, FunctionLink, StackEnds, State, SummaryFigures, useListed, usePalette } from "./parts";
+import { Dimmed, Empty, first, FunctionLink, seriesSpan, StackEnds, State, SummaryFigures, useListed, usePalette } from "./parts";
 
 const ROWS = 5000;
-const NODES_MAX = 100000;
-const PATH = "/api/v1/profile";
 const SERIES_PATH = "/api/v1/series";
 
 const seriesAsked = (chosen: Selection): Parameters => ({ ...range(chosen), step: stepOf(chosen) });
 
-export function moduleColours(tree: Tree, palette: Palette): (node: number) => string {
+function moduleColours(tree: Tree, palette: Palette): (node: number) => string {
   const colours = tree.fns.map((fn) => moduleColour(fn.module, palette));
   return (node) => colours[tree.fn[node] as number] as string;
 }
@@ -38,7 +37,7 @@ function Timeline({ chosen, everyMs }: { chosen: Selection; everyMs: number }) {
       go({ ...selection.get(), from: String(Math.floor(from)), to: String(Math.ceil(to)) }));
   }, [series.value]);
   return <figure class="timeline">
-    <figcaption>CPUs busy over time; drag to choose a range</figcaption>
+    <figcaption>CPUs busy{series.value && !series.isOld && ", " + seriesSpan(series.value)}; drag to choose a range</figcaption>
     {(series.problem || isAwaited(series)) && <State of={series} what="the timeline" />}
     <Dimmed as={series}><div ref={box} role="img" aria-label="CPUs busy over time" /></Dimmed>
   </figure>;
@@ -93,8 +92,6 @@ function FunctionTable({ rows, known, sort, order }: { rows: readonly FunctionRo
       most {order ? "in all" : "themselves"}: whatever they are sorted by, others are not here. Narrow the selector.</p>}
   </>;
 }
-
-const isMergedByThread = ({ merge, sandwich }: Selection): boolean => merge === "thread" && sandwich === "";
 
 function transformed(tree: Tree, chosen: Selection): Tree {
   const merged = chosen.merge === "module" ? mergeModules(tree) : tree;
@@ -154,7 +151,7 @@ function Graph({ answer, chosen, scenes }: { answer: TreeAnswer; chosen: Selecti
 }
 
 function NoSamples({ chosen }: { chosen: Selection }) {
-  const boards = useAnswer<Boards>("/api/v1/boards", { limit: 1 }, REFRESH_MS);
+  const boards = useAnswer<Boards>(BOARDS_PATH, { limit: 1 }, REFRESH_MS);
   const hasBoards = (boards.value?.boards.length ?? 0) > 0;
   const hint = !hasBoards ? "No board is enrolled yet. Make a token beside this collector, then enroll a board with it:"
     : chosen.match ? "Nothing matches the selector in this time range. To profile a program on a board, type:"
@@ -172,13 +169,12 @@ export function ProfileView() {
   const asked = range(chosen);
   const everyMs = chosen.to ? 0 : REFRESH_MS; // what has ended does not change
   // The collector answers in turn, and the graph is what is seen first.
-  const treeAsked = { ...asked, format: "columns", by: isMergedByThread(chosen) ? "thread" : "", limit: NODES_MAX };
-  const tree = useAnswer<TreeAnswer>(PATH, treeAsked, everyMs, true);
+  const tree = useAnswer<TreeAnswer>(PROFILE_PATH, treeAsked(chosen), everyMs, true);
   const known = useMemo(() => tree.value?.functions.filter(({ module }) => module !== "").length ?? 0, [tree.value]);
   // Where that is not all the collector chooses: main, which takes nothing itself, is the first by Total.
   const isByTotal = chosen.sort.replace("-", "") === "total";
   const tableAsked = { ...asked, limit: ROWS, order: known > ROWS && isByTotal ? "total" : "" };
-  const profile = useAnswer<Profile>(PATH, tableAsked, everyMs, true);
+  const profile = useAnswer<Profile>(PROFILE_PATH, tableAsked, everyMs, true);
   const orderShown = useRef(""); // of the rows that are there, which may be of the question before
   if (!profile.isOld) orderShown.current = tableAsked.order;
   const scenes = useRef<Scenes>({});
@@ -190,17 +186,16 @@ export function ProfileView() {
     <FunctionTable rows={profile.value.functions} known={known} sort={chosen.sort} order={orderShown.current} />,
     [profile.value, known, chosen.sort, orderShown.current]);
   const exports = useMemo(() => <ExportMenu files={[...sampleFiles(asked), ...pictureFiles(scenes.current)]}
-    asks={[{ label: "functions", path: PATH, parameters: tableAsked }, { label: "call tree", path: PATH, parameters: treeAsked },
+    asks={[{ label: "functions", path: PROFILE_PATH, parameters: tableAsked }, { label: "call tree", path: PROFILE_PATH, parameters: treeAsked(chosen) },
            { label: "over time", path: SERIES_PATH, parameters: seriesAsked(chosen) }]} />,
-    [chosen.match, chosen.from, chosen.to, treeAsked.by, tableAsked.order]);
-  const figures = useMemo(() => of && !isEmpty && <SummaryFigures of={of} />, [of, isEmpty]);
+    [chosen.match, chosen.from, chosen.to, isMergedByThread(chosen), tableAsked.order]);
+  const figures = useMemo(() => of && !isEmpty && <><SummaryFigures of={of} />{of.stacks && <StackEnds stacks={of.stacks} />}</>, [of, isEmpty]);
   const timeline = useMemo(() => <Timeline chosen={chosen} everyMs={everyMs} />, [everyMs, chosen.match, chosen.from, chosen.to]);
   return <>
     <State of={first(tree, profile)} what="the profile" />
     <div class="line"><Dimmed as={newest}>{figures}</Dimmed>{exports}</div>
     {isEmpty && !newest.isOld && <NoSamples chosen={chosen} />}
     {of && !isEmpty && <section id="profile">
-      {of.stacks && <Dimmed as={newest}><StackEnds stacks={of.stacks} /></Dimmed>}
       {timeline}
       <h2>Flame graph</h2>
       {tree.value && <Dimmed as={tree}>

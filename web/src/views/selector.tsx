@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, type Labels } from "../api";
 import { completed, isUnix, wantedAt, type Selection, type Wanted } from "../model/selection";
-import { shown } from "../model/text";
+import { moment, shown } from "../model/text";
 import { go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
 
@@ -81,8 +81,7 @@ function Ranges({ chosen }: { chosen: Selection }) {
 
 // What a drag over a timeline or a run's link leaves in the fields are seconds: here for people.
 function rangeText({ from, to }: Selection): string {
-  const texts = [from, to].map((time) => (isUnix(time)
-    ? new Date(1000 * Number(time)).toLocaleString(undefined, { dateStyle: "short", timeStyle: "medium" }) : time));
+  const texts = [from, to].map((time) => (isUnix(time) ? moment(1000 * Number(time), true) : time));
   return texts.join() === [from, to].join() ? "" : `${texts[0] || "-1h"} to ${texts[1] || "now"}`;
 }
 
