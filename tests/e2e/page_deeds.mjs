@@ -21,6 +21,16 @@ await visit("/", "#fleet #boards tr", LOOKS.light, async (page) => {
 });
 await visit("/?match=%7Bservice%3D%22truth%22%7D", "#profile #functions tr", LOOKS.light, async () => {});
 
+// What a first picture waits for is asked once, and before anything is drawn.
+for (const [path, question] of [["/", "/api/v1/boards"], ["/?view=profile", "format=columns"]])
+  await visit(path, null, LOOKS.light, async (page) => {
+    await page.waitForSelector(path === "/" ? "#boards tr" : ".flame canvas");
+    const { starts, drawn } = await page.evaluate((text) => ({
+      starts: performance.getEntriesByType("resource").filter(({ name }) => name.includes(text)).map(({ startTime }) => startTime),
+      drawn: performance.getEntriesByName("draws")[0].startTime }), question);
+    check(starts.length === 1 && starts[0] <= drawn, `${path}: asked at ${starts} ms, drawn at ${drawn}`);
+  });
+
 // By keyboard: zoom in and out, complete a selector, sort; the URL follows.
 await visit("/?view=profile", ".flame-box", LOOKS.light, async (page) => {
   await page.focus(".flame-box");

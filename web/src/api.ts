@@ -71,7 +71,7 @@ export interface Board {
 export interface Boards { boards: Board[] }
 export interface Labels { data: string[] }
 
-export interface Edge {
+interface Edge {
   function: string;
   module: string | null;
   file: string | null;
@@ -150,10 +150,26 @@ async function problemOf(answer: Response): Promise<Problem> {
 // Below the page's own address, wherever a proxy has put it.
 export const here = (path: string): string => new URL("." + path, document.baseURI).href;
 
+// Questions that were begun before anybody awaits their answers; each is taken once.
+const early = new Map<string, Promise<Response>>();
+
+function take(url: string): Promise<Response> | undefined {
+  const begun = early.get(url);
+  early.delete(url);
+  return begun;
+}
+
+export function askEarly(path: string, parameters: Parameters): void {
+  const url = urlOf(path, parameters);
+  const begun = fetch(here(url), { headers: headers() });
+  begun.catch(() => {}); // who takes it hears of it
+  early.set(url, begun);
+}
+
 async function get(url: string, signal?: AbortSignal): Promise<Response> {
   let answer: Response;
   try {
-    answer = await fetch(here(url), { headers: headers(), ...(signal ? { signal } : {}) });
+    answer = await (take(url) ?? fetch(here(url), { headers: headers(), ...(signal ? { signal } : {}) }));
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Problem(0, "The collector does not answer.");
