@@ -45,7 +45,7 @@ function CostRow({ board }: { board: Board }) {
     <td class="number">{share(cost?.added_cpu)}{budget?.cpu ? " of " + share(budget.cpu) : ""}</td>
     <td class="number optional">{share(cost?.daemon_cpu)}</td>
     <td class="number optional">{cost?.handler_ns_p50 ? count(cost.handler_ns_p50) + " ns" : "–"}</td>
-    <td class="number">{budgetText(board)}</td>
+    <td class="number optional">{budgetText(board)}</td>
     <td class="number optional">{hertz(board.achieved_hz)} of {hertz(board.asked_hz)} Hz</td>
     <td>{state}{board.rate_reason && <span class="quiet"> ({words(board.rate_reason)})</span>}</td>
     <td>{quotaText(board.quotas) || "none"}</td></tr>;
@@ -64,7 +64,7 @@ export function Cost() {
       daemon and samples together. Over a quota of the collector's: {counted(rows.filter((board) => over(board) > 0).length, "board")}.</p>}
     <div class="scroll" tabIndex={0} role="region" aria-label="What sampling costs"><table>
       <thead><tr><th scope="col">Board</th><th scope="col" class="number">Added CPU</th><th scope="col" class="number optional">Daemon alone</th>
-        <th scope="col" class="number optional">A sample</th><th scope="col" class="number">Bytes a day</th>
+        <th scope="col" class="number optional">A sample</th><th scope="col" class="number optional">Bytes a day</th>
         <th scope="col" class="number optional">Rate</th><th scope="col">Budget</th><th scope="col">Over quota</th></tr></thead>
       <tbody id="cost">{rows.slice(0, ROWS_MAX).map((board) => <CostRow key={board.name} board={board} />)}</tbody>
     </table></div>

@@ -127,11 +127,11 @@ export function Flame(props: FlameProps) {
   const deeper = layout.levels.length - levelsShown(layout);
   const fn = cursor >= 0 ? fnAt(tree, cursor) : null;
   return <div class="flame">
-    <p class="under" role="status" aria-live="polite">{fn
+    <p class="under" role="status" aria-live="polite"><span>{fn
       ? <><span class="name">{shown(fn.name) || "(no name)"}</span>{fn.module && <> in <span class="name">{shown(fn.module)}</span></>}
           {": "}{(props.describe ?? ((node: number) => shareText(tree, node)))(cursor)}</>
       : props.onOpen ? "Click a frame to zoom, double-click to open its function; arrow keys, Enter, Shift+Enter and Escape do the same."
-      : "Click a frame to zoom; arrow keys, Enter and Escape do the same."}</p>
+      : "Click a frame to zoom; arrow keys, Enter and Escape do the same."}</span></p>
     {props.legend && <Legend rows={props.legend} />}
     <div class="flame-box" ref={box} onScroll={redraw} tabIndex={0} role="application"
          aria-roledescription="flame graph" aria-label={props.label} onKeyDown={onKey}>

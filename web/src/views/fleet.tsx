@@ -26,22 +26,25 @@ function rateTitle(board: Board): string | undefined {
   return `asked ${board.asked_hz ?? "–"} Hz (${shown(board.rate_reason)})${adds}`;
 }
 
+// What there is room for; all of it below the pointer.
+const cell = (text: string, title = text) => <td role="cell" class="optional" title={title}>{text || "–"}</td>;
+
 function BoardRow({ board, now, index }: { board: Board; now: number; index: number }) {
   const state = stateOf(board.last_seen, now);
   const stacks = board.stacks ? endsOf(board.stacks).map((end) => endText(end, board.stacks![end])).join(", ") : "";
   const chosen = { ...parseSelection(""), match: withLabel("", "board", board.name) };
   return <tr role="row" aria-rowindex={index + 2}>
-    <td role="cell" class="name"><a {...follow(viewOf(chosen, "profile"))}>{shown(board.name, 80)}</a></td>
+    <td role="cell" class="name" title={shown(board.name, 80)}><a {...follow(viewOf(chosen, "profile"))}>{shown(board.name, 80)}</a></td>
     <td role="cell"><span class={"state " + state}>{state}</span></td>
     <td role="cell" title={shown(board.last_seen)}>{ago(board.last_seen, now)}</td>
-    <td role="cell" class="optional">{shown(board.sampler) || "–"}</td>
+    {cell(shown(board.sampler))}
     <td role="cell" class="number" title={rateTitle(board)}>{board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–"}</td>
-    <td role="cell" class="optional" title={stacks}>{stacks.split(",")[0] || "–"}</td>
-    <td role="cell" class="optional" title={lossText(board.loss)}>{lossText(board.loss)}</td>
-    <td role="cell" class="optional">{shown(board.labels["firmware"], 80) || "–"}</td>
-    <td role="cell" class="optional">{shown(board.versions["fleetprofd"]) || "–"}</td>
-    <td role="cell" class="optional">{shown(board.arch)}</td>
-    <td role="cell" class="optional">{shown(board.kernel)}</td>
+    {cell(stacks.split(",")[0] ?? "", stacks)}
+    {cell(lossText(board.loss))}
+    {cell(shown(board.labels["firmware"], 80))}
+    {cell(shown(board.versions["fleetprofd"]))}
+    {cell(shown(board.arch))}
+    {cell(shown(board.kernel))}
   </tr>;
 }
 

@@ -2,7 +2,7 @@
 // One function from inside: who calls it and whom it calls, where in its code and its lines time was
 // spent, and by build, board and thread.
 import { useState } from "preact/hooks";
-import type { Edges, FunctionAnswer, NamedPart } from "../api";
+import type { Edges, FunctionAnswer, Interval, NamedPart } from "../api";
 import { range, viewOf, type Parameters, type Selection } from "../model/selection";
 import { count, interval, percent, seconds, shown } from "../model/text";
 import { useAnswer, type Answer } from "../state/answer";
@@ -102,13 +102,15 @@ function definitionsText({ definitions }: FunctionAnswer): string {
   return texts.join(", ") + (left > 0 ? ` and ${count(left)} more` : "") || "–";
 }
 
+const share = (value: number, ci: Interval) =>
+  <>{percent(value)} <span class="quiet small">{interval(ci)}</span></>;
+
 function Details({ answer }: { answer: FunctionAnswer }) {
   const of = answer.function;
   const whole = answer.total || 1;
   return <>
-    <Figures rows={[["Self", `${percent(of.self_share)} (${interval(of.self_ci)})`],
-                    ["Total", `${percent(of.total_share)} (${interval(of.total_ci)})`],
-                    ["Declared in", definitionsText(answer)]]} />
+    <Figures rows={[["Self", share(of.self_share, of.self_ci)], ["Total", share(of.total_share, of.total_ci)],
+                    ["Declared in", <span class="name">{definitionsText(answer)}</span>]]} />
     {of.too_few_samples && <p class="notice">Too few samples to go by: take a longer range, or more boards.</p>}
     <Lines answer={answer} whole={whole} />
     {answer.by_offset.length > 0 && <Offsets answer={answer} whole={whole} />}
@@ -153,9 +155,7 @@ export function FunctionView() {
           <a class="small" {...follow(viewOf(chosen, "profile", { sandwich: name, module }))}>sandwich</a></h2>
         <Details answer={detail.value} />
       </>}
-      {!detail.problem && <div class="columns">
-        <EdgeTable title="Callers" of={callers} /><EdgeTable title="Callees" of={callees} />
-      </div>}
+      {!detail.problem && <><EdgeTable title="Callers" of={callers} /><EdgeTable title="Callees" of={callees} /></>}
     </>}
   </section>;
 }

@@ -55,7 +55,7 @@ function Health({ search }: { search: string }) {
     <div class="scroll" tabIndex={0} role="region" aria-label="Counters"><table>
       <thead><tr><th scope="col">Counter</th><th scope="col" class="number">Value</th><th scope="col" class="optional">What it counts</th></tr></thead>
       <tbody id="metrics">{found.slice(0, COUNTERS_MAX).map(({ name, labels, value, help }) => <tr>
-        <td class="name">{shown(name)}{labels && <span class="quiet">{"{" + shown(labels) + "}"}</span>}</td>
+        <td class="name">{shown(name)}{labels && <span class="quiet labels">{"{" + shown(labels) + "}"}</span>}</td>
         <td class="number">{value.toLocaleString("en", { maximumFractionDigits: 6 })}</td><td class="optional">{shown(help)}</td></tr>)}</tbody>
     </table></div>
     {found.length > COUNTERS_MAX && <p class="status">{count(found.length - COUNTERS_MAX)} more: search for them.</p>}
