@@ -32,36 +32,54 @@ export async function browse(origin, pictures) {
   await mkdir(pictures, { recursive: true });
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
 
-  // A page whose complaints are ours.  QUIET is for views of refusals: a browser tells each of them on its console.
-  async function opened(path, options, quiet) {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
+  // A window costs a browser three times what a page in it does: there is one for each of OPTIONS.
+  const windows = new Map();
+  const seen = { path: "", quiet: false }; // what is being looked at
+  async function windowOf(options) {
+    const key = JSON.stringify(options);
+    if (!windows.has(key)) {
+      const context = await browser.newContext(options);
+      windows.set(key, await watched(await context.newPage()));
+    }
+    return windows.get(key);
+  }
+
+  // PAGE, whose complaints are ours.  A quiet one is a view of refusals: a browser tells each of them on its console.
+  async function watched(page) {
+    const complain = (text) => wrong.push(`${seen.path}: ${text}`);
     page.setDefaultTimeout(SETTLED_MS);
-    page.on("console", (message) => { if (!quiet && ["error", "warning"].includes(message.type())) wrong.push(`${path}: console: ${message.text()}`); });
-    page.on("pageerror", (error) => wrong.push(`${path}: ${error.message}`));
-    page.on("dialog", (dialog) => { wrong.push(`${path}: a dialog: ${dialog.message()}`); dialog.dismiss(); });
-    page.on("request", (request) => { if (!request.url().startsWith(origin) && !request.url().startsWith("blob:")) wrong.push(`${path}: asks ${request.url()}`); });
+    page.on("console", (message) => { if (!seen.quiet && ["error", "warning"].includes(message.type())) complain(`console: ${message.text()}`); });
+    page.on("pageerror", (error) => complain(error.message));
+    page.on("dialog", (dialog) => { complain(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
+    page.on("request", (request) => { if (!/^(blob|about):/.test(request.url()) && !request.url().startsWith(origin)) complain(`asks ${request.url()}`); });
     await page.addInitScript(() => {
       window.reports = [];
       document.addEventListener("securitypolicyviolation", (event) => window.reports.push(event.violatedDirective + " " + event.blockedURI));
     });
-    return { page, context };
+    return page;
   }
 
-  // Opens PATH, waits until SELECTOR is there, and does what DO does.  BEFORE comes before the page.
+  // Opens PATH, waits until SELECTOR is there, and does what DO does; BEFORE comes before the page.  What they ask of the page
+  // by `page.route` and `listen` ends with the visit, as does what the page keeps.
   async function visit(path, selector, options, act, { quiet = false, before = async () => {} } = {}) {
-    const { page, context } = await opened(path, options, quiet);
+    const page = await windowOf(options), listeners = [];
+    const listen = (event, hear) => listeners.push([event, hear]) && page.on(event, hear);
+    Object.assign(seen, { path, quiet });
     try {
-      await before(page, context);
+      await before(page, listen);
       await page.goto(origin + path);
       if (selector) await page.waitForSelector(selector);
-      await act(page, context);
+      await act(page, listen);
       for (const report of await page.evaluate(() => window.reports)) wrong.push(`${path}: policy: ${report}`);
     } catch (error) {
       wrong.push(`${path}: ${error.message.split("\n").slice(0, 3).join(" ")}: ${(await page.evaluate(() => document.body.innerText).catch(() => "")).slice(0, 200)}`);
     }
-    await page.unrouteAll({ behavior: "ignoreErrors" }); // who answers in a test's place may be at it still
-    await context.close();
+    await page.evaluate(() => sessionStorage.clear()).catch(() => {});
+    for (const [event, hear] of listeners) page.off(event, hear);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    seen.quiet = true; // of what is cut off here nothing is to be said
+    await page.goto("about:blank");
+    await page.mouse.move(0, 0);
   }
 
   return { browser, check, visit, end: async () => { await browser.close(); process.exit(tell()); } };
@@ -75,10 +93,10 @@ export async function until(is, ms = 5000) {
 
 const axe = readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 
-// What axe-core finds serious.  The page's policy stays in force: axe comes in as a debugger would.
-export async function axeFinds(page) {
+// What axe-core finds serious, by all its rules or by RULES.  The page's policy stays in force: axe comes in as a debugger would.
+export async function axeFinds(page, rules) {
   await page.evaluate(await axe);
-  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const found = await page.evaluate((runOnly) => window.axe.run(document, { resultTypes: ["violations"], ...(runOnly && { runOnly }) }), rules);
   return found.violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
     .map(({ id, impact, help, nodes }) => `${impact}: ${id}: ${help}: ${nodes[0].html}`);
 }

@@ -173,7 +173,9 @@ async function boxesOf(page, file) {
   const picture = await page.context().newPage();
   await picture.goto("file://" + file);
   // What stands before an error is shown all the same.
-  return picture.evaluate(() => (document.querySelector("parsererror") ? 0 : document.querySelectorAll("svg > g > rect").length));
+  const boxes = await picture.evaluate(() => (document.querySelector("parsererror") ? 0 : document.querySelectorAll("svg > g > rect").length));
+  await picture.close();
+  return boxes;
 }
 async function exported(page, label) {
   await page.click(".menu summary:text-is('Export')");
@@ -248,7 +250,7 @@ for (const [path, selector, labels, unasked = []] of MENUS) { // UNASKED: what t
       if (path.includes(HOUR)) check(same.some((other) => JSON.stringify(other.functions) === JSON.stringify(answer.functions) && other.total === answer.total),
                                      `${path}: ${command} has another answer`);
     }
-  }, { quiet: selector === ".wrong", before: (page) => page.on("response", async (response) => {
+  }, { quiet: selector === ".wrong", before: (page, listen) => listen("response", async (response) => {
     if (response.url().includes("/api/v1/")) answers.push(await response.json().catch(() => ({})));
   }) });
 }

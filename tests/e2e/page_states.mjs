@@ -35,9 +35,9 @@ await visit(`/?view=function&function=alpha_sixty&${TRUTH}`, "#function-view .so
 }, { quiet: true });
 
 // Of two selections, too: new sides with old totals there are none.
-await visit("/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D", ".flame canvas", LOOKS.light, async (page) => {
+await visit("/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D", ".flame canvas", LOOKS.light, async (page, listen) => {
   const asked = [];
-  page.on("request", (request) => { if (request.url().includes("format=columns")) asked.push(request.url()); });
+  listen("request", (request) => { if (request.url().includes("format=columns")) asked.push(request.url()); });
   const answer = await hold(page, "nobody");
   await page.fill("#b", '{service="nobody"}');
   await page.press("#b", "Enter");
@@ -139,7 +139,7 @@ for (const count of [6000, 5000]) {
     await again;
     check(!orders.includes("total"), `5000 of 5000: they are asked for by ${orders}`);
     check(await page.locator("#profile .notice").count() === 0 && /self f0/.test(await top()), `5000 of 5000: others are said to lack, or the first is ${await top()}`);
-  }, { before: (page) => page.on("request", (request) => isTable(request) && orders.push(orderOf(request))).route((url) => url.pathname.endsWith("/profile"), async (route) => {
+  }, { before: (page, listen) => listen("request", (request) => isTable(request) && orders.push(orderOf(request))).route((url) => url.pathname.endsWith("/profile"), async (route) => {
     const response = await route.fetch();
     const json = await response.json();
     const order = orderOf(route.request());

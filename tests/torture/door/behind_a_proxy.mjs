@@ -49,7 +49,7 @@ await visit("?view=profile", "#token", { ...LOOKS.light, ignoreHTTPSErrors: true
   const curl = await page.evaluate(() => { Object.defineProperty(navigator, "clipboard", { value: undefined }); document.querySelector(".export button").click();
                                            return new Promise((said) => setTimeout(() => said(document.querySelector(".export .said").textContent), 200)); });
   check(curl.includes(`'${origin}${PREFIX}/api/v1/profile'`) && !curl.includes(token), `curl: ${curl}`);
-}, { quiet: true, before: (page) => page.on("response", (answer) => {
+}, { quiet: true, before: (page, listen) => listen("response", (answer) => {
   if (answer.url().startsWith("blob:")) return;
   const without = missing(answer.headers());
   check(without.length === 0, `${answer.url().slice(0, 100)}: without ${without}`);
