@@ -36,6 +36,21 @@ endfunction()
 set(not_under_thread_sanitizer preload/agent_test preload/call_gate_test preload/process_timer_test
     targets/perf_running_test targets/perf_threads_test)
 
+# A whole suite has two trees: one with a sanitizer for unit tests and fuzz replays, one as it is shipped for whole
+# programs.  There (WITH_SANITIZED=OFF) only those of the first are built and run again that have more to say without: the code that
+# lives in strangers' processes, and what a sanitizer keeps from its claim.
+option(WITH_SANITIZED "unit tests and fuzz replays also where a tree with a sanitizer has them" ON)
+set(also_as_shipped "^unit/(preload|ring|unwind)/|^unit/(common/(array|heap)|report/names_writer|symbol/sandbox)_test$")
+
+# sanitized(TEST BINARY): a test that the tree with a sanitizer runs; elsewhere as said above.
+function(sanitized test binary)
+  set_tests_properties(${test} PROPERTIES TIMEOUT 120 LABELS sanitized)
+  if(NOT WITH_SANITIZED AND NOT test MATCHES "${also_as_shipped}")
+    set_target_properties(${binary} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    set_property(TEST ${test} APPEND PROPERTY LABELS elsewhere)
+  endif()
+endfunction()
+
 # unit_test(FOLDER DEPS ... LIBS ...), called in tests/unit/FOLDER: one cmocka binary for each
 # *_test.c there, which may use each *_fixture.c there.
 function(unit_test folder)
@@ -45,7 +60,7 @@ function(unit_test folder)
   set(fixture_library)
   if(fixtures)
     set(fixture_library unit_${folder}_fixtures)
-    add_library(${fixture_library} STATIC ${fixtures})
+    add_library(${fixture_library} STATIC EXCLUDE_FROM_ALL ${fixtures})
     target_link_libraries(${fixture_library} PRIVATE ${U_DEPS} ${U_LIBS} cmocka)
   endif()
   foreach(test ${tests})
@@ -55,7 +70,7 @@ function(unit_test folder)
     target_link_libraries(${binary} PRIVATE ${fixture_library} ${U_DEPS} ${U_LIBS} cmocka)
     target_compile_definitions(${binary} PRIVATE TEST_DATA="${CMAKE_SOURCE_DIR}/tests")
     add_test(NAME unit/${folder}/${stem} COMMAND ${binary})
-    set_tests_properties(unit/${folder}/${stem} PROPERTIES TIMEOUT 120 LABELS sanitized)
+    sanitized(unit/${folder}/${stem} ${binary})
     if(FLEETPROF_SANITIZE STREQUAL "thread" AND "${folder}/${stem}" IN_LIST not_under_thread_sanitizer)
       set_tests_properties(unit/${folder}/${stem} PROPERTIES LABELS not_under_tsan)
     endif()
@@ -70,7 +85,7 @@ function(fuzz_target name)
                  ${CMAKE_CURRENT_SOURCE_DIR}/replay_main.c)
   target_link_libraries(${name} PRIVATE ${F_DEPS} ${F_LIBS})
   add_test(NAME fuzz/${name} COMMAND ${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
-  set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120 LABELS sanitized)
+  sanitized(fuzz/${name} ${name})
   if(WITH_FUZZERS)
     add_executable(${name}_libfuzzer ${CMAKE_CURRENT_SOURCE_DIR}/${name}.c)
     target_link_libraries(${name}_libfuzzer PRIVATE ${F_DEPS} ${F_LIBS})

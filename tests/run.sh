@@ -3,7 +3,7 @@
 # Installs what the tests need, builds, runs the whole suite.  Ends with what could not be run here and
 # CTest's closing lines; non-zero on any failure.
 #
-#   ./tests/run.sh           everything
+#   ./tests/run.sh           everything but the long forms and halves of tests/torture.sh; on two CPUs in less than 25 minutes
 #   ./tests/run.sh --fast    without what takes more than about a minute in all
 #   FLEETPROF_BOARDS=DIR ./tests/run.sh    a whole board in an emulator, too: 700 MB of packages, kept in DIR as far as it can be
 set -euo pipefail
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 fast=
 for word; do
   [ "$word" = --fast ] || { echo "tests/run.sh: $word: unknown argument; there is --fast alone" >&2; exit 2; }
-  fast=1
+  fast=ON
 done
 # A good part runs as an ordinary user too, and root's home is closed to others as a rule.
 reads_suite() { setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$PWD/tests/run.sh" 2>/dev/null; }
@@ -30,7 +30,8 @@ echo "building the suite; this takes some minutes without a word"
 # The suite runs what it has built; a tree of its own, so that a developer's build stays as it is.
 build=${FLEETPROF_TEST_BUILD:-build-test}
 jobs=$(nproc)
-cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON >"$build.configure.log" 2>&1 \
+cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
+      -DWITH_SANITIZED="${fast:-OFF}" >"$build.configure.log" 2>&1 \
   || { cat "$build.configure.log"; exit 1; }
 rm -f "$build.configure.log"
 cmake --build "$build" -j "$jobs" -- --no-print-directory | grep -vE '^\[ *[0-9]+%\] (Building|Built|Linking|Generating)' || [ "${PIPESTATUS[0]}" = 0 ]
@@ -66,12 +67,13 @@ again() { # DIR
 if [ -z "$fast" ]; then
   sanitized=build-test-asan
   cmake -S . -B "$sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
-        -DFLEETPROF_SANITIZE=address >/dev/null
+        -DFLEETPROF_SANITIZE=address -DWITH_WEB=OFF >/dev/null
   cmake --build "$sanitized" -j "$jobs" >/dev/null
   echo "unit tests, fuzz corpora and hostile programs under AddressSanitizer and UndefinedBehaviorSanitizer"
-  suite "$sanitized" -j "$jobs" -L sanitized || {
+  suite "$sanitized" -j $((2 * jobs)) -L sanitized || {
     ! grep -E 'ERROR: [A-Za-z]*Sanitizer|: runtime error: ' "$(log_of "$sanitized")" || exit 1 # that is never chance
     again "$sanitized"
   }
 fi
-suite "$build" -j "$jobs" ${fast:+-LE slow} || again "$build"
+# What computes counts twice there (PROCESSORS), what mostly waits once.
+suite "$build" -j $((2 * jobs)) -LE "elsewhere${fast:+|slow}" || again "$build"

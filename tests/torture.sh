@@ -40,7 +40,7 @@ verdict() {   # verdict NAME COMMAND...
   fi
 }
 
-cmake -S . -B $build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON >/dev/null &&
+cmake -S . -B $build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON -DWITH_SANITIZED=ON >/dev/null &&
   cmake --build $build -j "$(nproc)" >/dev/null && cmake --install $build --prefix $build/installed >/dev/null || exit 1
 export FLEETPROF_PREFIX=$PWD/$build/installed FLEETPROF_TARGETS=$PWD/$build/tests/targets
 export FLEETPROF_TORTURE=$PWD/$build/tests/torture/targets

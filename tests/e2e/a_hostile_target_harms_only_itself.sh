@@ -123,14 +123,18 @@ flooded() { # NAME BOARD
 
 chmod 711 "$W"
 install -m 755 "$targets/hostile" "$W/hostile"
-enroll same
-R=$B as=
-show() { fleetprof "$@" --state "$B"; }
-run_honest() { run "$@"; }
-fleetprofd --state "$B" --window 1s --collector "127.0.0.1:$A" || fail "fleetprofd ended with $?"
-hurt same same timer
-run_flood() { run --sampler perf --hz 499 -- "$@"; }
-flooded same same
+# A sanitizer reads the same code for either user: short of a long form it sees one of them.
+if ! is_sanitized || [ $each != 1 ] || [ "${HOSTILE_NAMESPACE:-}" != own ]; then
+  enroll same
+  R=$B as=
+  show() { fleetprof "$@" --state "$R"; }
+  run_honest() { run "$@"; }
+  fleetprofd --state "$B" --window 1s --collector "127.0.0.1:$A" || fail "fleetprofd ended with $?"
+  started+=("$(keeper)")
+  hurt same same timer
+  run_flood() { run --sampler perf --hz 499 -- "$@"; }
+  flooded same same
+fi
 
 if [ "${HOSTILE_NAMESPACE:-}" = own ] && mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run; then
   token=$(fleetprof-collector token --data "$W/data" --board other) || fail "token"
@@ -146,7 +150,8 @@ if [ "${HOSTILE_NAMESPACE:-}" = own ] && mount -t tmpfs tmpfs /var/lib && mount 
 fi
 is_sanitized || exit 0
 # Leaks are told at the end.
-for pid in "$(cat "$B/fleetprofd.pid")" "${started[@]}"; do kill "$pid" && until_true 20 is_gone "$pid" || fail "pid $pid does not stop"; done
+[ ${#started[@]} -gt 0 ] || fail "nobody was tried"
+for pid in "${started[@]}"; do kill "$pid" && until_true 20 is_gone "$pid" || fail "pid $pid does not stop"; done
 stop_collector
 compgen -G "$W/asan.*" >/dev/null && fail "$(head -n 30 "$W"/asan.*)"
 say "no report of a sanitizer"
