@@ -163,8 +163,8 @@ for name in bare slow dying hanging script $inlining; do
   mkdir -p "$W/bin" && mv "$W/$name.new" "$W/bin/$name"
   run --service "$name" --hz 499 -- "$W/bin/$name" .3 >/dev/null || fail "$name ended with $?"
 done
-named() { profile "{service=\"$1\"}" | json "sum(f['self'] for f in d['functions'] if f['name'] in '$functions'.split()) / d['total']"; }
-is_named() { /usr/bin/python3 -c "import sys; sys.exit($(named "$1") < .5)"; } # of 0.3 s the loader and the kernel have their part
+named() { profile "{service=\"$1\"}" -d limit=1000 | share_of_user $functions; }
+is_named() { /usr/bin/python3 -c "import sys; sys.exit($(named "$1") < .9)"; }
 translator_id() { api debug | json "[m['build_id'] for m in d['modules'] if m['path'].endswith('/$1')][0]"; }
 translator() { api debug | json "[m.get('translator') for m in d['modules'] if m['path'].endswith('/$1')][0]['$2']"; }
 is_named bare || fail "bare: $(named bare) named; $(api debug)"
