@@ -70,10 +70,11 @@ if [ -z "$fast" ]; then
         -DFLEETPROF_SANITIZE=address -DWITH_WEB=OFF >/dev/null
   cmake --build "$sanitized" -j "$jobs" >/dev/null
   echo "unit tests, fuzz corpora and hostile programs under AddressSanitizer and UndefinedBehaviorSanitizer"
-  suite "$sanitized" -j $((2 * jobs)) -L sanitized || {
+  suite "$sanitized" -j $((3 * jobs)) -L sanitized || {
     ! grep -E 'ERROR: [A-Za-z]*Sanitizer|: runtime error: ' "$(log_of "$sanitized")" || exit 1 # that is never chance
     again "$sanitized"
   }
 fi
-# What computes counts twice there (PROCESSORS), what mostly waits once.
-suite "$build" -j $((2 * jobs)) -LE "elsewhere${fast:+|slow}" || again "$build"
+# Most scripts wait as long as they compute, so three of them go where two CPUs are: each counts twice (PROCESSORS), and what
+# hardly computes once.
+suite "$build" -j $((3 * jobs)) -LE "elsewhere${fast:+|slow}" || again "$build"

@@ -6,7 +6,7 @@
 start_collector
 enroll board1
 stop_collector
-run --sampler perf --hz 199 --flush-timeout 2s --verbose -- "$targets/truth" 4 >"$W/truth" 2>"$W/said" \
+run --sampler perf --hz 199 --flush-timeout 2s --verbose -- "$targets/truth" 1 >"$W/truth" 2>"$W/said" \
   || fail "the program ended with $?"
 grep -qi spool "$W/said" || fail "run does not say that the samples are spooled: $(cat "$W/said")"
 status >"$W/status" || fail "status ended with $?"

@@ -5,7 +5,7 @@
 # gave until then is stored, with no loss.  A program that sleeps keeps its timer, and is not woken for it.  The next
 # daemon does not know them, and run says so.  When all of a daemon is killed at once the timers stay, and the programs
 # run on.  A worker without a keeper costs next to nothing until it goes.
-AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
+AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

@@ -3,7 +3,7 @@
 # FLEETPROF_DORMANT=1: the program is known to the daemon and has no timer at all, until `ctl resume`
 # wakes it; its sleeping threads notice nothing.  Also one that daemonises before it is woken, and any
 # program where the daemon was started with --dormant.
-AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
+AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 export W
 start_collector

@@ -3,7 +3,7 @@
 # Two libraries in turn at the same address, one twice as long as the other: where each stays for a
 # while both have their own time, and where they change too fast to be told apart the time has no
 # name rather than the wrong one.
-. "$(dirname "$0")/both_users.sh"
+AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # --sampler timer for a program that cannot be preloaded (static): however short its life, perf samples it,
 # and run, status and report say why; one that leaves its agent behind is perf's soon, and run says so.  Where perf is refused, all of it is [unsampled] and that is said.
-AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
+AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
@@ -16,7 +16,13 @@ grep -q "^fleetprof: by perf: $words$" "$W/err" && grep -qE "^fleetprof: [0-9]{2
 [ "$(note_of named)" = "perf: $words" ] || fail "status: $(note_of named)"
 until_true 10 answer named || fail "nothing of it is stored"
 share named static_work .8
-run --verbose --sampler timer --hz 499 --service left -- /usr/bin/env -u LD_PRELOAD "$targets/spin" 10000 >"$W/out" 2>"$W/err" || fail "env ended with $?"
+fleetprof run --state "$B" --collector "127.0.0.1:$A" --verbose --sampler timer --hz 499 --service left -- /usr/bin/env -u LD_PRELOAD "$targets/spin" - >"$W/out" 2>"$W/err" &
+program=$!
+started+=($program)
+is_sampled() { [ "$(status --format json | json "any(t['service'] == 'left' and t['sampler'] == 'perf' and t['samples'] > 20 for t in d['targets'])")" = yes ]; }
+until_true 30 is_sampled || fail "what left its agent behind: $(status)"
+kill $program # run hands it on
+wait $program || fail "env ended with $?"
 grep -qE "^fleetprof: [0-9]{2,} samples by (timer and )?perf, stored" "$W/err" || fail "run names who was asked for: $(cat "$W/err")"
 # A child that is static, of a shell that is not.
 run --sampler timer --hz 499 --service child -- /bin/sh -c "$targets/static; $targets/static" >"$W/out" || fail "the shell ended with $?"

@@ -14,14 +14,16 @@ cd "$W" || fail "no folder"
 # share FILE... NAME: the self share of function NAME in percent, from the text that people read.
 share() { fleetprof report "${@:1:$#-1}" | awk -v name="${!#}" '$9 == name { print $1; found = 1 } END { if (!found) print 0 }'; }
 samples() { fleetprof report "$@" | awk 'NR == 1 { print $1 }'; }
-# How many samples of equal weight would tell as much; a tick that comes late merges several.
-worth() { fleetprof report "$@" | sed -nE '1 { s/.*worth ([0-9]+) samples.*/\1/p; t; s/^([0-9]+) .*/\1/p }'; }
-# Of what the three functions hold together, which is nearly all.
+# Of what the three functions hold together, which is nearly all.  The first line says how many samples there are, and how
+# many of equal weight would tell as much; a tick that comes late merges several.
 tells_truth() {
-  awk -v a="$(share "$@" alpha_sixty)" -v b="$(share "$@" beta_thirty)" -v c="$(share "$@" gamma_ten)" -v n="$(worth "$@")" '
+  fleetprof report "$@" | awk '
+    NR == 1 { n = $1; if (match($0, /worth [0-9]+ samples/)) n = substr($0, RSTART + 6) + 0 }
+    { share[$9] = $1 }
     function most(want) { want = 3.5 * sqrt(want * (100 - want) / (n + 1)); return want > 4 ? want : 4 }
     function is_near(got, want) { got = 100 * got / (a + b + c); return got - want <= most(want) && want - got <= most(want) }
-    BEGIN { exit !(a + b + c > 85 && is_near(a, 60) && is_near(b, 30) && is_near(c, 10)) }'
+    END { a = share["alpha_sixty"]; b = share["beta_thirty"]; c = share["gamma_ten"]
+          exit !(a + b + c > 85 && is_near(a, 60) && is_near(b, 30) && is_near(c, 10)) }'
 }
 # Nothing in the user's places, no daemon's directory, no daemon of ours.
 left_nothing() {
@@ -194,13 +196,13 @@ done
 deep=$W/$(printf 'a%.0s' {1..200})/$(printf 'b%.0s' {1..200})
 mkdir -p "$deep" && chown "$ordinary" "$deep"
 (cd "$deep" && as_ordinary env -u HOME "TMPDIR=$deep" \
-  fleetprof run --output nobody.fp --sampler timer --hz ${hz[timer]} -- "$targets/truth" ${seconds[timer]} >/dev/null) ||
+  fleetprof run --output nobody.fp --sampler timer --hz ${hz[timer]} -- "$targets/truth" 4 >/dev/null) ||
   fail "an ordinary user cannot"
 tells_truth "$deep/nobody.fp" || fail "an ordinary user's: $(fleetprof report "$deep/nobody.fp")"
 [ "$(ls -A "$deep")" = nobody.fp ] || fail "left in the user's folder: $(ls -A "$deep")"
 
 # kill -9 of the worker alone loses nothing that was in a ring; of everything, the last moments.
-fleetprof run --output worker.fp --hz 499 -- "$targets/truth" 6 >/dev/null 2>&1 &
+fleetprof run --output worker.fp --hz 499 -- "$targets/truth" 4 >/dev/null 2>&1 &
 run_pid=$!
 sleep 1.5
 keeper=$(pgrep -P $run_pid fleetprofd) || fail "run has no daemon of its own"
@@ -224,14 +226,18 @@ fleetprof run --output next.fp -- true
 left_nothing || fail "a killed run's directory stays: $(find "$W/tmp")"
 
 # Of a run that is killed alone its daemon takes the rest, and then says so.
-fleetprof run --output orphan.fp -- "$targets/truth" 14 >/dev/null 2>&1 &
+fleetprof run --output orphan.fp -- "$targets/spin" - >spent 2>/dev/null &
 run_pid=$!
 goes_on() { fleetprof report orphan.fp 2>&1 >/dev/null | grep -q "goes on or was killed"; }
 is_whole() { ! goes_on; }
 until_true 20 goes_on || fail "a run that goes on is said to be over"
+orphan=$(pgrep -P $run_pid -x spin) || fail "no orphan"
 kill -9 $run_pid
 wait $run_pid 2>/dev/null
-until_true 50 is_whole || fail "its run is over and its file says that it goes on: $(fleetprof report orphan.fp 2>&1 | head -n 3)"
+kill "$orphan"
+its_daemon_ends() { ! pgrep -f -- "--output $W/orphan.fp" >/dev/null; } # ten seconds after the program
+until_true 50 its_daemon_ends && is_whole || fail "its run is over and its file says that it goes on: $(fleetprof report orphan.fp 2>&1 | head -n 3)"
+[ "$(fleetprof report orphan.fp -f json | json "abs(d['total'] / 1e9 / $(cat spent) - 1) < .03")" = yes ] || fail "of $(cat spent) s: $(fleetprof report orphan.fp | head -n 3)"
 
 # What goes on in the background is told of: by run where it may speak, and by every report.
 for sampler in perf timer; do
@@ -253,7 +259,7 @@ done
 fleetprof run --verbose --sampler timer --output next.fp -- "$targets/crowd" forks 300 1 >/dev/null 2>err
 ! grep -q "background" err || fail "nobody is in the background: $(cat err)"
 for sampler in perf timer; do
-  fleetprof run --sampler $sampler --output next.fp -- "$targets/crowd" leaderless 1 3000
+  fleetprof run --sampler $sampler --output next.fp -- "$targets/crowd" leaderless 1 1500
   ! fleetprof report next.fp 2>&1 | grep -q went_on || fail "$sampler: a program whose main thread has ended went on, but not in the background"
 done
 

@@ -5,24 +5,32 @@
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
-run --sampler perf --hz 199 --flush-timeout 2s -- "$targets/truth" 8 >"$W/truth" &
-program=$!
+# begin OPTION...: a program that works until `ends`.
+begin() {
+  fleetprof run --state "$B" --collector "127.0.0.1:$A" --sampler perf --hz 199 "$@" -- "$targets/spin" - >"$W/spin" &
+  program=$!
+  started+=($program)
+}
+ends() {
+  kill $program # run hands it on
+  wait $program || fail "the program ended with $?"
+}
+begin --flush-timeout 2s
 sleep 2.5
 keeper=$(cat "$B/fleetprofd.pid")
 kill -9 "$keeper" "$(worker)"
-wait $program || fail "the program ended with $?"
-run --sampler perf --hz 199 -- "$targets/truth" 6 >"$W/truth" &
-program=$!
+ends
+begin
 sleep 1.5
 kill -9 "$(cat "$B/fleetprofd.pid")"
-wait $program || fail "the program ended with $?"
+sleep 1
+ends
 for again in 1 2; do
-  run --sampler perf --hz 199 --flush-timeout 2s -- "$targets/truth" 4 >"$W/truth" &
-  program=$!
+  begin --flush-timeout 2s
   until_true 5 worker >/dev/null || fail "no worker in round $again"
   sleep 1.5
   kill -9 "$(cat "$B/fleetprofd.pid")" "$(worker)"
-  wait $program || fail "the program ended with $?"
+  ends
 done
 run -- true
 until_true 20 books_are_closed board1 || fail "the books do not close: $(books board1)"

@@ -28,14 +28,16 @@ port() {
   /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# until_true SECONDS COMMAND...: polls; fails when it has not become true.
+# until_true SECONDS COMMAND...: polls, a second long each tenth and then less often, for the machine has others to do;
+# fails when it has not become true.
 until_true() {
-  local tries=$(($1 * 10))
+  local left=$(($1 * 10)) tries=0 pause=1
   shift
-  while [ $tries -gt 0 ]; do
+  while [ $left -gt 0 ]; do
     "$@" && return 0
-    sleep 0.1
-    tries=$((tries - 1))
+    sleep 0.$pause
+    left=$((left - pause)) tries=$((tries + 1))
+    [ $tries -lt 10 ] || pause=3
   done
   return 1
 }

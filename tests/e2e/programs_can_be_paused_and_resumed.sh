@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # fleetprof ctl: a running program is paused (no timer is left, no sample comes), resumed, and
 # sampled at another rate; it notices nothing, and its total is the CPU time that it used.
-AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
+AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

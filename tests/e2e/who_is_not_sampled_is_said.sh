@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Threads that a timer cannot sample are counted by reason, a program that takes our handler away runs on
 # and its sampler is `none`, and nobody innocent is accused.
-AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
+AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-enum { FILE_BYTES_MAX = 1 << 20, MUTATIONS_PER_FILE = 2000 };
+enum { FILE_BYTES_MAX = 1 << 20, MUTATIONS_PER_FILE = 1000 };
 
 static void try_copy(const uint8_t *data, size_t len) {
   uint8_t *exact = malloc(len ? len : 1); /* an exact allocation, so that ASan sees one byte over */

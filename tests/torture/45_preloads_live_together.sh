@@ -100,10 +100,13 @@ elif compile "$W/threads" gcc -g "$W/threads.c" -pthread; then
     cmp -s "$W/plain.out" "$W/run.out" || fail "$tool: $(head -n 5 "$W/run.out")"
   done
   for tool in helgrind drd; do
-    sampled timer valgrind --tool=$tool -q sleep 8 &
+    fleetprof run --state "$B" --flush-timeout 0s --sampler timer --hz $HZ -- valgrind --tool=$tool -q sleep 60 &
     program=$!
+    started+=($program)
     until_true 10 is_said_of_valgrind || fail "$tool: status does not say why the agent stays out: $(cat "$W/status")"
-    wait $program || fail "$tool: sleep ended with $?"
+    kill $program # run hands it on
+    wait $program
+    [ $? = 143 ] || fail "$tool: sleep was not ended by TERM"
   done
   say "valgrind: memcheck, helgrind and drd report nothing"
 fi
