@@ -14,7 +14,7 @@
 #               one question after the other for SECONDS_EACH (60), each about all that there is (what the page and a dashboard ask), and half a minute after.
 #               Takes a minute more than SECONDS_EACH, and as long as that day takes to be made: another minute on a busy machine
 #   profile     where a collector's time goes while it takes a backlog, alone and by the one before, by our own profiler (FLEETPROF_PREFIX: an installed tree):
-#               parts of what it does and its functions, with the 95 % intervals of their shares.     BACKLOG (300), HZ (999)
+#               parts of what it does and its functions, with the 95 % intervals of their shares.     BACKLOG (1200), HZ (125: whole stacks)
 #   most        the most boards that hold a p99 below 1 s, found by doubling from MOST_FROM (1000)
 #   herd        HERD boards (5000), a collector that is killed and comes again: how soon all are in, how evenly
 #
@@ -189,12 +189,13 @@ questions() {
   collector_down
 }
 
-# Reads folded stacks; prints each part's share.  A stack belongs to the first part that has one of its functions.
-parts_of() {
-  awk '
+# Reads folded stacks of SAMPLES; prints each part's share.  A stack belongs to the first part that has one of its functions.
+parts_of() { # FOLDED SAMPLES
+  awk -v samples="$2" '
     function part(name, pattern) { names[++parts] = name; patterns[parts] = pattern }
     BEGIN {
       part("the kernel", "\\[kernel\\]")
+      part("no sample explains it", "\\[unsampled\\]")
       part("settling: finding the nodes", "node_table_map")
       part("settling: packing blocks with zstd", "block_pack")
       part("settling: sorting and encoding rows", "row_sums_merge|block_encode|series_rows_make")
@@ -212,19 +213,18 @@ parts_of() {
     { n = $NF; total += n; for (i = 1; i <= parts; i++) if ($0 ~ patterns[i]) { seen[i] += n; break } }
     END {
       for (i = 1; i <= parts; i++) {
-        p = seen[i] / total; z = 1.96; d = 1 + z * z / total # Wilson
-        c = (p + z * z / (2 * total)) / d; h = z * sqrt(p * (1 - p) / total + z * z / (4 * total * total)) / d
+        p = seen[i] / total; z = 1.96; d = 1 + z * z / samples # Wilson
+        c = (p + z * z / (2 * samples)) / d; h = z * sqrt(p * (1 - p) / samples + z * z / (4 * samples * samples)) / d
         if (seen[i]) printf "| %s | %.1f %% [%.1f, %.1f] |\n", names[i], 100 * p, 100 * (c - h), 100 * (c + h)
       }
-      printf "%d samples\n", total
     }' "$1"
 }
 profile() {
-  local how backlog=${BACKLOG:-300} pid fleetprof="${FLEETPROF_PREFIX:?an installed tree}/bin/fleetprof"
+  local how backlog=${BACKLOG:-1200} pid fleetprof="${FLEETPROF_PREFIX:?an installed tree}/bin/fleetprof"
   for how in alone "by the one before"; do
     rm -rf "$W/data" "$W/profile"
     A=$(port) H=$(port) && : >"$W/log"
-    "$fleetprof" run --hz "${HZ:-999}" --output "$W/profile" -- "$build/collector/fleetprof-collector" --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" \
+    "$fleetprof" run --hz "${HZ:-125}" --output "$W/profile" -- "$build/collector/fleetprof-collector" --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" \
       >>"$W/log" 2>&1 &
     pid=$!
     for ((i = 0; i < 300; i++)); do curl -fs "http://127.0.0.1:$H/readyz" >/dev/null 2>&1 && break || sleep 0.1; done
@@ -233,11 +233,12 @@ profile() {
     *) boards_run --boards 64 --backlog "$backlog" --prepared --steady "${rich[@]}" || undone ;;
     esac
     settle
-    kill "$(pgrep -P $pid)" && wait $pid || true
+    kill "$(pgrep -P $pid -x fleetprof-colle)" && wait $pid || true
     "$fleetprof" report --format folded "$W/profile" >"$W/folded"
+    "$fleetprof" report --limit 15 "$W/profile" >"$W/table"
     echo "### $how, $(figure run_batches) batches, load $(load)"
-    parts_of "$W/folded"
-    "$fleetprof" report --limit 15 "$W/profile"
+    parts_of "$W/folded" "$(awk '{ print $1; exit }' "$W/table")"
+    cat "$W/table"
   done
 }
 
