@@ -112,6 +112,11 @@ static void compare_frame(uint64_t seq, struct variant_room *room) {
   assert_int_equal(batch.counters.run, frame.counters.run);
   assert_int_equal(batch.counters.produced, frame.counters.produced);
   assert_int_equal(batch_record_count(&batch), envelope.records);
+  struct buf whole = {0}; /* as a daemon would have made it */
+  assert_int_equal(batch_encode(&batch, &whole), 0);
+  assert_int_equal(whole.len, room->raw.len);
+  assert_memory_equal(whole.data, room->raw.data, whole.len);
+  buf_fini(&whole);
   arena_fini(&arena);
 }
 

@@ -118,6 +118,32 @@ static void a_board_that_was_rolled_back_is_another_one_again(void **state) {
   assert_int_equal(board_of(world->store, "b1").stored, stored);
 }
 
+static uint64_t landed_rows(const char *dir) {
+  char path[128];
+  sqlite3 *db = NULL;
+  sqlite3_stmt *count = NULL;
+  snprintf(path, sizeof path, "%s/landing.db", dir);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM landing", -1, &count, NULL),
+                   SQLITE_OK);
+  assert_int_equal(sqlite3_step(count), SQLITE_ROW);
+  uint64_t rows = (uint64_t)sqlite3_column_int64(count, 0);
+  sqlite3_finalize(count);
+  sqlite3_close(db);
+  return rows;
+}
+
+static void what_has_settled_leaves_the_landing_file(void **state) {
+  struct world *world = *state;
+  for (uint64_t seq = 1; seq <= 3; seq++)
+    assert_int_equal(append_new(world->store, "b1", 1, seq, NOON_MS + seq * 1000), STORE_STORED);
+  uint64_t until_ns = clock_monotonic_ns() + WAIT_MS * NS_PER_MS;
+  while (landed_rows(world->dir) > 0) {
+    if (clock_monotonic_ns() > until_ns) fail_msg("rows stay");
+    usleep(20000);
+  }
+}
+
 /* All writes fail for a while: queries go on with what is there. */
 static void queries_are_answered_while_nothing_can_be_written(void **state) {
   struct world *world = *state;
@@ -279,6 +305,7 @@ int main(void) {
       TEST(a_full_disk_at_any_write_is_a_refusal_and_nothing_else),
       TEST(a_flush_that_fails_is_not_taken_for_durable),
       TEST(a_board_that_was_rolled_back_is_another_one_again),
+      TEST(what_has_settled_leaves_the_landing_file),
       TEST(queries_are_answered_while_nothing_can_be_written),
       TEST(queries_go_without_what_cannot_settle),
       cmocka_unit_test_setup_teardown(queries_go_without_what_settles_too_slowly, set_up,
