@@ -302,13 +302,14 @@ static void look_at_certificate(struct connection *connection) {
   struct shown_certificate *shown = &connection->session.certificate;
   X509 *certificate = SSL_get0_peer_certificate(tls_of(connection));
   STACK_OF(X509) *chain = SSL_get0_verified_chain(tls_of(connection));
-  EVP_PKEY *key = certificate != NULL ? X509_get0_pubkey(certificate) : NULL;
   if (certificate == NULL) return;
   shown->has_expired = connection->has_expired;
   if (sk_X509_num(chain) > 0)
     shown->root = certificate_id(sk_X509_value(chain, sk_X509_num(chain) - 1));
   shown->signed_s = certificate_signed_s(certificate);
   shown->until_s = seconds_of(X509_get0_notAfter(certificate));
+  /* An eighth of a handshake, so only where it is asked for. */
+  EVP_PKEY *key = shown->has_expired ? X509_get0_pubkey(certificate) : NULL;
   if (key != NULL) certificate_key_digest(key, shown->key); /* where it fails nothing is equal */
 }
 

@@ -19,7 +19,7 @@ struct revocations;
 struct shown_certificate {
   int64_t signed_s, until_s; /* when it was signed, and the last second of it; 0: not known */
   bool has_expired;
-  uint8_t key[32]; /* SHA-256 of its public key */
+  uint8_t key[32]; /* SHA-256 of its public key, where it has expired */
   uint64_t root;   /* certificate_id of the root that vouches for it */
 };
 
