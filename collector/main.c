@@ -29,6 +29,7 @@
 #include "retention.h"
 #include "rollover_command.h"
 #include "settings.h"
+#include "sqlite/sqlite_log.h"
 #include "store/file_version.h"
 #include "store/store.h"
 #include "tokens_command.h"
@@ -397,5 +398,6 @@ int main(int argc, char **argv) {
   if (failed == 1) return EXIT_DONE;
   service_notify_open(&collector.notify);
   if (collector.settings.verbose) log_set_level(LOG_LEVEL_DEBUG);
+  sqlite_log_start();
   return serve(&collector);
 }

@@ -62,6 +62,14 @@ static int set_pragmas(sqlite3 *db) {
   return error != 0 ? error : db_exec(db, limit);
 }
 
+/* What is not there is asked for in the course of work, and would be a failure to SQLite.  RET is
+   to be closed in any case. */
+static int open_file(const char *path, sqlite3 **ret) {
+  if (access(path, F_OK) != 0 && errno == ENOENT) return -ENOENT;
+  int code = sqlite3_open_v2(path, ret, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+  return code == SQLITE_CANTOPEN && access(path, F_OK) != 0 ? -ENOENT : db_errno(code);
+}
+
 static int open_here(const char *path, bool create, sqlite3 **ret) {
   if (create) { /* ours alone: SQLite would make it with the umask's mode */
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -69,8 +77,7 @@ static int open_here(const char *path, bool create, sqlite3 **ret) {
     close(fd);
   }
   sqlite3 *db = NULL;
-  int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-  int error = code == SQLITE_CANTOPEN && access(path, F_OK) != 0 ? -ENOENT : db_errno(code);
+  int error = open_file(path, &db);
   if (error == 0) error = set_pragmas(db);
   if (error != 0) {
     db_close(db);
@@ -94,8 +101,7 @@ int db_open(const char *path, bool create, sqlite3 **ret) {
 int db_open_beside(const char *path, sqlite3 **ret) {
   char cache[VERSION_TEXT_BYTES];
   sqlite3 *db = NULL;
-  int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-  int error = code == SQLITE_CANTOPEN && access(path, F_OK) != 0 ? -ENOENT : db_errno(code);
+  int error = open_file(path, &db);
   if (error == 0)
     error = db_errno(sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL));
   sqlite3_snprintf(sizeof cache, cache, "PRAGMA cache_size=-%d", BESIDE_CACHE_KIB);
