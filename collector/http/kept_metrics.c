@@ -40,17 +40,28 @@ static void end_making(struct kept_metrics *kept, struct buf *text) {
   pthread_mutex_unlock(&kept->mutex);
 }
 
+struct making {
+  const struct http_parts *parts;
+  struct buf text;
+  bool is_whole; /* a part says something else */
+};
+
+static void make(void *context) {
+  struct making *making = context;
+  struct arena arena;
+  arena_init(&arena, QUERY_BYTES_MAX);
+  int error = profile_metrics_print(making->parts, &arena, &making->text);
+  making->is_whole = error == 0 && !meter_was_refused() && !making->text.failed;
+  arena_fini(&arena);
+}
+
 void kept_metrics_make(struct kept_metrics *kept) {
   struct service *service = kept->service;
-  struct arena arena;
-  struct buf text = {0};
-  arena_init(&arena, QUERY_BYTES_MAX);
-  meter_start(atomic_load_explicit(&service->query_bytes, memory_order_relaxed));
-  profile_metrics_print(&service->parts, &arena, &text);
-  if (meter_was_refused() || text.failed) buf_clear(&text); /* a part says something else */
-  metrics_observe_memory(service->metrics, meter_stop());
-  arena_fini(&arena);
-  end_making(kept, &text);
+  struct making making = {.parts = &service->parts};
+  metrics_meter(service->metrics, atomic_load_explicit(&service->query_bytes, memory_order_relaxed),
+                make, &making);
+  end_making(kept, making.is_whole ? &making.text : NULL);
+  if (!making.is_whole) buf_fini(&making.text);
 }
 
 static void run(struct job *job) {

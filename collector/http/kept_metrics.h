@@ -40,7 +40,8 @@ void kept_metrics_fini(struct kept_metrics *kept);
 /* Has them made where they are due, by SERVICE's queries.  Loop only. */
 void kept_metrics_ask(struct kept_metrics *kept);
 
-/* Makes them.  Query thread only. */
+/* Makes them.  Where that fails, or takes too long, what there was stays, as old as it is.  Query
+   thread only. */
 void kept_metrics_make(struct kept_metrics *kept);
 
 /* Appends what is kept to RET: nothing where nothing was made within KEPT_METRICS_AGE_S.  Any

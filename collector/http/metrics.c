@@ -7,6 +7,7 @@
 
 #include "commit.h"
 #include "common/buf.h"
+#include "common/meter.h"
 #include "routes.h"
 
 #include <inttypes.h>
@@ -55,10 +56,15 @@ void metrics_observe(struct metrics *metrics, uint64_t duration_ns) {
   add(&metrics->duration_ns, duration_ns);
 }
 
-void metrics_observe_memory(struct metrics *metrics, uint64_t bytes) {
+size_t metrics_meter(struct metrics *metrics, size_t limit_bytes, void (*work)(void *context),
+                     void *context) {
+  meter_start(limit_bytes);
+  work(context);
+  size_t bytes = meter_stop();
   uint_fast64_t most = get(&metrics->query_bytes);
   while (bytes > most && !atomic_compare_exchange_weak(&metrics->query_bytes, &most, bytes))
     continue;
+  return bytes;
 }
 
 void metrics_connected(struct metrics *metrics) {

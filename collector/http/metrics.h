@@ -3,6 +3,7 @@
 #ifndef HTTP_METRICS_H
 #define HTTP_METRICS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct buf;
@@ -18,8 +19,10 @@ void metrics_count(struct metrics *metrics, const struct route *route, int statu
 /* Notes how long a query took, from its arrival to its answer. */
 void metrics_observe(struct metrics *metrics, uint64_t duration_ns);
 
-/* Notes how much a query had allocated at once. */
-void metrics_observe_memory(struct metrics *metrics, uint64_t bytes);
+/* Has WORK do what it does with CONTEXT within LIMIT_BYTES (common/meter.h), and notes the most
+   that it had at once.  Returns that. */
+size_t metrics_meter(struct metrics *metrics, size_t limit_bytes, void (*work)(void *context),
+                     void *context);
 
 void metrics_connected(struct metrics *metrics);
 void metrics_disconnected(struct metrics *metrics);

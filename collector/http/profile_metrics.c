@@ -16,6 +16,7 @@
 #include "proto/batch.h"
 #include "query/query.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { RELEASE_SHARE_MIN = 100 /* the whole, divided by it */ };
@@ -86,21 +87,23 @@ static void print_watched(struct watch *watch, const char *function, struct buf 
   }
 }
 
-static void print_all(const struct view_tree *tree, const struct option_list *watched,
-                      struct arena *arena, struct buf *ret) {
+static int print_all(const struct view_tree *tree, const struct option_list *watched,
+                     struct arena *arena, struct buf *ret) {
   struct watch watch;
   print_nameless(tree, ret);
-  if (watched == NULL || watched->count == 0 || begin_watch(tree, arena, &watch) != 0) return;
+  if (watched == NULL || watched->count == 0) return 0;
+  if (begin_watch(tree, arena, &watch) != 0) return -ENOMEM;
   buf_printf(ret,
              "# HELP fleetprof_function_cpu_ratio Share of a release's CPU time in a watched "
              "function and below it, of the last %d seconds.\n"
              "# TYPE fleetprof_function_cpu_ratio gauge\n",
              PROFILE_METRICS_RANGE_S);
   for (unsigned i = 0; i < watched->count; i++) print_watched(&watch, watched->values[i], ret);
+  return 0;
 }
 
-void profile_metrics_print(const struct http_parts *parts, struct arena *arena, struct buf *ret) {
-  if (parts->store == NULL) return;
+int profile_metrics_print(const struct http_parts *parts, struct arena *arena, struct buf *ret) {
+  if (parts->store == NULL) return 0;
   const struct query_source source = {parts->store, parts->symbolizer};
   bool is_watching = parts->watched != NULL && parts->watched->count > 0;
   uint64_t to_ms = clock_walltime_ns() / NS_PER_MS;
@@ -113,5 +116,6 @@ void profile_metrics_print(const struct http_parts *parts, struct arena *arena, 
       .without_intervals = true,
       .deadline_ns = clock_monotonic_ns() + PROFILE_METRICS_DEADLINE_S * NS_PER_SECOND};
   struct view_tree tree = {0};
-  if (query_tree(&source, &range, arena, &tree) == 0) print_all(&tree, parts->watched, arena, ret);
+  int error = query_tree(&source, &range, arena, &tree);
+  return error != 0 ? error : print_all(&tree, parts->watched, arena, ret);
 }

@@ -10,11 +10,11 @@ struct http_parts;
 
 enum {
   PROFILE_METRICS_RANGE_S = 300, /* what they are of */
-  PROFILE_METRICS_DEADLINE_S = 2 /* what making them may hold others up: else there are none */
+  PROFILE_METRICS_DEADLINE_S = 2 /* what making them may hold others up */
 };
 
-/* Appends them to RET, or nothing where the store does not answer in time; ARENA is for the time of
-   the call. */
-void profile_metrics_print(const struct http_parts *parts, struct arena *arena, struct buf *ret);
+/* Appends them to RET; ARENA is for the time of the call.  Returns 0, or -errno where the store
+   does not answer, or not in time: RET may have a part of them then. */
+int profile_metrics_print(const struct http_parts *parts, struct arena *arena, struct buf *ret);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "common/meter.h"
+#include "metrics.h"
 #include "query/near_names.h"
 #include "router.h"
 
@@ -50,14 +51,17 @@ void query_answer_no_memory(struct request *request, const char *advice) {
                  limit >> 20, advice);
 }
 
-size_t query_answer_make(struct request *request) {
-  meter_start(find_limit(request));
+static void make(void *context) {
+  struct request *request = context;
   request->route->answer(request);
   int status = request->answer.status;
   if (meter_was_refused() && status != 422 && status < 500)
     query_answer_no_memory(request, "narrow match or the time range");
   if (request->wants_gzip) answer_compress(&request->answer);
-  return meter_stop();
+}
+
+size_t query_answer_make(struct request *request) {
+  return metrics_meter(request->service->metrics, find_limit(request), make, request);
 }
 
 void query_answer_end(struct request *request, int error) {

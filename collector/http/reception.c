@@ -101,7 +101,7 @@ static void on_job_done(struct job *job, bool was_run) {
 /* A question, within the memory that it may have; the others have what they were made with. */
 static void make_answer(struct request *request) {
   if (is_question(request)) {
-    metrics_observe_memory(request->service->metrics, query_answer_make(request));
+    query_answer_make(request);
     return;
   }
   request->route->answer(request);
