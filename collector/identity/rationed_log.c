@@ -29,7 +29,7 @@ enum {
   SUBJECT_BYTES = 160, /* a board's name has 128 */
   WHAT_BYTES = 768,
   STOP_MS = 2000, /* for what waits to be written */
-  /* All that are noted in that time: none is forgotten too early. */
+  /* All that are noted in that time: with those before them none is forgotten too early. */
   LINES_KNOWN = LINES_PER_SECOND * RATIONED_LOG_APART_S_MAX,
 };
 
@@ -37,8 +37,10 @@ struct line {
   char subject[SUBJECT_BYTES], what[WHAT_BYTES];
 };
 
-struct known_line {
-  uint64_t hash, second;
+struct known_lines {
+  struct table table;           /* the hash of a line to its place in */
+  uint64_t second[LINES_KNOWN]; /* when it was noted last */
+  uint32_t count;
 };
 
 struct rationed_log {
@@ -55,8 +57,8 @@ struct rationed_log {
   uint64_t left_out;      /* since a line last said so */
   unsigned first, count;
   struct line waiting[LINES_WAITING_MAX];
-  struct known_line known[LINES_KNOWN]; /* the newest, in turn */
-  unsigned next_known;
+  struct known_lines known[2]; /* when one is full the other begins anew */
+  unsigned newest;             /* of the two */
 };
 
 /* Waits for a line, or for the end; false: there will be no more. */
@@ -83,6 +85,7 @@ static void tell_left_out(const struct rationed_log *log, uint64_t left_out) {
 }
 
 static void release(struct rationed_log *log) {
+  for (unsigned i = 0; i < 2; i++) table_fini(&log->known[i].table);
   pthread_cond_destroy(&log->changed);
   pthread_mutex_destroy(&log->lock);
   free(log);
@@ -127,13 +130,37 @@ static bool has_place(struct rationed_log *log) {
   return log->noted < LINES_PER_SECOND && log->count < LINES_WAITING_MAX;
 }
 
+/* Returns when the line of HASH was noted, or NULL. */
+static uint64_t *find_known(struct known_lines *lines, uint64_t hash) {
+  uint32_t cursor, at = table_find(&lines->table, hash, &cursor);
+  return at == TABLE_NONE ? NULL : &lines->second[at];
+}
+
 /* With the lock held, in log->second. */
-static bool was_noted_lately(const struct rationed_log *log, uint64_t hash) {
-  for (unsigned i = 0; log->apart_s != 0 && i < LINES_KNOWN; i++) {
-    const struct known_line *line = &log->known[i];
-    if (line->hash == hash && log->second - line->second < log->apart_s) return true;
+static bool was_noted_lately(struct rationed_log *log, uint64_t hash) {
+  for (unsigned i = 0; i < 2; i++) {
+    const uint64_t *second = find_known(&log->known[i], hash);
+    if (second != NULL && log->second - *second < log->apart_s) return true;
   }
   return false;
+}
+
+/* With the lock held.  What there is no memory for is noted again. */
+static void keep_known(struct rationed_log *log, uint64_t hash) {
+  struct known_lines *lines = &log->known[log->newest];
+  uint64_t *second = find_known(lines, hash);
+  if (second != NULL) {
+    *second = log->second;
+    return;
+  }
+  if (lines->count == LINES_KNOWN) {
+    log->newest = 1 - log->newest;
+    lines = &log->known[log->newest];
+    table_clear(&lines->table);
+    lines->count = 0;
+  }
+  lines->second[lines->count] = log->second;
+  if (table_add(&lines->table, hash, lines->count) == 0) lines->count++;
 }
 
 /* With the lock held. */
@@ -142,8 +169,7 @@ static void add(struct rationed_log *log, const char *subject, const char *what,
   snprintf(log->waiting[at].subject, SUBJECT_BYTES, "%s", subject);
   snprintf(log->waiting[at].what, WHAT_BYTES, "%s", what);
   log->noted++;
-  log->known[log->next_known] = (struct known_line){hash, log->second};
-  log->next_known = (log->next_known + 1) % LINES_KNOWN;
+  if (log->apart_s != 0) keep_known(log, hash);
   pthread_cond_signal(&log->changed);
 }
 

@@ -63,17 +63,25 @@ static void another_or_other_words_are_noted(void **state) {
   assert_int_equal(count(log, "renewed"), 3);
 }
 
-/* Whatever others have noted meanwhile. */
-static void none_is_forgotten_within_the_minute(void **state) {
-  struct rationed_log *log = *state;
+/* One line each of COUNT others from FROM_S on, as fast as they may. */
+static void note_others(struct rationed_log *log, uint64_t from_s, unsigned count) {
   char name[32];
-  rationed_log_note(log, "press-7", "renewed");
-  for (unsigned i = 1; i < APART_S * A_SECOND - 1; i++) { /* leaves a place in the last second */
-    now_s = 1000 + i / A_SECOND;
-    snprintf(name, sizeof name, "edge-%u", i);
+  for (unsigned i = 0; i < count; i++) {
+    now_s = from_s + i / A_SECOND;
+    snprintf(name, sizeof name, "edge-%llu-%u", (unsigned long long)from_s, i);
     rationed_log_note(log, name, "renewed");
     if (i % A_SECOND == 0) usleep(1000); /* the queue is short */
   }
+}
+
+/* Whatever others have noted before and meanwhile. */
+static void none_is_forgotten_within_the_minute(void **state) {
+  struct rationed_log *log = *state;
+  note_others(log, 1000 - APART_S, APART_S * A_SECOND - 1);
+  usleep(100000); /* until the queue has a place for sure */
+  now_s = 1000;
+  rationed_log_note(log, "press-7", "renewed");
+  note_others(log, 1000, APART_S * A_SECOND - 2); /* leaves a place in the last second */
   now_s = 1000 + APART_S - 1;
   rationed_log_note(log, "press-7", "renewed");
   assert_int_equal(count(log, "press-7: renewed\n"), 1);
