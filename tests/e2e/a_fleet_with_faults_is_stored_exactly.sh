@@ -28,5 +28,14 @@ twice=$(curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_ba
 [ "$twice" -gt 0 ] || fail "no batch came twice: nothing was tried"
 told=$(awk '$1 == "referring" { print $2 }' "$W/fleet")
 [ "$told" -gt 0 ] || fail "no batch was told by the one before: nothing was tried"
+
+# Where nothing is cut each that is sent comes once: both ends count the same.
+counted() { curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_batches_referring_total" { print $2 }'; }
+before=$(counted)
+"$targets/../fleet/fleetsim" --data "$W/data" --agents "127.0.0.1:$A" "${recordings[@]}" --boards 10 --threads 1 --steady \
+  --duration 2s --window 200ms >"$W/whole" 2>"$W/fleet.err" || fail "the boards end with $?: $(tail -n 1 "$W/fleet.err")"
+sent=$(awk '$1 == "referring" { print $2 }' "$W/whole") came=$(($(counted) - before))
+[ "$sent" -gt 0 ] && [ "$sent" = "$came" ] || fail "$sent batches were sent as told by the one before, $came came"
+! grep '^warn sqlite' "$W/collector.log" || fail "that is how a healthy store works" # and one that is taken over
 say "$agreed; $told batches were told by the one before"
 say "$twice batches came again since the collector was killed, $known acks were known already"

@@ -460,6 +460,31 @@ static void perf_is_for_who_did_not_ask_for_anything_else(void **state) {
   }
 }
 
+/* Windows end in the spool here. */
+void __wrap_uplink_kick(struct uplink *uplink);
+void __wrap_uplink_kick(struct uplink *uplink) {
+  (void)uplink;
+}
+
+/* Everybody pays for windows, and anybody can begin runs. */
+static void of_a_daemon_for_all_others_than_root_begin_a_window_in_ten_seconds(void **state) {
+  static const struct {
+    bool is_system;
+    uint32_t uid;
+    unsigned age_s;
+    bool begins;
+  } rows[] = {
+      {true, 1000, 5, false}, {true, 1000, 10, true}, {true, 0, 5, true}, {false, 1000, 5, true}};
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    uint64_t before_ns = clock_monotonic_ns() - rows[i].age_s * NS_PER_SECOND;
+    bench->settings.is_system = rows[i].is_system;
+    bench->worker.closed_ns = before_ns;
+    run_note_begin_window(&bench->worker, rows[i].uid);
+    assert_int_equal(bench->worker.closed_ns != before_ns, rows[i].begins);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ladder_make, ladder_unmake)
@@ -485,6 +510,7 @@ int main(void) {
       TEST(what_run_has_said_of_perf_is_not_said_again),
       TEST(what_a_sampled_program_starts_is_covered_and_what_was_there_before_is_not),
       TEST(perf_is_for_who_did_not_ask_for_anything_else),
+      TEST(of_a_daemon_for_all_others_than_root_begin_a_window_in_ten_seconds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

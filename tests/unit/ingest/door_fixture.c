@@ -49,12 +49,11 @@ int door_start(struct door *door) {
 }
 
 void door_shut(struct door *door) {
-  if (door->ingest == NULL) return;
+  if (door->is_shut) return;
   if (write(door->stop_pipe[1], "", 1) != 1) abort();
   pthread_join(door->thread, NULL);
   ingest_stop(door->ingest);
-  ingest_free(door->ingest);
-  door->ingest = NULL;
+  door->is_shut = true;
 }
 
 static int door_remove(const char *path, const struct stat *status, int kind, struct FTW *walk) {
@@ -64,6 +63,7 @@ static int door_remove(const char *path, const struct stat *status, int kind, st
 
 void door_stop(struct door *door) {
   door_shut(door);
+  ingest_free(door->ingest);
   event_free(door->stop);
   event_base_free(door->loop);
   symbolizer_close(door->symbolizer);

@@ -24,13 +24,14 @@ struct door {
   struct event_base *loop;
   struct event *stop;
   struct ingest *ingest;
+  bool is_shut;
   pthread_t thread;
   int stop_pipe[2];
 };
 
 /* Opens everything and starts the loop.  Returns 0, or -1 with the reason on stderr. */
 int door_start(struct door *door);
-/* Ends the loop and closes the door; the store and the rest stay open. */
+/* Ends the loop and closes the door; its figures stay, the store and the rest stay open. */
 void door_shut(struct door *door);
 void door_stop(struct door *door); /* and removes the folder */
 

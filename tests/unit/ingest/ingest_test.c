@@ -5,6 +5,7 @@
 
 #include "board_fixture.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 static void two_boards_enrol_and_what_is_acked_is_stored(void **state) {
@@ -270,6 +271,20 @@ static void an_address_that_cannot_be_had_is_an_error_in_words(void **state) {
   event_base_free(loop);
 }
 
+/* A scrape may be waiting for the end.  What is freed is overwritten, so that it is seen. */
+static void the_figures_outlive_the_door(void **state) {
+  (void)state;
+  mallopt(M_PERTURB, 0x5a);
+  enrol("edge-1");
+  greet(&peer, "edge-1", 11);
+  send_batch(&peer, 11, 1);
+  assert_acked(&peer, 1);
+  peer_close(&peer);
+  door_shut(&door);
+  assert_int_equal(door_metric(&door, "batches_stored_total"), 1);
+  mallopt(M_PERTURB, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       AT_DOOR(two_boards_enrol_and_what_is_acked_is_stored),
@@ -283,6 +298,7 @@ int main(void) {
       AT_DOOR(what_was_sent_before_the_end_is_acked_before_the_end),
       AT_DOOR(who_says_nothing_is_sent_away_in_time),
       AT_DOOR(pings_are_answered_and_keep_the_books),
+      AT_DOOR(the_figures_outlive_the_door),
       AT_DOOR(an_address_that_cannot_be_had_is_an_error_in_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
