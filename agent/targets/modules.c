@@ -222,14 +222,26 @@ uint32_t modules_add_known(struct modules *modules, const char *name, struct spa
   return row;
 }
 
+static uint32_t tell_of(const struct modules *modules, uint32_t row, const char *open_path) {
+  const struct module *m = &modules->rows[row];
+  modules->on_file(modules->context, span_of(m->id, m->id_bytes), m->path, open_path);
+  return row;
+}
+
+/* The row of a file that is known, by another process's way to it: the one before may be gone. */
+static uint32_t find_file(const struct modules *modules, uint32_t index,
+                          const struct module_stamp *stamp, const char *open_path) {
+  uint32_t row = find_row(modules, span_of_string(modules->rows[index].path), stamp);
+  if (row == MODULE_NONE || modules->rows[row].state != IDENTIFIED) return row;
+  return tell_of(modules, row, open_path);
+}
+
 /* A new row for a file under the name of INDEX. */
 static uint32_t add_file(struct modules *modules, uint32_t index, const struct module_stamp *stamp,
                          const struct module_identity *identity, const char *open_path) {
   uint32_t row = add_row(modules, span_of_string(modules->rows[index].path), stamp, LOST);
   if (row == MODULE_NONE || !store_identity(&modules->rows[row], identity)) return MODULE_NONE;
-  const struct module *m = &modules->rows[row];
-  modules->on_file(modules->context, span_of(m->id, m->id_bytes), m->path, open_path);
-  return row;
+  return tell_of(modules, row, open_path);
 }
 
 /* The row of the file that is under the name of INDEX now. */
@@ -242,7 +254,7 @@ static uint32_t identify_near(struct modules *modules, uint32_t index, pid_t pid
   int fd = module_file_open(m->path, pid, m->stamp.inode, open_path);
   if (fd < 0) return MODULE_NONE;
   if (module_file_stamp(fd, &stamp) == 0) {
-    row = find_row(modules, span_of_string(m->path), &stamp);
+    row = find_file(modules, index, &stamp, open_path);
     if (row == MODULE_NONE && module_file_identify(fd, &stamp, &identity) == 0)
       row = add_file(modules, index, &stamp, &identity, open_path);
   }
@@ -256,7 +268,7 @@ static uint32_t identify_far(struct modules *modules, uint32_t index, pid_t pid)
   struct far_question question = {m->path, pid, m->stamp.device, m->stamp.inode};
   if (far_files_ask(&modules->far, &question, NULL, &answer) != 0 || answer.error != 0)
     return MODULE_NONE;
-  uint32_t row = find_row(modules, span_of_string(m->path), &answer.stamp);
+  uint32_t row = find_file(modules, index, &answer.stamp, answer.open_path);
   if (row != MODULE_NONE) return row;
   return add_file(modules, index, &answer.stamp, &answer.identity, answer.open_path);
 }

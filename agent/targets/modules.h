@@ -36,7 +36,8 @@ struct module_file {
   uint64_t device;  /* mount_info.h's, of the mapping; 0: not known */
 };
 
-/* Told of each file when it is identified: its id, its path, and a path that opens it now. */
+/* Told of each file when it is identified, and again by each process in which that is done: its id,
+   its path, and a path that opens it now. */
 typedef void modules_on_file(void *context, struct span id, const char *path,
                              const char *open_path);
 

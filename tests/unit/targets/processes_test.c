@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "proto/batch.h"
+#include "proto/limits.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -25,6 +26,7 @@ enum { TARGET = 1, NOBODY = 0x3ffffff0 /* above every pid_max */ };
 static struct modules *modules;
 static struct processes *processes;
 static unsigned files_seen;
+static char last_open_path[LIMIT_PATH_BYTES + 32];
 
 static void on_file(void *context, struct span id, const char *path, const char *open_path) {
   struct stat found;
@@ -32,6 +34,7 @@ static void on_file(void *context, struct span id, const char *path, const char 
   assert_true(id.len > 0);
   assert_int_equal(path[0], '/');
   assert_int_equal(stat(open_path, &found), 0);
+  snprintf(last_open_path, sizeof last_open_path, "%s", open_path);
   files_seen++;
 }
 
@@ -78,6 +81,30 @@ static void our_own_code_is_found_by_address(void **state) {
   /* Once known, a file is not read again. */
   process_resolve(processes, self, &pc, 1, &frame);
   assert_int_equal(files_seen, 1);
+}
+
+/* By which it is sent: the process before may be gone, and its way with it. */
+static void the_way_to_a_file_is_by_the_process_that_was_met_last(void **state) {
+  (void)state;
+  char expected[32];
+  struct code_frame frame;
+  uint64_t pc = (uint64_t)(uintptr_t)&the_way_to_a_file_is_by_the_process_that_was_met_last;
+  struct process *self = processes_get(processes, getpid(), TARGET, -1);
+  assert_int_equal(process_resolve(processes, self, &pc, 1, &frame), 1);
+  uint32_t module = frame.module;
+  pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  struct process *other = processes_get(processes, child, TARGET, -1);
+  assert_int_equal(process_resolve(processes, other, &pc, 1, &frame), 1);
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  assert_int_equal(frame.module, module);
+  assert_int_equal(files_seen, 2);
+  snprintf(expected, sizeof expected, "/proc/%d/root/", (int)child);
+  assert_memory_equal(last_open_path, expected, strlen(expected));
 }
 
 static void two_targets_that_claim_one_process_do_not_have_it_read_each_time(void **state) {
@@ -349,6 +376,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
       TEST(our_own_code_is_found_by_address),
+      TEST(the_way_to_a_file_is_by_the_process_that_was_met_last),
       TEST(two_targets_that_claim_one_process_do_not_have_it_read_each_time),
       TEST(mappings_that_change_without_end_are_read_once_a_second),
       TEST(a_stack_ends_at_the_first_caller_outside_of_code),
