@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced after lib.sh by the tests of deploy/quickstart.sh: `root` is a copy of the sources below the tests' build folder.
-# They share it, so that all is built once and nobody's own build/ is touched, nor what the next one finds spoilt by one that
-# was killed.
+# They share it, one at a time, so that all is built once and nobody's own build/ is touched, nor what the next one finds spoilt
+# by one that was killed.
 root=${FLEETPROF_TARGETS:?the tests\' programs: the copy is made beside them}/../quickstart
 mkdir -p "$root" && root=$(cd "$root" && pwd) || fail "$root: no folder for a copy of the sources"
+exec {turn}>"$root.lock" && flock "$turn" || fail "$root.lock: cannot be locked" # until the last of our processes has ended
 find "$root" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
 tar -C "$(dirname "${BASH_SOURCE[0]}")/../.." -c --exclude='./build*' --exclude=./.git --exclude-tag-all=CMakeCache.txt . |
   tar -x -C "$root" || fail "$root: the sources cannot be copied"
