@@ -106,7 +106,7 @@ export function Empty({ title, hint, command, children }:
   return <section class="empty">
     <h2>{title}</h2>
     <p>{hint}</p>
-    <pre tabIndex={0}>{command}</pre>
+    <pre>{command}</pre>
     {children}
   </section>;
 }
