@@ -3,6 +3,7 @@
 # that it travels inside the program; a page without a script has none to embed.  The ETag is the start of the file's SHA-256.
 set(files "/|index.html|text/html"
           "/app.js|app.js|text/javascript"
+          "/early.js|early.js|text/javascript"
           "/style.css|style.css|text/css"
           "/icon.svg|icon.svg|image/svg+xml")
 set(bytes "")

@@ -13,6 +13,7 @@ const common = {
 };
 await mkdir(out, { recursive: true });
 await build({ ...common, entryPoints: ["src/app.tsx"], outfile: join(out, "app.js"), minify: true });
+await build({ ...common, entryPoints: ["src/early.ts"], outfile: join(out, "early.js"), minify: true, format: "iife" });
 await build({ ...common, entryPoints: ["style.css"], outfile: join(out, "style.css"), minify: true });
 for (const name of ["index.html", "icon.svg"]) await copyFile(name, join(out, name));
 if (rest.includes("--tests")) {

@@ -108,6 +108,7 @@ const struct route routes[] = {
      "a_to b_from b_to",
      api_asset, "the page; its parameters are what it shows"},
     {"GET", "/app.js", ROLE_NONE, LANE_LOOP, "", api_asset, "the page's script"},
+    {"GET", "/early.js", ROLE_NONE, LANE_LOOP, "", api_asset, "what the page asks first"},
     {"GET", "/style.css", ROLE_NONE, LANE_LOOP, "", api_asset, "the page's style"},
     {"GET", "/icon.svg", ROLE_NONE, LANE_LOOP, "", api_asset, "the page's icon"},
 };

@@ -6,9 +6,9 @@ import { gzipSync } from "node:zlib";
 
 const GZIP_BYTES_MAX = 150 * 1000;
 const [dir] = process.argv.slice(2);
-const script = await readFile(join(dir, "app.js"));
+const script = Buffer.concat(await Promise.all(["early.js", "app.js"].map((name) => readFile(join(dir, name)))));
 const bytes = gzipSync(script, { level: 3 }).length; // as the collector does it
-console.log(`app.js: ${bytes} bytes with gzip, of ${GZIP_BYTES_MAX}`);
+console.log(`its scripts: ${bytes} bytes with gzip, of ${GZIP_BYTES_MAX}`);
 if (bytes >= GZIP_BYTES_MAX) throw new Error("the page's script is too large");
 const all = [script, ...await Promise.all(["index.html", "style.css"].map((name) => readFile(join(dir, name))))].join("\n");
 const elsewhere = all.match(/(src|href)="https?:[^"]*|@import[^;]*https?:|url\(["']?https?:[^)]*|import\(["']https?:[^)]*/g);

@@ -150,12 +150,14 @@ async function problemOf(answer: Response): Promise<Problem> {
 // Below the page's own address, wherever a proxy has put it.
 export const here = (path: string): string => new URL("." + path, document.baseURI).href;
 
-// Questions that were begun before anybody awaits their answers; each is taken once.
-const early = new Map<string, Promise<Response>>();
+declare global { // of two scripts: early.ts is one by itself
+  var early: Map<string, Promise<Response>> | undefined;
+}
 
+// A question that was begun before anybody awaited its answer; it is taken once.
 function take(url: string): Promise<Response> | undefined {
-  const begun = early.get(url);
-  early.delete(url);
+  const begun = globalThis.early?.get(url);
+  globalThis.early?.delete(url);
   return begun;
 }
 
@@ -163,7 +165,7 @@ export function askEarly(path: string, parameters: Parameters): void {
   const url = urlOf(path, parameters);
   const begun = fetch(here(url), { headers: headers() });
   begun.catch(() => {}); // who takes it hears of it
-  early.set(url, begun);
+  globalThis.early = new Map([[url, begun]]);
 }
 
 async function get(url: string, signal?: AbortSignal): Promise<Response> {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import "./early"; // the first of all
 import { render } from "preact";
 import { Page } from "./views/page";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comes before all else that the page is made of: libraries and a first drawing take as long as some frames, during which
-// the collector answers already.
+// A script by itself, which is here and runs long before the page's: what that takes to come, to be read and to draw are
+// frames during which the collector answers already.
 import { askEarly } from "./api";
 import { firstQuestion } from "./model/question";
 import { parseSelection } from "./model/selection";
