@@ -11,7 +11,7 @@
  */
 #include "intake_packet.h"
 
-#include "keeper/passed_fds.h"
+#include "intake/passed_fds.h"
 
 #include <errno.h>
 #include <stdbool.h>

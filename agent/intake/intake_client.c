@@ -15,6 +15,7 @@
 
    It runs in strangers' processes too (the preload's constructor): libc only, no allocation. */
 #include "intake_client.h"
+#include "passed_fds.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,29 +144,11 @@ static int send_request(int socket, const struct intake_call *call, uint64_t dea
   }
 }
 
-/* Takes the first ROOM descriptors of MESSAGE and closes all others. */
-static void take_fds(struct msghdr *message, int *fds, unsigned room) {
-  unsigned taken = 0;
-  for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header != NULL;
-       header = CMSG_NXTHDR(message, header)) {
-    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < count; i++) {
-      int fd;
-      memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-      if (taken < room)
-        fds[taken++] = fd;
-      else
-        close(fd);
-    }
-  }
-}
-
 /* Those that MESSAGE brought, as CALL takes them. */
 static void take_answer_fds(const struct intake_call *call, struct msghdr *message,
                             struct intake_answer *answer) {
   int fds[1 + INTAKE_ANSWER_MORE] = {-1, -1, -1};
-  take_fds(message, fds, call->takes_more ? 1 + INTAKE_ANSWER_MORE : 1);
+  passed_fds_take(message, fds, call->takes_more ? 1 + INTAKE_ANSWER_MORE : 1);
   answer->fd = fds[0];
   memcpy(answer->more, fds + 1, sizeof answer->more);
 }

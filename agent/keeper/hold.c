@@ -12,9 +12,9 @@
    Both ends are ours and of one build, so the struct needs no encoding; lengths are checked all the
    same, since a half-written worker is what this exists for. */
 #include "hold.h"
-#include "passed_fds.h"
 
 #include "common/clock.h"
+#include "intake/passed_fds.h"
 #include "ring/ring_format.h"
 
 #include <errno.h>

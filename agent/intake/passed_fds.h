@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptors that came beside a packet. */
-#ifndef KEEPER_PASSED_FDS_H
-#define KEEPER_PASSED_FDS_H
+#ifndef INTAKE_PASSED_FDS_H
+#define INTAKE_PASSED_FDS_H
 
 struct msghdr;
 
