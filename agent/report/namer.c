@@ -20,12 +20,12 @@
 #include "elf/other_roots.h"
 #include "symbol/index_file.h"
 #include "symbol/nursery.h"
+#include "symbol/nursery_index.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -126,29 +126,6 @@ static int open_any(struct namer *namer, const struct profile_module *module, ch
   return elsewhere >= 0 ? elsewhere : fd;
 }
 
-/* Has the worker index ELF.  Returns the descriptor of the index or -errno. */
-static int make_index(struct namer *namer, int elf, char *why) {
-  struct nursery_result result;
-  int index = memfd_create("symbol-index", MFD_CLOEXEC);
-  if (index < 0) return -errno;
-  const struct worker_job job = {.elf = elf, .index = index, .depth = INDEX_ALL};
-  int error = nursery_run(namer->nursery, &job, &result);
-  if (error == 0 && result.outcome == NURSERY_TIMED_OUT) {
-    snprintf(why, LIMIT_VALUE_BYTES, "reading its file takes too long on this machine");
-    error = -ETIMEDOUT;
-  } else if (error == 0 && result.outcome != NURSERY_REPLIED) {
-    snprintf(why, LIMIT_VALUE_BYTES, "reading its file ended the worker (signal %d)",
-             result.signal);
-    error = -EBADMSG;
-  } else if (error == 0 && result.reply.status != 0) {
-    memcpy(why, result.reply.reason, LIMIT_VALUE_BYTES);
-    error = result.reply.status < 0 ? result.reply.status : -EBADMSG;
-  }
-  if (error == 0) return index;
-  close(index);
-  return error;
-}
-
 static int load_one(struct namer *namer, const struct profile_module *module,
                     struct loaded *loaded) {
   if (namer->nursery == NULL) {
@@ -158,7 +135,7 @@ static int load_one(struct namer *namer, const struct profile_module *module,
   }
   int elf = open_any(namer, module, loaded->why);
   if (elf < 0) return elf; /* and why */
-  int index = make_index(namer, elf, loaded->why);
+  int index = nursery_index(namer->nursery, elf, loaded->why, sizeof loaded->why);
   close(elf);
   if (index < 0) return index;
   int error = index_file_read(index, &loaded->file);

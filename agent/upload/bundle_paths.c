@@ -7,12 +7,12 @@
 #include "proto/limits.h"
 #include "symbol/index_file.h"
 #include "symbol/nursery.h"
+#include "symbol/nursery_index.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { FILE_MS_MAX = 120000 };
@@ -36,25 +36,6 @@ void bundle_reader_close(struct bundle_reader *reader) {
   if (reader == NULL) return;
   nursery_close(reader->nursery);
   free(reader);
-}
-
-/* Has the worker index FD.  Returns the descriptor of the index or -errno. */
-static int make_index(struct bundle_reader *reader, int fd, char *why, size_t why_len) {
-  struct nursery_result result;
-  int index = memfd_create("symbol-index", MFD_CLOEXEC);
-  if (index < 0) return -errno;
-  const struct worker_job job = {.elf = fd, .index = index, .depth = INDEX_ALL};
-  int error = nursery_run(reader->nursery, &job, &result);
-  if (error == 0 && result.outcome != NURSERY_REPLIED) {
-    snprintf(why, why_len, "reading it ended the worker (signal %d)", result.signal);
-    error = -EBADMSG;
-  } else if (error == 0 && result.reply.status != 0) {
-    snprintf(why, why_len, "%.*s", LIMIT_VALUE_BYTES, result.reply.reason);
-    error = result.reply.status < 0 ? result.reply.status : -EBADMSG;
-  }
-  if (error == 0) return index;
-  close(index);
-  return error;
 }
 
 static int take_paths(const struct symbol_index *index, struct arena *arena,
@@ -86,7 +67,7 @@ static int read_index(int fd, struct arena *arena, struct bundle_paths *ret) {
 int bundle_paths_read(struct bundle_reader *reader, int fd, struct arena *arena,
                       struct bundle_paths *ret, char *why, size_t why_len) {
   *why = '\0';
-  int index = make_index(reader, fd, why, why_len);
+  int index = nursery_index(reader->nursery, fd, why, why_len);
   int error = index < 0 ? index : read_index(index, arena, ret);
   if (index >= 0) close(index);
   if (error != 0 && *why == '\0') snprintf(why, why_len, "%s", strerror(-error));

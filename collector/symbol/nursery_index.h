@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The index of a file, for who keeps none: made by a worker, in memory. */
+#ifndef SYMBOL_NURSERY_INDEX_H
+#define SYMBOL_NURSERY_INDEX_H
+
+#include <stddef.h>
+
+struct nursery;
+
+/* Has a worker of NURSERY index the whole of ELF, which is borrowed.  Returns a descriptor of the
+   index (index_file_read), which the caller closes; or -errno, with WHY in words where the file or
+   the time it takes is the reason, else untouched. */
+int nursery_index(struct nursery *nursery, int elf, char *why, size_t why_len);
+
+#endif
