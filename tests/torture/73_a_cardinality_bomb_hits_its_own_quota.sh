@@ -49,6 +49,7 @@ counts_quota() { [ "$(asked "d['loss']['dropped'].get('quota', 0)")" -gt 0 ]; }
 until_true 20 counts_quota || fail "its status tells of no loss by quota: $(lost)"
 kill "$(cat "$B/fleetprofd.pid")" # its last word has the books
 until_true 10 is_gone "$(cat "$B/fleetprofd.pid")" || fail "the daemon does not end"
+tells_quota() { [ "$(api loss | json "next(b['dropped'].get('quota', 0) for b in d['boards'] if b['board'] == 'daemon')")" -gt 0 ]; }
+until_true 20 tells_quota || fail "no loss by quota: $(api loss)"
 until_true 20 books_are_closed daemon || fail "its books do not close: $(api loss)"
-[ "$(api loss | json "next(b['dropped'].get('quota', 0) for b in d['boards'] if b['board'] == 'daemon')")" -gt 0 ] || fail "no loss by quota: $(api loss)"
 say "a daemon over its quota: $(books daemon) produced, stored, dropped, pending"
