@@ -154,6 +154,8 @@ declare global { // of two scripts: early.ts is one by itself
   var early: Map<string, Promise<Response>> | undefined;
 }
 
+const EARLY_MS = 10000; // it is taken by then, or an old answer to whoever asks later
+
 // A question that was begun before anybody awaited its answer; it is taken once.
 function take(url: string): Promise<Response> | undefined {
   const begun = globalThis.early?.get(url);
@@ -165,7 +167,8 @@ export function askEarly(path: string, parameters: Parameters): void {
   const url = urlOf(path, parameters);
   const begun = fetch(here(url), { headers: headers() });
   begun.catch(() => {}); // who takes it hears of it
-  globalThis.early = new Map([[url, begun]]);
+  const early = globalThis.early = new Map([[url, begun]]);
+  setTimeout(() => early.delete(url), EARLY_MS);
 }
 
 async function get(url: string, signal?: AbortSignal): Promise<Response> {

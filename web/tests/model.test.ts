@@ -218,6 +218,8 @@ test("what is asked before anything is drawn is of the view that a URL opens", (
 test("moments are written the same everywhere, a span names its day once", () => {
   const at = (text: string): number => new Date(text).getTime(); // of here, as a reader's
   assert.equal(moment(at("2026-01-31T23:05:09"), true), "2026-01-31 23:05:09");
+  assert.equal(moment(1764230400000000 * 1000), "1764230400000000000"); // microseconds in a link
+  assert.equal(spanText(Date.parse("never"), at("2026-01-31T12:00:00")), "NaN to 2026-01-31 12:00");
   assert.equal(spanText(at("2026-01-31T12:00:00"), at("2026-01-31T13:30:00")), "2026-01-31 12:00 to 13:30");
   assert.equal(spanText(at("2026-01-31T23:00:00"), at("2026-02-01T01:00:00")), "2026-01-31 23:00 to 2026-02-01 01:00");
   assert.deepEqual([0, 1, 1200].map((n) => counted(n, "board")), ["0 boards", "1 board", "1,200 boards"]);

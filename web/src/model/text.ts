@@ -36,7 +36,10 @@ const ISO_LOCALE = "sv";
 const DAY_TIME = new Intl.DateTimeFormat(ISO_LOCALE, { dateStyle: "short", timeStyle: "short" });
 const DAY_TIME_SECONDS = new Intl.DateTimeFormat(ISO_LOCALE, { dateStyle: "short", timeStyle: "medium" });
 
-export const moment = (at: number, hasSeconds = false): string => (hasSeconds ? DAY_TIME_SECONDS : DAY_TIME).format(at);
+// What is no moment, as a link may hold it, stays what it is.
+const MOMENT_MAX_MS = 8.64e15;
+export const moment = (at: number, hasSeconds = false): string =>
+  Math.abs(at) <= MOMENT_MAX_MS ? (hasSeconds ? DAY_TIME_SECONDS : DAY_TIME).format(at) : String(at);
 export const clock = (at: number): string => moment(at, true).slice(-8);
 
 // From one moment to another: the day of the second stands there where it is another one.

@@ -39,7 +39,7 @@ function BoardRow({ board, now, index }: { board: Board; now: number; index: num
     <td role="cell" title={shown(board.last_seen)}>{ago(board.last_seen, now)}</td>
     {cell(shown(board.sampler))}
     <td role="cell" class="number" title={rateTitle(board)}>{board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–"}</td>
-    {cell(stacks.split(",")[0] ?? "", stacks)}
+    {cell(stacks)}
     {cell(lossText(board.loss))}
     {cell(shown(board.labels["firmware"], 80))}
     {cell(shown(board.versions["fleetprofd"]))}
@@ -64,7 +64,7 @@ function BoardTable({ boards, now }: { boards: readonly Board[]; now: number }) 
   return <div class="scroll rows" ref={box} tabIndex={0} role="region" aria-label="Boards"
               onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
     <table role="table" aria-rowcount={boards.length + 1}>
-      <thead role="rowgroup"><tr role="row">{HEADS.map(([text, className]) => <th role="columnheader" scope="col" class={className}>{text}</th>)}</tr></thead>
+      <thead role="rowgroup"><tr role="row" aria-rowindex={1}>{HEADS.map(([text, className]) => <th role="columnheader" scope="col" class={className}>{text}</th>)}</tr></thead>
       <tbody role="rowgroup" id="boards" style={{ paddingTop: first * ROW_PX + "px", paddingBottom: (boards.length - last) * ROW_PX + "px" }}>{rows}</tbody>
     </table>
   </div>;
