@@ -15,6 +15,7 @@
 
    It runs in strangers' processes too (the preload's constructor): libc only, no allocation. */
 #include "intake_client.h"
+
 #include "passed_fds.h"
 
 #include <errno.h>

@@ -39,8 +39,8 @@
 enum { GROUP_BYTES = 64 << 20 };
 
 /* Of zstd, for what is stored for seconds until it has settled: a sixth of the time of level 1,
-   which boards take, and half as many bytes again (batches of redis, python3 and xz), which are a
-   page of the landing file either way. */
+   which boards take, and half as many bytes again as at that (batches of redis, python3 and xz),
+   which are a page of the landing file either way. */
 enum { LANDING_LEVEL = -50 };
 
 struct entry {

@@ -109,9 +109,9 @@ static int find_module(struct grouping *grouping, const struct store_forest *for
 
 int grouping_find(struct grouping *grouping, const struct walk_block *block,
                   const struct store_row *row, uint32_t *ret) {
-  const struct store_node *leaf = &block->forest->nodes[row->node];
-  if (is_by(grouping, "function")) return naming_find(&grouping->naming, block->forest, leaf, ret);
-  if (is_by(grouping, "module")) return find_module(grouping, block->forest, leaf->module, ret);
   *ret = grouping->of_block;
-  return 0;
+  if (grouping_is_by_block(grouping->by)) return 0;
+  const struct store_node *leaf = &block->forest->nodes[row->node];
+  return is_by(grouping, "function") ? naming_find(&grouping->naming, block->forest, leaf, ret)
+                                     : find_module(grouping, block->forest, leaf->module, ret);
 }

@@ -10,7 +10,7 @@
    reason: the points add up to what every other answer about this range says.
 
    What a block weighs together is enough, unless functions or modules are told apart: a year by
-   service reads no row.
+   service reads no row, and does not see that one is damaged.
 
    Points are kept in a hash table of those that are not empty, since a thousand threads of which
    each ran for a minute have few points a day. */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { CELL_BITS = 9 };
+enum { CELL_BITS = 9, DOUBLE_BIAS = 1023, DOUBLE_FRACTION_BITS = 52 /* IEEE 754 */ };
 _Static_assert(1 << CELL_BITS == SKETCH_CELLS, "a cell for each value of these bits");
 
 bool sketch_add(struct sketch *sketch, uint64_t hash) {
@@ -27,7 +27,7 @@ bool sketch_add(struct sketch *sketch, uint64_t hash) {
 
 /* 2 to the power of -CELL, by its bits: ldexp is a call, and half a batch's judgement was that. */
 static double share_of(uint8_t cell) {
-  uint64_t bits = (uint64_t)(1023 - cell) << 52;
+  uint64_t bits = (uint64_t)(DOUBLE_BIAS - cell) << DOUBLE_FRACTION_BITS;
   double share;
   memcpy(&share, &bits, sizeof share);
   return share;

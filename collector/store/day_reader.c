@@ -29,10 +29,6 @@ enum statement { NEXT_SERIES, NEXT_GROUPED, NEXT_BLOCK, HAS_BLOCK, LOSS, STATEME
 #define WINDOWS_OF_SERIES " FROM block WHERE series=?1 AND mid_ms>=?2 AND mid_ms<?3 AND id>?4"
 #define BLOCKS_OF_SERIES " FROM block WHERE series=?1 AND start_ms>=?2 AND start_ms<?3 AND tier=?4"
 
-/* Once there were 64: two of these are one of ours. */
-#define GROUP_OF_SERIES "(grp-1)%32+1"
-_Static_assert(STORE_GROUPS == 32, "as GROUP_OF_SERIES has it");
-
 static const char *const windows_sql[STATEMENTS] = {
     [NEXT_SERIES] = "SELECT id,labels,type,0 FROM series WHERE type<32 AND ?>>type&1"
                     " ORDER BY labels,type",
@@ -48,8 +44,8 @@ static const char *const windows_sql[STATEMENTS] = {
 static const char *const tiers_sql[STATEMENTS] = {
     [NEXT_SERIES] = "SELECT id,labels,type,0 FROM series WHERE grp=0 AND type<32 AND ?>>type&1"
                     " ORDER BY labels,type",
-    [NEXT_GROUPED] = "SELECT id,labels,type," GROUP_OF_SERIES " FROM series WHERE grp>0 AND"
-                     " type<32 AND ?>>type&1 ORDER BY 4,labels,type",
+    [NEXT_GROUPED] = "SELECT id,labels,type,grp FROM series WHERE grp>0 AND type<32 AND ?>>type&1"
+                     " ORDER BY grp,labels,type",
     [NEXT_BLOCK] = "SELECT id,start_ms,0,rows,raw_len,bytes,marks,count,weight" BLOCKS_OF_SERIES
                    " ORDER BY start_ms,marks,part",
     [HAS_BLOCK] = "SELECT 1" BLOCKS_OF_SERIES " LIMIT 1",
@@ -294,6 +290,12 @@ static bool has_pieces(const struct day_reader *reader, bool is_grouped) {
   return false;
 }
 
+/* Once there were 64 groups: two of these, which a list has one after the other, are one of ours.
+ */
+static uint32_t group_of(uint64_t number) {
+  return number > 0 ? (uint32_t)((number - 1) % STORE_GROUPS) + 1 : 0;
+}
+
 /* Steps through one of the two lists. */
 static int next_listed(struct day_reader *reader, uint32_t types, struct day_series *ret) {
   sqlite3_stmt *next = reader->statements[reader->listing];
@@ -305,7 +307,7 @@ static int next_listed(struct day_reader *reader, uint32_t types, struct day_ser
   *ret = (struct day_series){.id = db_u64(next, 0),
                              .text = db_text(next, 1),
                              .type = (uint32_t)db_u64(next, 2),
-                             .group = (uint32_t)db_u64(next, 3)};
+                             .group = group_of(db_u64(next, 3))};
   return 1;
 }
 

@@ -70,8 +70,8 @@ struct day_block {
 int day_reader_next_block(struct day_reader *reader, const struct day_series *series,
                           struct day_block *ret);
 
-/* The same, each block as one row of no node: what its rows weigh together.  Takes a hundredth of
-   the time. */
+/* The same, each block as one row of no node: what its rows weigh together, by what stands beside
+   them; whether they are damaged does not show.  Takes a hundredth of the time. */
 int day_reader_next_sum(struct day_reader *reader, const struct day_series *series,
                         struct day_block *ret);
 

@@ -30,7 +30,7 @@ struct known_board *known_boards_find(const struct known_boards *known, const ch
 static struct known_board *copy_of(const struct known_board *board) {
   size_t len = 0;
   for (int i = 0; i < KNOWN_BOARD_TEXTS; i++) len += strlen(board->texts[i]) + 1;
-  struct known_board *copy = malloc(sizeof *copy + len);
+  struct known_board *copy = len <= KNOWN_BOARD_BYTES_MAX ? malloc(sizeof *copy + len) : NULL;
   if (copy == NULL) return NULL;
   *copy = *board;
   char *room = (char *)(copy + 1);

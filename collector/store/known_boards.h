@@ -6,7 +6,12 @@
 
 #include <stdint.h>
 
-enum { KNOWN_BOARDS_MAX = 1 << 15, KNOWN_BOARD_TEXTS = 6, KNOWN_ASKED_NOT = UINT32_MAX };
+enum {
+  KNOWN_BOARDS_MAX = 1 << 15,
+  KNOWN_BOARD_BYTES_MAX = 1024, /* of texts: who has more asks the file; 32 MiB in all */
+  KNOWN_BOARD_TEXTS = 6,
+  KNOWN_ASKED_NOT = UINT32_MAX
+};
 
 /* Its texts, as known_board_text counts them. */
 enum known_text { KNOWN_NAME, KNOWN_ARCH, KNOWN_KERNEL, KNOWN_LABELS, KNOWN_SAMPLER, KNOWN_CLOCK };
@@ -28,7 +33,8 @@ void known_boards_fini(struct known_boards *known);
 /* Returns the board NAME, valid until it is kept again or forgotten, or NULL. */
 struct known_board *known_boards_find(const struct known_boards *known, const char *name);
 
-/* Keeps a copy of BOARD, in place of whoever stood there; where there is no memory, nobody. */
+/* Keeps a copy of BOARD, in place of whoever stood there; where there is no memory, or its texts
+   are too long, nobody. */
 void known_boards_keep(struct known_boards *known, const struct known_board *board);
 
 /* What was written of them may not have stayed. */

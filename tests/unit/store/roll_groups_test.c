@@ -83,6 +83,29 @@ static void groups_of_earlier_files_are_two_to_one(void **state) {
   free(now), free(then);
 }
 
+/* As a week of a fleet is drawn: sums of groups, and what came late beside them. */
+static void sums_over_boards_say_what_their_rows_weigh(void **state) {
+  struct world *world = *state;
+  char board[32];
+  for (unsigned i = 0; i < 80; i++) {
+    snprintf(board, sizeof board, "board-%u", i);
+    append_new(world->store, board, 1, 1, NOON_MS + i);
+  }
+  free(tell_all(world->store));
+  assert_int_equal(store_roll(world->store), 0);
+  append_new(world->store, "board-7", 1, 2, NOON_MS + 1000);
+  struct store_scan merging = {.to_ms = UINT64_MAX, .grain_ms = DAY_MS, .merges_boards = true};
+  struct told *rows = scan_as(world->store, merging);
+  merging.sums_will_do = true;
+  struct told *sums = scan_as(world->store, merging);
+  assert_true(rows->grouped_blocks > 0 && rows->grouped_blocks < rows->blocks);
+  assert_int_equal(sums->count, rows->count);
+  assert_int_equal(sums->weight, rows->weight);
+  assert_int_equal(sums->blocks, rows->blocks);
+  assert_int_equal(sums->grouped_blocks, rows->grouped_blocks);
+  free(rows), free(sums);
+}
+
 static void few_boards_are_not_merged(void **state) {
   struct world *world = *state;
   append_hours(world, "b1", 1);
@@ -99,6 +122,7 @@ int main(void) {
       TEST(many_boards_are_merged_into_groups_and_add_up),
       TEST(hours_are_merged_where_a_third_of_their_series_is_left),
       TEST(groups_of_earlier_files_are_two_to_one),
+      TEST(sums_over_boards_say_what_their_rows_weigh),
       TEST(few_boards_are_not_merged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
