@@ -3,7 +3,7 @@
 # Installs what the tests need, builds, runs the whole suite.  Ends with what could not be run here and
 # CTest's closing lines; non-zero on any failure.
 #
-#   ./tests/run.sh           everything but the long forms and halves of tests/torture.sh
+#   ./tests/run.sh           everything but the long forms and halves of tests/torture.sh; what holds for every user alike, as one of them
 #   ./tests/run.sh --fast    without what takes more than about a minute in all
 #   FLEETPROF_BOARDS=DIR ./tests/run.sh    a whole board in an emulator, too: 700 MB of packages, kept in DIR as far as it can be
 set -euo pipefail

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Beyond the kernel's tick a histogram has as many samples as pc-lr, not as many as were asked for, and intervals as
-# wide as that makes them.  A huge library beside it takes nothing of a program's own accuracy.
+# wide as that makes them.  A huge library beside it takes nothing of a program's own accuracy.  As whoever calls it: what is
+# counted does not know its user.
 . "$(dirname "$0")/lib.sh"
 start_collector
 

@@ -53,6 +53,8 @@ begin /lib/libfleetprof.so /bin/truth 3 "two words" last
 known "/bin/truth 3 two words last"
 wait $program || fail "it ended with $?"
 until_true 15 books_are_closed board1 || fail "books $(books board1)"
-named=$(profile '{service="truth"}' -d limit=1000 | share_of_user alpha_sixty beta_thirty gamma_ten)
+profile '{service="truth"}' -d limit=1000 >"$W/truth.json"
+named=$(share_of_user alpha_sixty beta_thirty gamma_ten <"$W/truth.json")
+[ "$(has_user_part .5 <"$W/truth.json")" = yes ] || fail "hardly any sample: $(head -c 600 "$W/truth.json")"
 /usr/bin/python3 -c "import sys; sys.exit($named < .95)" || fail "only $named in its three functions"
 say "$named of its own code's time in its three functions"

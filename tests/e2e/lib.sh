@@ -119,6 +119,11 @@ share_of_user() {
   json "(lambda of: sum(w for n, w in of if n in '$*'.split()) / max(1, sum(w for n, w in of)))([(f['name'], f['self']) for f in d['functions'] if f['name'] not in ('[kernel]', '[unsampled]')])"
 }
 
+# has_user_part LEAST: whether samples tell of that much of all time, at least: that it was sampled at all.
+has_user_part() {
+  json "sum(f['self'] for f in d['functions'] if f['name'] not in ('[kernel]', '[unsampled]')) >= $1 * d['total']"
+}
+
 truth_told() { /usr/bin/python3 "$(dirname "${BASH_SOURCE[0]}")/truth_told.py" "$@"; }
 
 # json EXPRESSION: evaluates a Python expression with the JSON on stdin as d.

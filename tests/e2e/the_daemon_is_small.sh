@@ -3,7 +3,7 @@
 # The daemon's own memory (RssAnon of keeper and worker together) is at most 2 MiB idle (connected, no
 # target) and 5 MiB with 20 targets, by perf and by timer; a target pays at most 64 KiB beside its ring; and
 # the daemon holds none of its starter's descriptors.
-AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

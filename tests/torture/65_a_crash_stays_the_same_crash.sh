@@ -10,8 +10,8 @@ ms=$(pick 100 5000)
 board crash
 ulimit -S -c 0
 for way in segv abort bus overflow; do
-  SAMPLES=$((ms / 20)) same "$torture/crash" $way "$ms"
-  SAMPLES=$((ms / 20)) same "$torture/crash" $way "$ms" plain
+  SAMPLES=$((ms / 50)) same "$torture/crash" $way "$ms"
+  SAMPLES=$((ms / 50)) same "$torture/crash" $way "$ms" plain
 done
 # 20 ms are of ticks at the end and of an interval timer, which starts late; a third is chance.
 HZ=200
