@@ -299,8 +299,10 @@ void spool_log_settle(struct spool_log *log, struct spool_segment *segment, uint
   segment->left--;
   segment->records_left -= records;
   if (segment->left > 0) return;
-  if (segment == spool_row_newest(log))
-    mark_newest(log);
-  else
+  if (segment != spool_row_newest(log)) {
     spool_row_remove(log, (size_t)(segment - log->segments));
+    return;
+  }
+  mark_newest(log);
+  log->dirty_since_ns = 0; /* nothing is left to be synced: what comes next waits from then on */
 }

@@ -290,6 +290,25 @@ static void tick_until_synced(struct bench *bench, uint64_t syncs) {
 
 static const struct spool_limits impatient = {64 << 20, 1 << 20, .sync_interval_ns = 0};
 
+/* However long it goes on: each is acked before the next one comes. */
+static void what_is_acked_in_time_is_never_synced(void **state) {
+  struct bench *bench = *state;
+  enum { INTERVAL_MS = 200 };
+  const struct spool_limits patient = {64 << 20, 1 << 20,
+                                       .sync_interval_ns = INTERVAL_MS * UINT64_C(1000000)};
+  spool_close(bench->spool);
+  open_with(bench, &patient);
+  for (uint64_t seq = 1; seq <= 4; seq++) {
+    append_many(bench, seq, seq);
+    assert_int_equal(take_and_ack_all(bench), 1);
+    usleep(INTERVAL_MS * 1000 * 5 / 4);
+    spool_sync(bench->spool, false);
+  }
+  assert_int_equal(figures(bench).syncs, 0);
+  append_many(bench, 5, 5);
+  tick_until_synced(bench, 1);
+}
+
 static void a_busy_disk_holds_nobody_up(void **state) {
   struct bench *bench = *state;
   spool_close(bench->spool);
@@ -392,6 +411,7 @@ int main(void) {
       CASE(a_full_disk_refuses_and_recovers_by_itself),
       CASE(after_a_failed_sync_a_new_segment_is_begun),
       CASE(a_sync_waits_for_its_interval),
+      CASE(what_is_acked_in_time_is_never_synced),
       CASE(a_busy_disk_holds_nobody_up),
       CASE(a_sync_that_fails_later_begins_a_new_segment),
       CASE(a_vanished_segment_is_lost_and_counted),
