@@ -50,7 +50,7 @@ for sampler in perf timer; do
   read -r spent interrupted <"$W/$sampler.out"
   [ "$interrupted" = 0 ] || fail "$sampler: $interrupted waits were cut short"
   total=$(profile "{service=\"by-$sampler\"}" | json "d['total'] / 1e9")
-  /usr/bin/python3 -c "import sys; sys.exit(abs($total / $spent - 1) > .01)" || fail "$sampler: total $total s of $spent s"
+  is_all_of "$total" "$spent" .01 || fail "$sampler: total $total s of $spent s"
   say "$sampler: $total s of $spent s"
 done
 FLEETPROF=0 run --verbose --service silent -- "$targets/truth" 0.3 >/dev/null 2>"$W/zero" || fail "FLEETPROF=0: ended with $?"

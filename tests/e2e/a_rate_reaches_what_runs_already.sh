@@ -31,7 +31,7 @@ wait $program || fail "the program ended with $?"
 [ ! -s "$W/crew.err" ] || fail "the program noticed: $(cat "$W/crew.err")"
 spent=$(cat "$W/crew")
 total=$(profile '{service="crew"}' | json "d['total'] / 1e9")
-spare=$(awk "BEGIN { print $(stolen) - $stolen_before }")
+spare=$(stolen_since)
 say "spent $spent s, answered $total s, $spare s stolen"
 awk -v a="$spent" -v b="$total" -v spare="$spare" 'BEGIN { exit !(b < 1.01 * a + spare && b > .99 * a) }' || fail "the total is off"
 

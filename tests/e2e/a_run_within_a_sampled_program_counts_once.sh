@@ -23,13 +23,14 @@ spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSA
 print(sum(one.ru_utime + one.ru_stime for one in spent))
 P
 sum_of() { profile "{label=\"$1\"}" | json "d['total'] / 1e9"; }
-close_to() { /usr/bin/python3 -c "import sys; a, b = float('$1'), float('$2'); sys.exit(abs(a - b) > .01 * b + .02)"; }
+close_to() { is_all_of "$1" "$2" .01 .02; }
 whole() { sum=$(sum_of "$1" 2>/dev/null) && close_to "$sum" "$2"; }
 # nest NAME INNER-OPTIONS COMMAND...: the outer program, in all that it is said to be, with a run within.
 nest() {
   name=$1 options=$2
   shift 2
   inner="fleetprof run --state $B --service inner-$name --hz 499 $options -- $targets/truth 1.2 >$W/$name.inner"
+  stolen_before=$(stolen)
   "$@" /usr/bin/python3 "$W/outer.py" "$inner" >"$W/$name.outer" 2>"$W/$name.err" || fail "$name ended with $?: $(cat "$W/$name.err")"
   [ ! -s "$W/$name.err" ] || fail "$name wrote: $(cat "$W/$name.err")"
   spent=$(tail -n 1 "$W/$name.outer")
@@ -37,7 +38,7 @@ nest() {
   own=$(awk '{ print $4 + $5 }' "$W/$name.inner")
   profile "{service=\"inner-$name\"}" >"$W/$name.json" || fail "no answer for inner-$name"
   close_to "$(json "d['total'] / 1e9" <"$W/$name.json")" "$own" || fail "$name: the inner run has $(json "d['total'] / 1e9" <"$W/$name.json") s of $own"
-  truth_told "inner-$name" "$W/$name.json" "$W/$name.inner" .05 .02 || fail "$name: the inner shares are off"
+  truth_told "inner-$name" "$W/$name.json" "$W/$name.inner" .05 .02 0 "$(stolen_since)" || fail "$name: the inner shares are off"
   say "$name: all $sum of $spent s; inner $(json "d['total'] / 1e9" <"$W/$name.json") of $own s"
 }
 is_by() { status --format json | json "[n['sampler'] + ': ' + n['why'] for n in d['notes'] if n['service'] == '$1'][0]"; }

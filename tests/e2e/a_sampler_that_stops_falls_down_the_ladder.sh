@@ -64,7 +64,8 @@ ends() {
   until_true 10 is_whole || fail "$service spent $(cat "$W/$service.out") s: $(profile "{service=\"$service\"}" | json "[(f['name'], f['self'] / 1e9) for f in d['functions'][:4]], d['total'] / 1e9")"
   say "$service spent $(cat "$W/$service.out") s: $(profile "{service=\"$service\"}" | json "d['total'] / 1e9, [(f['name'], round(f['self_share'], 3)) for f in d['functions'] if f['name'] in ('[unsampled]', '[kernel]')]")"
 }
-is_whole() { [ "$(profile "{service=\"$service\"}" 2>/dev/null | json "abs(d['total'] / 1e9 - $(cat "$W/$service.out")) < 0.03 * $(cat "$W/$service.out") + 0.05")" = yes ]; }
+total() { profile "{service=\"$service\"}" 2>/dev/null | json "d['total'] / 1e9" 2>/dev/null; }
+is_whole() { is_all_of "$(total)" "$(cat "$W/$service.out")" .03 .05; }
 
 carry opened-anew open
 revoke || fail "the events cannot be switched off"

@@ -24,7 +24,7 @@ ends() { # ends NAME
   spent=$(tail -n 1 "$W/$way.out")
   profile "{service=\"$way\"}" >"$W/$way.json" || fail "no answer for $way"
   say "$way spent $spent s: $(json "'%.3f' % (d['total'] / 1e9), [(f['name'], round(f['self_share'], 3)) for f in d['functions'][:3]]" <"$W/$way.json")"
-  [ "$(json "abs(d['total'] / 1e9 - $spent) < 0.01 * $spent + 0.02" <"$W/$way.json")" = yes ] || fail "$way: the total is wrong"
+  is_all_of "$(json "d['total'] / 1e9" <"$W/$way.json")" "$spent" .01 .02 || fail "$way: the total is wrong"
 }
 share_of() { json "sum([f['self_share'] for f in d['functions'] if f['name'] == '$1']) $2" <"$W/$way.json" | grep -qx yes; }
 

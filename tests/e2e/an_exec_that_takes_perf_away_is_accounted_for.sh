@@ -17,7 +17,7 @@ chmod 4755 "$W/links/privileged"
 mkdir -m 0700 "$W/home"
 chown "$ordinary:$ordinary" "$W/home"
 user() { as_ordinary env HOME="$W/home" TMPDIR="$W/home" "$@"; }
-is_whole() { [ "$(json "abs(d['total'] / 1e9 - $2) < 0.01 * $2 + 0.01" <"$1")" = yes ]; }
+is_whole() { is_all_of "$(json "d['total'] / 1e9" <"$1")" "$2" .01 .01; }
 
 for sampler in perf timer; do
   for chain in "unreadable unreadable unreadable" "plain privileged plain" "plain static privileged unreadable plain"; do
@@ -72,7 +72,7 @@ for service in carrier bare; do
   wait "${!service}" || fail "$service ended with $?"
   spent=$(tail -n 1 "$W/$service")
   # What the killed worker had in its window is lost, and counted; nothing is there twice.
-  answer() { profile "{service=\"$service\"}" >"$W/$service.json" 2>/dev/null && [ "$(json "0.4 * $spent < d['total'] / 1e9 < 1.01 * $spent + 0.02" <"$W/$service.json")" = yes ]; }
+  answer() { profile "{service=\"$service\"}" >"$W/$service.json" 2>/dev/null && [ "$(json "0.4 * $spent < d['total'] / 1e9 < 1.01 * $spent + 0.02 + $(stolen_since)" <"$W/$service.json")" = yes ]; }
   until_true 10 answer || fail "$service: $(json "d['total'] / 1e9" <"$W/$service.json") s of $spent"
   say "$service: $(json "d['total'] / 1e9, [(f['name'], round(f['self_share'], 2)) for f in d['functions'][:2]]" <"$W/$service.json") of $spent s"
 done

@@ -51,7 +51,7 @@ for sampler in timer perf; do
   until_true 10 books_are_closed board1 || fail "$sampler: books $(books board1)"
   total=$(profile "{service=\"$service\"}" | json "d['total'] / 1e9")
   unsampled=$(profile "{service=\"$service\"}" | json "sum(f['self'] for f in d['functions'] if 'unsampled' in f['name']) / 1e9")
-  /usr/bin/python3 -c "import sys; sys.exit(abs($total / $spent - 1) > .01)" || fail "$sampler: total $total s of $spent s"
+  is_all_of "$total" "$spent" .01 || fail "$sampler: total $total s of $spent s"
   /usr/bin/python3 -c "import sys; sys.exit(not .1 < $unsampled / $spent < .8)" || fail "$sampler: $unsampled s unsampled of $spent s"
   marks=$(profile "{service=\"$service\"}" | json "' '.join(m['mark'] for m in d['marks'])")
   [[ " $marks " = *" paused "* ]] || fail "$sampler: no mark says that it was paused: '$marks'"

@@ -42,13 +42,14 @@ profile "{service=\"kernel-$$\"}" -d limit=1000 | json "[f['name'] for f in d['f
 check() {
   local service=$1 file=$2 limit=$3 more=$4
   profile "{service=\"$service\"$more}" >"$W/top.json" || fail "no answer for $service"
-  /usr/bin/python3 - "$W/top.json" "$file" "$service" "$limit" <<'P' || fail "$service is off"
+  /usr/bin/python3 - "$W/top.json" "$file" "$service" "$limit" "$(stolen_since)" <<'P' || fail "$service is off"
 import json, sys
 d, words = json.load(open(sys.argv[1])), open(sys.argv[2]).read().split()
 spent, total = float(words[3]) + float(words[4]), d["total"] / 1e9
 names = {f["name"]: f["self"] / d["total"] for f in d["functions"]}
 print(f"  {sys.argv[3]}: {total:.3f} s of {spent:.3f} s;", ", ".join(f"{n} {names.get(n, 0):.3f}" for n in ("alpha_sixty", "beta_thirty", "gamma_ten")))
-sys.exit(abs(total / spent - 1) > float(sys.argv[4]) or abs(names.get("alpha_sixty", 0) - float(words[0])) > .05)
+limit, stolen = map(float, sys.argv[4:])
+sys.exit(not -limit <= total / spent - 1 <= limit + stolen / spent or abs(names.get("alpha_sixty", 0) - float(words[0])) > .05)
 P
 }
 # By perf or timer, and not by the board as well.
