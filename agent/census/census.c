@@ -131,17 +131,29 @@ static uint32_t sum_marks(const struct census *census, uint64_t spent_ns) {
   return any_ns >= spent_ns / MARK_SHARE ? MARK_LOCK_STEP_POSSIBLE : 0;
 }
 
-/* The agent itself counts the threads that it had nothing for: those are not raw ones. */
-static void part_limit(const struct target *target, struct census_figures *figures) {
-  uint32_t refused = ring_reader_unsampled(&target->ring);
-  static const enum unsampled_reason look_alikes[] = {UNSAMPLED_RAW, UNSAMPLED_DELETED};
-  for (unsigned i = 0; i < sizeof look_alikes / sizeof *look_alikes; i++) {
+/* Moves up to MOST threads to REASON from the ALIKE reasons that look the same from outside. */
+static void move_to(struct census_figures *figures, enum unsampled_reason reason, uint32_t most,
+                    unsigned alike) {
+  static const enum unsampled_reason look_alikes[] = {UNSAMPLED_RAW, UNSAMPLED_DELETED,
+                                                      UNSAMPLED_BLOCKED};
+  for (unsigned i = 0; i < alike; i++) {
     uint32_t *count = &figures->unsampled[look_alikes[i]];
-    uint32_t limit = *count < refused ? *count : refused;
-    figures->unsampled[UNSAMPLED_LIMIT] += limit;
-    *count -= limit;
-    refused -= limit;
+    uint32_t moved = *count < most ? *count : most;
+    figures->unsampled[reason] += moved;
+    *count -= moved;
+    most -= moved;
   }
+}
+
+/* The agent itself counts the threads that it had nothing for: those are not raw ones. */
+static void part_refused(const struct target *target, struct census_figures *figures) {
+  uint32_t refused = ring_reader_unsampled(&target->ring);
+  uint32_t cramped = ring_reader_cramped(&target->ring);
+  if (cramped > refused) cramped = refused;
+  /* Where one clock signals the whole process, the agent blocks the signal in such a thread. */
+  unsigned alike = target->held.clock == RING_CLOCK_THREAD ? 2 : 3;
+  move_to(figures, UNSAMPLED_CRAMPED, cramped, alike);
+  move_to(figures, UNSAMPLED_LIMIT, refused - cramped, alike);
 }
 
 static void add_thread(const struct census_thread *thread, struct unsampled_sum *sum) {
@@ -175,7 +187,7 @@ static void end_look(struct target *target) {
   if (unsampled_is_blind(&census->looks, &sum))
     figures.blind_since_ns =
         census->figures.blind_since_ns ? census->figures.blind_since_ns : clock_monotonic_ns();
-  part_limit(target, &figures);
+  part_refused(target, &figures);
   census->figures = figures;
   end_list(census);
 }

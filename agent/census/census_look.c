@@ -93,12 +93,13 @@ static enum unsampled_reason judge(const struct target *target, const struct cen
                                    const struct proc_status *status, bool is_bursty) {
   const struct census *census = target->census;
   uint64_t bit = UINT64_C(1) << ((int)timer_ring_signal(&target->held) - 1);
+  enum ring_left left = ring_switch_has_left(&target->ring, (uint32_t)thread->pid);
   struct unsampled_evidence evidence = {
       .quiet_ns = thread->quiet_ns,
       .period_ns = target->held.period_ns,
       .tick_ns = lock_step_tick_ns(),
-      .is_caught = (status->caught & bit) != 0 &&
-                   !ring_switch_has_left(&target->ring, (uint32_t)thread->pid),
+      .is_cramped = left == RING_LEFT_CRAMPED,
+      .is_caught = (status->caught & bit) != 0 && left == RING_LEFT_NOT,
       .is_unmet = is_unmet(target, thread->pid),
       .is_replaced = census->is_replaced && thread->pid == target->held.pid,
       .is_blocked = is_blocked(target, thread, status),

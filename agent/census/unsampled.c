@@ -49,6 +49,7 @@ static enum unsampled_reason without_handler(const struct unsampled_evidence *ev
 
 enum unsampled_reason unsampled_judge(const struct unsampled_evidence *evidence) {
   if (!has_spent(evidence, SOME_PERIODS, SOME_TICKS)) return UNSAMPLED_NOT;
+  if (evidence->is_cramped) return UNSAMPLED_CRAMPED;
   if (!evidence->is_caught) return without_handler(evidence);
   if (evidence->is_blocked) return UNSAMPLED_BLOCKED;
   if (evidence->is_process_clock && !evidence->had_timer) return UNSAMPLED_NOT;
@@ -60,7 +61,8 @@ enum unsampled_reason unsampled_judge(const struct unsampled_evidence *evidence)
 
 const char *unsampled_name(enum unsampled_reason reason) {
   static const char *const names[UNSAMPLED_REASONS] = {
-      "sampled", "raw", "limit", "seccomp", "blocked", "handler_lost", "exec", "deleted", "unmet"};
+      "sampled", "raw", "limit", "seccomp", "blocked", "handler_lost", "exec", "deleted", "unmet",
+      "no_room"};
   return names[reason];
 }
 
@@ -74,13 +76,14 @@ const char *unsampled_meaning(enum unsampled_reason reason) {
       "in a program that uses SIGURG itself",
       "in a program that was put in the place of the sampled one by exec",
       "without the timer that it had (the program deleted it)",
-      "in a program whose agent had no answer in time: the daemon was busy"};
+      "in a program whose agent had no answer in time: the daemon was busy",
+      "without a timer (no room for a signal on its stack; 16 KiB are enough)"};
   return meanings[reason];
 }
 
 bool unsampled_is_for_good(enum unsampled_reason reason) {
   return reason == UNSAMPLED_HANDLER_LOST || reason == UNSAMPLED_EXEC ||
-         reason == UNSAMPLED_DELETED || reason == UNSAMPLED_UNMET;
+         reason == UNSAMPLED_DELETED || reason == UNSAMPLED_UNMET || reason == UNSAMPLED_CRAMPED;
 }
 
 /* So many looks in a row, this one included. */

@@ -16,6 +16,7 @@ enum unsampled_reason {
   UNSAMPLED_EXEC,         /* the process runs another program now, which did not load the agent */
   UNSAMPLED_DELETED,      /* no timer: it had one, and the program deleted that */
   UNSAMPLED_UNMET,        /* the ring was ready when the agent had waited long enough for it */
+  UNSAMPLED_CRAMPED,      /* its stack, or the alternate one, has no room for a signal */
   UNSAMPLED_REASONS,
 };
 
@@ -25,6 +26,7 @@ enum unsampled_timer { UNSAMPLED_TIMER_UNKNOWN = 0, UNSAMPLED_TIMER_NO, UNSAMPLE
 struct unsampled_evidence {
   uint64_t quiet_ns; /* CPU time that it has had since its last signal was seen */
   uint64_t period_ns, tick_ns;
+  bool is_cramped;       /* its process left because a stack has no room for a signal */
   bool is_caught;        /* the process has a handler for the signal */
   bool is_unmet;         /* no agent has ever taken the ring into use */
   bool is_replaced;      /* it runs another program than the one that registered */

@@ -3,7 +3,8 @@
    next rung that works.
 
      auto -> perf, opened from here; it stops -> perf once more; refused -> the ring
-     timer; it has failed (census.h), or no agent came -> perf, opened from here
+     timer; it has failed (census.h), a stack has no room for a signal, or no agent came
+           -> perf, opened from here
 
    A program that carries the agent gets a ring in any case.  While perf samples it, that ring
    stands behind: paused, so the program has no timer and no signal comes; should perf stop, it is
@@ -203,11 +204,9 @@ static uint64_t unseen_ns(const struct target *target, const struct perf_running
 /* Too much of a timer target is not sampled any more. */
 static void fall_from_timer(struct worker *worker, struct target *target) {
   char why[CENSUS_WHY_BYTES];
-  struct census_figures census;
   struct perf_running running;
   ladder_list(worker, target, &running);
-  census_figures(target, &census);
-  census_explain(&census, why);
+  target_explain_unsampled(target, why);
   drain_run_whole(&worker->drain);
   uint64_t unseen = target->run == 0 ? unseen_ns(target, &running) : 0;
   struct target *next = open_anew(worker, target, why, &running);
@@ -249,7 +248,8 @@ static void step_timer(struct worker *worker, struct target *target, uint64_t no
   if (held->control != RING_RUN) return;
   struct census_figures census;
   census_figures(target, &census);
-  bool is_due = census.has_failed || census.blind_since_ns != 0;
+  bool is_cramped = ring_reader_cramped(&target->ring) > 0;
+  bool is_due = is_cramped || census.has_failed || census.blind_since_ns != 0;
   if (!is_due)
     target->look.step_fault = NULL; /* it has come back */
   else if (held->collect > RING_PC_LR)

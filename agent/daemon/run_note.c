@@ -21,6 +21,7 @@
 
 #include "common/clock.h"
 #include "common/path.h"
+#include "drain/target_state.h"
 #include "intake/unwind_choice.h"
 #include "proc/proc_stat.h"
 #include "ring/ring_clock.h"
@@ -193,10 +194,22 @@ static void add_samples(const struct target *target, struct run_samples *sum) {
     sum->by_agent += target->records;
 }
 
+/* What was known of TARGET at its end explains the time of NOTE that no sample shows. */
+static void keep_why(struct worker_note *note, const struct target *target) {
+  char unsampled[CENSUS_WHY_BYTES];
+  if (target->held.kind != HOLD_TIMER) return;
+  target_explain_unsampled(target, unsampled);
+  if (unsampled[0] != '\0' || target->held.id == note->target)
+    target_explain(target, note->why, sizeof note->why);
+}
+
 void run_note_leave(struct worker *worker, const struct target *target) {
   drain_leave(&worker->drain, target);
   struct worker_note *note = find_serial(worker, target->run);
-  if (note != NULL) note->explained_ns += explained_ns(target);
+  if (note != NULL) {
+    note->explained_ns += explained_ns(target);
+    keep_why(note, target);
+  }
   for (unsigned i = 0; i < WORKER_NOTES_MAX; i++)
     if (is_part(&worker->notes[i], target)) add_samples(target, &worker->notes[i].samples);
 }

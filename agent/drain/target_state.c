@@ -6,7 +6,6 @@
 #include "target_state.h"
 #include "histogram_drain.h"
 
-#include "census/census.h"
 #include "perf/perf_ring.h"
 #include "ring/ring_clock.h"
 #include "targets/targets.h"
@@ -29,11 +28,20 @@ const char *target_sampler(const struct target *target) {
                                          : names[target->held.kind];
 }
 
-/* What has gone wrong since it began. */
-static void explain_news(const struct target *target, char why[CENSUS_WHY_BYTES]) {
+/* What the agent itself has counted is known before the first look, and after its threads have
+   ended. */
+void target_explain_unsampled(const struct target *target, char why[CENSUS_WHY_BYTES]) {
   struct census_figures census;
   census_figures(target, &census);
+  bool has_ring = target->held.kind == HOLD_TIMER;
+  uint32_t cramped = has_ring ? ring_reader_cramped(&target->ring) : 0;
+  if (census.unsampled[UNSAMPLED_CRAMPED] < cramped) census.unsampled[UNSAMPLED_CRAMPED] = cramped;
   census_explain(&census, why);
+}
+
+/* What has gone wrong since it began. */
+static void explain_news(const struct target *target, char why[CENSUS_WHY_BYTES]) {
+  target_explain_unsampled(target, why);
   if (target->is_unmapped)
     snprintf(why, CENSUS_WHY_BYTES, "not sampled any more: perf: %s", target->perf->why);
   else if (target->look.stopped != NULL)

@@ -3,6 +3,8 @@
 #ifndef DRAIN_TARGET_STATE_H
 #define DRAIN_TARGET_STATE_H
 
+#include "census/census.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +15,8 @@ struct target;
 const char *target_sampler(const struct target *target);
 /* Since when it is "none" (CLOCK_MONOTONIC), or 0. */
 uint64_t target_none_since_ns(const struct target *target);
+/* What of its threads is not sampled and why; empty when nothing is known. */
+void target_explain_unsampled(const struct target *target, char why[CENSUS_WHY_BYTES]);
 /* Why no better sampler was taken, and what is not sampled and why; cut to LEN bytes. */
 void target_explain(const struct target *target, char *why, size_t len);
 

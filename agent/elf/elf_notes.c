@@ -15,7 +15,6 @@ enum {
   PROGRAM_HEADERS_MAX = 128,
   NOTE_BYTES_MAX = 4096, /* a build-id note takes 36 bytes; others stand in the same segment */
   NOTE_GNU_BUILD_ID = 3,
-  PAGE_MASK_BYTES = 4095,
   DYNAMIC_BYTES_MAX = 4096, /* 256 entries; programs have about 30 */
 };
 
@@ -77,10 +76,19 @@ static bool read_program_header(elf_read *read, void *context, const struct elf_
   return true;
 }
 
+/* Where there are too many, code takes the place of data. */
 static void add_segment(struct elf_notes *notes, const struct program_header *header) {
-  if (notes->segment_count == ELF_SEGMENTS_MAX) return;
-  notes->segments[notes->segment_count++] = (struct elf_segment){
-      header->offset, header->file_bytes, header->address, (header->flags & PF_X) != 0};
+  const struct elf_segment segment = {header->offset, header->file_bytes, header->address,
+                                      (header->flags & PF_X) != 0};
+  uint32_t at = notes->segment_count;
+  if (at == ELF_SEGMENTS_MAX) {
+    if (!segment.is_executable) return;
+    while (at > 0 && notes->segments[at - 1].is_executable) at--;
+    if (at == 0) return;
+    notes->segments[at - 1] = segment;
+    return;
+  }
+  notes->segments[notes->segment_count++] = segment;
 }
 
 /* Notes are: name size, descriptor size, type, then both padded to ALIGN (4, or 8 in segments that
@@ -160,21 +168,23 @@ int elf_notes_read(elf_read *read, void *context, struct elf_notes *ret) {
   return 0;
 }
 
-/* The loader maps whole pages, so code may lie a little outside of what the segment says: such an
-   offset is taken by an executable segment in a second round. */
-uint64_t elf_segments_address(const struct elf_segment *segments, uint32_t count,
-                              uint64_t file_offset) {
-  for (uint32_t i = 0; i < count; i++) {
-    const struct elf_segment *s = &segments[i];
-    if (file_offset >= s->file_offset && file_offset - s->file_offset < s->file_bytes)
-      return s->address + (file_offset - s->file_offset);
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    const struct elf_segment *s = &segments[i];
-    uint64_t low = s->file_offset & ~(uint64_t)PAGE_MASK_BYTES;
-    uint64_t high = (s->file_offset + s->file_bytes + PAGE_MASK_BYTES) & ~(uint64_t)PAGE_MASK_BYTES;
-    if (s->is_executable && file_offset >= low && file_offset < high)
-      return s->address + (file_offset - s->file_offset);
-  }
-  return file_offset;
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+enum elf_fit elf_segment_fit(const struct elf_segment *segment, const struct elf_mapping *mapping,
+                             uint64_t page_bytes, uint64_t *ret_bytes) {
+  uint64_t low = segment->file_offset, end = mapping->file_offset + mapping->bytes;
+  uint64_t page_low = low & ~(page_bytes - 1);
+  *ret_bytes = 0;
+  if (segment->file_bytes == 0 || segment->file_bytes > UINT64_MAX - page_bytes - low)
+    return ELF_FIT_NONE;
+  uint64_t high = low + segment->file_bytes;
+  uint64_t page_high = (high + page_bytes - 1) & ~(page_bytes - 1);
+  if (mapping->file_offset >= page_high || end <= page_low) return ELF_FIT_NONE;
+  uint64_t from = low > mapping->file_offset ? low : mapping->file_offset;
+  *ret_bytes = least(high, end) > from ? least(high, end) - from : 0;
+  if (!segment->is_executable) return ELF_FIT_DATA;
+  if (mapping->file_offset != page_low) return ELF_FIT_PART;
+  return end == page_high ? ELF_FIT_WHOLE : ELF_FIT_START;
 }

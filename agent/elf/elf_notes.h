@@ -36,9 +36,24 @@ int elf_notes_read(elf_read *read, void *context, struct elf_notes *ret);
    is none (or none of at most LIMIT_MODULE_ID_BYTES).  Pure. */
 struct span elf_notes_find_build_id(struct span notes);
 
-/* The address of the byte at FILE_OFFSET in the file's own address space; FILE_OFFSET itself when
-   none of the COUNT SEGMENTS holds it.  Pure. */
-uint64_t elf_segments_address(const struct elf_segment *segments, uint32_t count,
-                              uint64_t file_offset);
+/* A part of the file that a process has mapped, in whole pages. */
+struct elf_mapping {
+  uint64_t file_offset, bytes;
+};
+
+/* How well a segment explains a mapping; a better one is larger. */
+enum elf_fit {
+  ELF_FIT_NONE,  /* they share no page */
+  ELF_FIT_DATA,  /* the segment is not executable */
+  ELF_FIT_PART,  /* they share pages */
+  ELF_FIT_START, /* the mapping begins at the segment's first page */
+  ELF_FIT_WHOLE, /* ... and ends at its last one */
+};
+
+/* Compares SEGMENT with the executable MAPPING in pages of PAGE_BYTES, a power of two.  Linkers put
+   segments into a file one behind the other, so that one page of the file is a part of two: of each
+   in a mapping of its own.  RET_BYTES: bytes of SEGMENT itself that MAPPING has.  Pure. */
+enum elf_fit elf_segment_fit(const struct elf_segment *segment, const struct elf_mapping *mapping,
+                             uint64_t page_bytes, uint64_t *ret_bytes);
 
 #endif

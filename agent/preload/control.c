@@ -63,7 +63,7 @@ static struct {
   uint32_t timers_max;              /* so that a quarter of the user's queued signals stays free */
   uint32_t process_scale;           /* itimer: what it is set to, 0: not set; by who holds busy */
   _Atomic uint32_t is_off;          /* for good */
-  _Atomic uint32_t has_left;        /* off, because the program wants the signal */
+  _Atomic uint32_t has_left;        /* enum ring_left; off if set */
 } control;
 
 static void take_wish(void) {
@@ -107,7 +107,8 @@ static struct ring_process *enter(void) {
   struct ring_process *row = atomic_load(&control.row);
   if (row != NULL) return row;
   row = ring_process_enter(sampler_ring(), control.pid);
-  if (row != NULL && control_has_left()) ring_process_say_left(row);
+  enum ring_left left = (enum ring_left)atomic_load(&control.has_left);
+  if (row != NULL && left != RING_LEFT_NOT) ring_process_say_left(row, left);
   atomic_store(&control.row, row);
   count_armed(0);
   return row;
@@ -327,16 +328,16 @@ bool control_is_elsewhere(void) {
   return is_elsewhere;
 }
 
-bool control_leave(void) {
+bool control_leave(enum ring_left why) {
   struct kernel_time wait = {0, CLOSE_WAIT_NS};
   if (control_is_elsewhere()) return false;
-  if (atomic_exchange(&control.has_left, 1) != 0) return false;
+  if (atomic_exchange(&control.has_left, (uint32_t)why) != 0) return false;
   atomic_store(&control.is_off, 1);
   atomic_fetch_add(&control.epoch, 1);
   for (unsigned tries = 0; tries < CLOSE_TRIES && !hold(); tries++)
     raw_syscall(SYS_nanosleep, (uintptr_t)&wait, 0, 0, 0);
   struct ring_process *row = enter();
-  if (row != NULL) ring_process_say_left(row);
+  if (row != NULL) ring_process_say_left(row, why);
   if (is_by_process()) apply_to_process(0);
   for (unsigned i = 0; i < thread_slot_used(); i++) {
     struct thread_slot *thread = thread_slot_at(i);

@@ -20,10 +20,10 @@ void control_begin_process(uint32_t pid);
    where one has come and is permitted.  Signal-safe. */
 void control_on_signal(int signal, siginfo_t *event, void *context);
 
-/* Leaves sampling for good: no timer of this process is left when it returns, unless a thread is at
-   work on its own: that one deletes it itself.  False when it had left before, or when this is not
-   the process that has the timers.  Inside the gate.  Signal-safe. */
-bool control_leave(void);
+/* Leaves sampling for good because of WHY: no timer of this process is left when it returns, unless
+   a thread is at work on its own: that one deletes it itself.  False when it had left before, or
+   when this is not the process that has the timers.  Inside the gate.  Signal-safe. */
+bool control_leave(enum ring_left why);
 bool control_has_left(void);
 
 /* True in a vfork's child: it has this process's memory and must leave all of it as it is.  False

@@ -145,10 +145,12 @@ static void begin(struct start *shared, uintptr_t top, struct start *ret) {
   ret->function = shared->function;
   ret->argument = shared->argument;
   give_back(shared);
-  if (has_room_for_signals(&stack))
+  if (has_room_for_signals(&stack)) {
     sampling_begin(&stack);
-  else
-    sampling_shun();
+    return;
+  }
+  sampling_note_cramped();
+  sampling_shun();
 }
 
 static void *trampoline(void *shared) {

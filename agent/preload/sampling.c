@@ -153,6 +153,10 @@ void sampling_skip(void) {
   ring_writer_count_unsampled(sampler_ring());
 }
 
+void sampling_note_cramped(void) {
+  ring_writer_count_cramped(sampler_ring());
+}
+
 int sampling_start(const struct ring_writer *ring, const struct ring_terms *terms, uint64_t seed) {
   sampling.terms = *terms;
   sampling.was_sandboxed = is_sandboxed();
@@ -271,6 +275,9 @@ void sampling_in_child(void) {
   bool is_too_small = may_call && signal_room_is_missing(); /* as its parent's */
   if (!is_too_small) sampling_begin(&stack);
   restore_mask(was_blocked);
-  if (is_too_small) sampling_shun();
+  if (is_too_small) {
+    sampling_note_cramped();
+    sampling_shun();
+  }
   if (may_call) call_gate_leave();
 }

@@ -33,8 +33,11 @@ void sampling_note_unload(void);
 /* Counts a thread that could not even be told of. */
 void sampling_skip(void);
 
-/* The same for the calling thread when a signal would end it: blocks one that is sent to the whole
-   process. */
+/* Counts a stack that has no room for a signal; besides sampling_skip or sampling_shun. */
+void sampling_note_cramped(void);
+
+/* As sampling_skip for the calling thread when a signal would end it: blocks one that is sent to
+   the whole process. */
 void sampling_shun(void);
 
 /* The ring's signal; only where sampling is on. */

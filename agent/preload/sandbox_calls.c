@@ -14,6 +14,9 @@
    did not exempt that place is sent a call to emulate that nobody made.  A thread that asks for
    such a dispatch leaves sampling before it begins.
 
+   A program that asks the kernel for larger signal frames does that by syscall(), too
+   (signal_room.c).
+
    Until the constructor has found libc's functions the kernel is asked directly, because dlsym may
    allocate and allocators call these two as they start.
 
@@ -21,10 +24,12 @@
    of a library that found libc's functions by dlsym(RTLD_NEXT). */
 #include "sandbox_calls.h"
 #include "call_gate.h"
+#include "frame_state.h"
 #include "kernel_words.h"
 #include "next_call.h"
 #include "raw_syscall.h"
 #include "sampling.h"
+#include "signal_room.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -105,8 +110,14 @@ static long ended(long result, bool is_counted) {
   return result;
 }
 
+static long permitted(long result, word request) {
+  if (result == 0 && request == FRAME_STATE_REQUEST) signal_room_note_permission();
+  return result;
+}
+
 static __attribute__((noinline)) long watched_syscall(word number, word a, word b, word c, word d,
                                                       word e, word f) {
+  if (number == FRAME_STATE_CALL) return permitted(real_syscall(number, a, b, c, d, e, f), a);
   if (number == SYS_prctl && (int)a == PR_SET_SYSCALL_USER_DISPATCH) before_dispatch(b, c, d);
   if (!begins_sandbox(number, a)) return real_syscall(number, a, b, c, d, e, f);
   bool is_counted = call_gate_close(sampling_is_on());
@@ -129,7 +140,7 @@ long exported_syscall(word number, word a, word b, word c, word d, word e, word 
 int exported_prctl(int option, word a, word b, word c, word d) EXPORTED("prctl");
 
 long exported_syscall(word number, word a, word b, word c, word d, word e, word f) {
-  if (number == SYS_seccomp || number == SYS_prctl)
+  if (number == SYS_seccomp || number == SYS_prctl || number == FRAME_STATE_CALL)
     return watched_syscall(number, a, b, c, d, e, f);
   return real_syscall(number, a, b, c, d, e, f);
 }

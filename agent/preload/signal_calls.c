@@ -116,7 +116,7 @@ static bool is_ours(int signal) {
 
 static void leave(int signal) {
   if (!is_ours(signal) || !call_gate_enter()) return;
-  if (control_leave()) drop_expiries();
+  if (control_leave(RING_LEFT_SIGNAL)) drop_expiries();
   call_gate_leave();
 }
 

@@ -9,24 +9,42 @@
    stack for its signals is not sampled from there on, and counted.  One that asks the kernel
    without libc is not met here, nor one that does so in a sandbox that it has entered, where its
    timer cannot be deleted (call_gate.c); the kernel refuses such stacks itself where it was told to
-   be strict. */
+   be strict.
+
+   The kernel announces the largest frame that any thread can get (AT_MINSIGSTKSZ).  On a CPU with
+   AMX that is 12 KiB, and 3.4 KiB without tile data (frame_state_x86_64.c).  Rust gives each thread
+   an alternate stack of exactly the announced size: it fits the frame of a thread without tiles
+   and our handler, but not a frame with tiles and our handler.  Such a stack is narrow.
+
+     stack:    note that it is narrow, then ask for the permission: there?  then it does not fit
+     request:  the kernel permits, then look for a narrow stack: there?  then the process leaves
+
+   In this order one of them sees the other.  A process that requests without libc's syscall() is
+   only seen by the stacks that come later. */
 #include "signal_room.h"
+#include "call_gate.h"
+#include "control.h"
+#include "frame_state.h"
 #include "next_call.h"
 #include "raw_syscall.h"
 #include "sampling.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/auxv.h>
 
 enum {
-  FRAME_MIN_BYTES = 2048, /* where the kernel does not say */
-  HANDLER_BYTES = 2048,   /* twice what the handler may take (tests/handler.sh) */
+  FRAME_MIN_BYTES = 2048,  /* where the kernel announces nothing (x86: before Linux 5.14) */
+  FRAME_REST_BYTES = 1024, /* registers, signal information and padding beside CPU state */
+  HANDLER_BYTES = 2048,    /* twice what the handler may take (tests/handler.sh) */
 };
 
 typedef int alternate_fn(const stack_t *, stack_t *);
 
 static alternate_fn *real_alternate;
+static struct frame_state state;
+static _Atomic bool has_narrow, is_permitted;
 
 void signal_room_install(void) {
   /* ISO C has no conversion from an object pointer to a function pointer; POSIX promises it. */
@@ -35,12 +53,38 @@ void signal_room_install(void) {
     alternate_fn *function;
   } real = {.object = next_call("sigaltstack")};
   real_alternate = real.function;
+  frame_state_read(&state);
+}
+
+/* Bytes that a stack needs for a frame with STATE_BYTES of CPU state and for the handler. */
+static size_t room_for(size_t state_bytes) {
+  size_t announced = getauxval(AT_MINSIGSTKSZ);
+  size_t rest = announced > state.most_bytes ? announced - state.most_bytes : FRAME_REST_BYTES;
+  size_t frame = rest + state_bytes;
+  return (frame > FRAME_MIN_BYTES ? frame : FRAME_MIN_BYTES) + HANDLER_BYTES;
+}
+
+static bool may_need_most(void) {
+  atomic_store(&has_narrow, true);
+  if (atomic_load(&is_permitted) || !call_gate_enter()) return atomic_load(&is_permitted);
+  if (frame_state_is_permitted()) atomic_store(&is_permitted, true);
+  call_gate_leave();
+  return atomic_load(&is_permitted);
 }
 
 bool signal_room_fits(size_t bytes) {
-  size_t frame_bytes = getauxval(AT_MINSIGSTKSZ);
-  if (frame_bytes < FRAME_MIN_BYTES) frame_bytes = FRAME_MIN_BYTES;
-  return bytes >= frame_bytes + HANDLER_BYTES;
+  if (bytes >= room_for(state.most_bytes)) return true;
+  return bytes >= room_for(state.usual_bytes) && !may_need_most();
+}
+
+void signal_room_note_permission(void) {
+  atomic_store(&is_permitted, true);
+  if (!atomic_load(&has_narrow) || !sampling_is_on() || !call_gate_enter()) return;
+  if (control_leave(RING_LEFT_CRAMPED)) {
+    sampling_skip();
+    sampling_note_cramped();
+  }
+  call_gate_leave();
 }
 
 static bool is_too_small(const stack_t *stack) {
@@ -55,7 +99,8 @@ bool signal_room_is_missing(void) {
 
 __attribute__((visibility("default"))) int sigaltstack(const stack_t *restrict next,
                                                        stack_t *restrict before) {
-  if (next != NULL && is_too_small(next) && sampling_is_on()) sampling_leave();
+  if (next != NULL && sampling_is_on() && is_too_small(next) && sampling_leave())
+    sampling_note_cramped();
   if (real_alternate != NULL) return real_alternate(next, before);
   /* Before our constructor ran, or where we do nothing: libc's own does no more than this. */
   long error = raw_syscall(SYS_sigaltstack, (uintptr_t)next, (uintptr_t)before, 0, 0);

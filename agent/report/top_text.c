@@ -33,6 +33,8 @@ static const double worth_a_hint = 0.3;
 static const double worth_an_end = 0.005;
 static const double worth_a_word = 0.8; /* of the samples: beyond what varied periods take */
 
+static const char not_sampled[] = "not sampled: "; /* as census_explain begins */
+
 static bool do_weights_differ(const struct view_tree *tree) {
   return evidence_trials(&tree->evidence) < worth_a_word * (double)tree->total_count;
 }
@@ -85,6 +87,11 @@ static void print_loss(const struct view_tree *tree, struct buf *ret) {
     struct mark_text text = marks_text(tree->marks[i].marks);
     buf_printf(ret, "%s %s: %s\n", text.mark, text.certainty, text.meaning);
   }
+}
+
+/* What no sampler reached, in the words of the last window. */
+static void print_unsampled(const struct profile *profile, struct buf *ret) {
+  if (strstr(profile->why, not_sampled) != NULL) buf_printf(ret, "%s\n", profile->why);
 }
 
 static void print_end_name(enum stack_end end, struct buf *ret) {
@@ -156,6 +163,7 @@ static void print_why_nothing(const struct profile *profile, const struct view_t
   else if (*why == '\0')
     why = "the run was too short, or no sampler could run (fleetprof doctor; fleetprof run "
           "--verbose)";
+  if (strncmp(why, not_sampled, sizeof not_sampled - 1) == 0) why += sizeof not_sampled - 1;
   buf_printf(ret, "nothing was sampled: %s\n", why);
 }
 
@@ -164,7 +172,10 @@ int top_text_print_head(const struct profile *profile, const struct view_tree *t
   print_sums(profile, tree, ret);
   print_loss(tree, ret);
   int error = print_stacks(tree, arena, ret);
-  if (error == 0 && tree->total_count == 0) print_why_nothing(profile, tree, ret);
+  if (error == 0 && tree->total_count == 0)
+    print_why_nothing(profile, tree, ret);
+  else
+    print_unsampled(profile, ret);
   return error;
 }
 

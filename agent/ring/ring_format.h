@@ -88,6 +88,7 @@ struct ring_header {
   _Atomic int32_t forks;            /* begun, whose child has not come yet (or ever will) */
   _Atomic uint32_t unloads;         /* raised before a library is unloaded, and after */
   _Atomic uint32_t slots_claimed;   /* no slot from here on was ever claimed */
+  _Atomic uint32_t stacks_cramped;  /* without room for a signal; their threads are unsampled */
 };
 
 _Static_assert(offsetof(struct ring_header, serial) == 60, "one cache line for each sample");

@@ -47,8 +47,8 @@ void ring_process_say_armed(struct ring_process *row, uint32_t armed) {
   atomic_store_explicit(&row->armed, armed, memory_order_relaxed);
 }
 
-void ring_process_say_left(struct ring_process *row) {
-  atomic_store_explicit(&row->has_left, 1, memory_order_relaxed);
+void ring_process_say_left(struct ring_process *row, enum ring_left why) {
+  atomic_store_explicit(&row->has_left, (uint32_t)why, memory_order_relaxed);
 }
 
 void ring_process_begin_fork(const struct ring_writer *ring) {

@@ -21,8 +21,8 @@ void ring_process_say_seen(const struct ring_writer *ring, struct ring_process *
 /* Says that ARMED threads have a timer now.  Signal-safe. */
 void ring_process_say_armed(struct ring_process *row, uint32_t armed);
 
-/* Says that this process has left sampling for good.  Signal-safe. */
-void ring_process_say_left(struct ring_process *row);
+/* Says that this process has left sampling for good because of WHY.  Signal-safe. */
+void ring_process_say_left(struct ring_process *row, enum ring_left why);
 
 /* Before a fork, and in its child once that has a row, or none is left.  Signal-safe. */
 void ring_process_begin_fork(const struct ring_writer *ring);

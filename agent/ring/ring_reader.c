@@ -153,6 +153,11 @@ uint32_t ring_reader_unsampled(const struct ring_reader *ring) {
   return atomic_load_explicit(&header->threads_unsampled, memory_order_relaxed);
 }
 
+uint32_t ring_reader_cramped(const struct ring_reader *ring) {
+  const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
+  return atomic_load_explicit(&header->stacks_cramped, memory_order_relaxed);
+}
+
 uint32_t ring_reader_refused(const struct ring_reader *ring) {
   const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
   return atomic_load_explicit(&header->timers_refused, memory_order_relaxed);

@@ -73,6 +73,8 @@ void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot);
 uint64_t ring_reader_exit_cpu_ns(const struct ring_reader *ring);
 /* Threads without a slot or timer. */
 uint32_t ring_reader_unsampled(const struct ring_reader *ring);
+/* Stacks of threads that have no room for a signal. */
+uint32_t ring_reader_cramped(const struct ring_reader *ring);
 /* Timers that the kernel, or the agent's regard for its user's other programs, refused. */
 uint32_t ring_reader_refused(const struct ring_reader *ring);
 /* Raised before and after each unloading of a library by any of its processes. */

@@ -41,7 +41,7 @@ void ring_switch_look(const struct ring_reader *ring, unsigned index,
       .asked = atomic_load_explicit(&row->asked, memory_order_relaxed),
       .seen = atomic_load_explicit(&row->seen, memory_order_acquire),
       .armed = atomic_load_explicit(&row->armed, memory_order_relaxed),
-      .has_left = atomic_load_explicit(&row->has_left, memory_order_relaxed) != 0,
+      .has_left = atomic_load_explicit(&row->has_left, memory_order_relaxed),
   };
 }
 
@@ -63,9 +63,10 @@ uint32_t ring_switch_armed(const struct ring_reader *ring, uint32_t pid) {
   return find(ring, pid, &view) ? view.armed : 0;
 }
 
-bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid) {
+enum ring_left ring_switch_has_left(const struct ring_reader *ring, uint32_t pid) {
   struct ring_process_view view;
-  return find(ring, pid, &view) && view.has_left;
+  if (!find(ring, pid, &view) || view.has_left == RING_LEFT_NOT) return RING_LEFT_NOT;
+  return view.has_left == RING_LEFT_CRAMPED ? RING_LEFT_CRAMPED : RING_LEFT_SIGNAL;
 }
 
 static bool swap(const struct ring_reader *ring, unsigned index,

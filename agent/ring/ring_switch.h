@@ -9,7 +9,7 @@
 struct ring_process_view {
   uint32_t pid; /* 0: free */
   uint32_t permitted, asked, seen, armed;
-  bool has_left;
+  uint32_t has_left; /* enum ring_left; others, of newer agents, count as RING_LEFT_SIGNAL */
 };
 
 /* Stores what is to be from now on.  Nobody looks before ring_switch_raise. */
@@ -34,8 +34,8 @@ void ring_switch_free(const struct ring_reader *ring, unsigned index,
 bool ring_switch_has_entered(const struct ring_reader *ring, uint32_t pid);
 /* Threads that have a timer, as PID says; 0: it says nothing. */
 uint32_t ring_switch_armed(const struct ring_reader *ring, uint32_t pid);
-/* True when PID says that it has left sampling. */
-bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid);
+/* Whether and why PID says that it has left sampling. */
+enum ring_left ring_switch_has_left(const struct ring_reader *ring, uint32_t pid);
 
 /* Forks that have begun and whose child was not heard of yet. */
 int32_t ring_switch_forks(const struct ring_reader *ring);

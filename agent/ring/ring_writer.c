@@ -190,6 +190,10 @@ void ring_writer_count_unsampled(const struct ring_writer *ring) {
   atomic_fetch_add_explicit(&header_of(ring)->threads_unsampled, 1, memory_order_relaxed);
 }
 
+void ring_writer_count_cramped(const struct ring_writer *ring) {
+  atomic_fetch_add_explicit(&header_of(ring)->stacks_cramped, 1, memory_order_relaxed);
+}
+
 void ring_writer_count_refused(const struct ring_writer *ring) {
   atomic_fetch_add_explicit(&header_of(ring)->timers_refused, 1, memory_order_relaxed);
 }

@@ -52,6 +52,7 @@ void ring_writer_commit(struct ring_slot *slot, struct ring_record *record);
 
 /* Counters of the header and of a slot.  Signal-safe. */
 void ring_writer_count_unsampled(const struct ring_writer *ring);
+void ring_writer_count_cramped(const struct ring_writer *ring);
 void ring_writer_count_refused(const struct ring_writer *ring);
 void ring_writer_count_strayed(const struct ring_writer *ring);
 void ring_writer_count_unload(const struct ring_writer *ring);

@@ -19,6 +19,13 @@ enum { RING_PROCESSES_MAX = 64 };
 /* PAUSE deletes the timers and OFF does it for good. */
 enum ring_control { RING_RUN = 0, RING_PAUSE = 1, RING_OFF = 2 };
 
+/* Why a process samples no more. */
+enum ring_left {
+  RING_LEFT_NOT = 0,
+  RING_LEFT_SIGNAL = 1,  /* the program uses the signal itself */
+  RING_LEFT_CRAMPED = 2, /* frames have become larger than one of its stacks has room for */
+};
+
 /* A process that is told of changes: the registered one and each forked child.  Entered by the
    process as it begins, or where all rows are taken at the first change that it meets; freed by the
    daemon once it is gone. */
@@ -27,7 +34,7 @@ struct ring_process {
   _Atomic uint32_t asked;    /* the serial that it has met */
   _Atomic uint32_t seen;     /* the serial that it has obeyed */
   _Atomic uint32_t armed;    /* threads that have a timer since then */
-  _Atomic uint32_t has_left; /* it samples no more: the program uses the signal itself */
+  _Atomic uint32_t has_left; /* enum ring_left */
 };
 
 #endif

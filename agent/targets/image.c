@@ -16,6 +16,7 @@
    is left out and counts as outside. */
 #include "image.h"
 #include "bin_widths.h"
+#include "process_maps.h"
 #include "service_name.h"
 
 #include "common/clock.h"
@@ -164,7 +165,8 @@ static void give_all(struct draft *draft) {
   table->region_count = kept;
 }
 
-static void add_map(struct draft *draft, struct modules *modules, const struct process_map *map) {
+static void add_map(struct draft *draft, struct modules *modules, const struct process *process,
+                    struct process_map *map) {
   struct image_table *table = &draft->table;
   struct batch_module module;
   modules_describe(modules, map->module, &module);
@@ -173,7 +175,7 @@ static void add_map(struct draft *draft, struct modules *modules, const struct p
   if (index < 0) return;
   struct image_region region = {.start = map->start,
                                 .end = map->end,
-                                .address = modules_address(modules, map->module, map->file_offset),
+                                .address = process_map_address(modules, process, map, map->start),
                                 .module = (uint16_t)index};
   draft->is_new[table->region_count] = !find_bins(draft, &region);
   table->regions[table->region_count++] = region;
@@ -198,7 +200,7 @@ static void make(struct draft *draft, struct modules *modules, struct process *p
     struct process_map *map = &process->maps[i];
     if (!is_file(map)) continue;
     map->module = modules_identify(modules, map->module, process->has_ended ? 0 : process->pid);
-    add_map(draft, modules, map);
+    add_map(draft, modules, process, map);
   }
   if (draft->shape.bin_count != 0) give_all(draft);
   retire_rest(draft);

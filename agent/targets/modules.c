@@ -328,10 +328,16 @@ void modules_describe(const struct modules *modules, uint32_t index, struct batc
   ret->size_bytes = m->stamp.size_bytes;
 }
 
-uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t file_offset) {
+bool modules_segments(const struct modules *modules, uint32_t index, const struct elf_segment **ret,
+                      uint32_t *ret_count) {
   const struct module *m = &modules->rows[index];
-  if (m->state != IDENTIFIED) return 0;
-  return elf_segments_address(m->segments, m->segment_count, file_offset);
+  *ret = m->segments;
+  *ret_count = m->segment_count;
+  return m->state == IDENTIFIED;
+}
+
+bool modules_is_same_path(const struct modules *modules, uint32_t a, uint32_t b) {
+  return a == b || strcmp(modules->rows[a].path, modules->rows[b].path) == 0;
 }
 
 bool modules_is_public(const struct modules *modules, uint32_t index) {

@@ -7,6 +7,7 @@
 
 #include "toll.h"
 
+#include "elf/elf_notes.h"
 #include "proto/batch.h"
 
 #include <stdbool.h>
@@ -70,8 +71,13 @@ uint32_t modules_adopt(struct modules *modules, const struct batch_module *modul
 /* The module as a batch says it; strings and id are borrowed until the next sweep. */
 void modules_describe(const struct modules *modules, uint32_t index, struct batch_module *ret);
 
-/* The address that FILE_OFFSET has in INDEX's own address space, 0 in pseudo modules. */
-uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t file_offset);
+/* Where the file of INDEX has its segments, borrowed until the next sweep.  Returns false where no
+   file is known: addresses in it are 0. */
+bool modules_segments(const struct modules *modules, uint32_t index, const struct elf_segment **ret,
+                      uint32_t *ret_count);
+
+/* A and B were mapped under one name. */
+bool modules_is_same_path(const struct modules *modules, uint32_t a, uint32_t b);
 
 /* Everybody on this machine may read the file of INDEX, or it is the kernel's. */
 bool modules_is_public(const struct modules *modules, uint32_t index);

@@ -26,8 +26,10 @@ struct process_time {
 struct process_map {
   uint64_t start, end, file_offset;
   uint32_t module;
-  uint64_t inode; /* 0 where the kernel's records do not say it */
-  bool is_steady; /* there since its program began: nothing unloads it */
+  uint64_t inode;       /* 0 where the kernel's records do not say it */
+  bool is_steady;       /* there since its program began: nothing unloads it */
+  uint64_t base;        /* an address in it less this is one in the module's own address space */
+  uint32_t base_module; /* for which base was found; MODULE_ANON: not yet */
 };
 
 struct process {

@@ -167,13 +167,93 @@ int process_maps_read(struct modules *modules, struct process *process, int maps
   return error;
 }
 
+/* ---- which segment a mapping is ---- */
+
+/* Where a file is loaded when SEGMENT explains MAP. */
+static uint64_t base_of(const struct process_map *map, const struct elf_segment *segment) {
+  return map->start - map->file_offset + segment->file_offset - segment->address;
+}
+
+static struct elf_mapping mapping_of(const struct process_map *map) {
+  return (struct elf_mapping){map->file_offset, map->end - map->start};
+}
+
+struct segment_choice {
+  const struct modules *modules;
+  const struct process *process;
+  const struct process_map *map;
+  const struct elf_segment *segments;
+  uint32_t count;
+  uint64_t page_bytes;
+};
+
+static bool is_explained(const struct segment_choice *choice, const struct process_map *map,
+                         uint64_t base) {
+  const struct elf_mapping mapping = mapping_of(map);
+  uint64_t bytes;
+  for (uint32_t i = 0; i < choice->count; i++)
+    if (base_of(map, &choice->segments[i]) == base &&
+        elf_segment_fit(&choice->segments[i], &mapping, choice->page_bytes, &bytes) != ELF_FIT_NONE)
+      return true;
+  return false;
+}
+
+/* How many mappings of the same file BASE explains. */
+static uint32_t count_explained(const struct segment_choice *choice, uint64_t base) {
+  const struct process *process = choice->process;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < process->map_count; i++) {
+    const struct process_map *map = &process->maps[i];
+    if (modules_is_same_path(choice->modules, map->module, choice->map->module))
+      count += is_explained(choice, map, base);
+  }
+  return count;
+}
+
+/* All segments of a file are loaded with one base, so the base that explains most of its mappings
+   is right.  Where several do, as of a file with one executable mapping, it is the segment that
+   fits best, and of those the one with most bytes in the mapping. */
+static uint64_t choose_base(const struct segment_choice *choice) {
+  const struct elf_mapping mapping = mapping_of(choice->map);
+  uint64_t best = choice->map->start - choice->map->file_offset, best_bytes = 0;
+  uint32_t best_count = 0;
+  enum elf_fit best_fit = ELF_FIT_NONE;
+  for (uint32_t i = 0; i < choice->count; i++) {
+    uint64_t bytes, base = base_of(choice->map, &choice->segments[i]);
+    enum elf_fit fit = elf_segment_fit(&choice->segments[i], &mapping, choice->page_bytes, &bytes);
+    if (fit == ELF_FIT_NONE) continue;
+    uint32_t count = count_explained(choice, base);
+    bool is_better = count != best_count ? count > best_count
+                     : fit != best_fit   ? fit > best_fit
+                                         : bytes > best_bytes;
+    if (!is_better) continue;
+    best = base;
+    best_count = count;
+    best_fit = fit;
+    best_bytes = bytes;
+  }
+  return best;
+}
+
+uint64_t process_map_address(const struct modules *modules, const struct process *process,
+                             struct process_map *map, uint64_t pc) {
+  struct segment_choice choice = {.modules = modules, .process = process, .map = map};
+  if (!modules_segments(modules, map->module, &choice.segments, &choice.count)) return 0;
+  if (map->base_module != map->module || map->module == MODULE_ANON) {
+    choice.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    map->base = choose_base(&choice);
+    map->base_module = map->module;
+  }
+  return pc - map->base;
+}
+
 static bool resolve_frame(struct modules *modules, struct process *process, uint64_t pc,
                           struct code_frame *ret) {
   struct process_map *map = find_map(process, pc);
   if (map == NULL || (process->is_unsure && !map->is_steady)) return false;
   map->module = modules_identify(modules, map->module, process->has_ended ? 0 : process->pid);
   ret->module = map->module;
-  ret->address = modules_address(modules, map->module, pc - map->start + map->file_offset);
+  ret->address = process_map_address(modules, process, map, pc);
   return true;
 }
 

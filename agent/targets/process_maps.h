@@ -17,6 +17,11 @@ void process_copy_maps(struct process *process, const struct process *first);
 /* Of PROCESS's mappings only those are steady that are so in FIRST, where it was forked from. */
 void process_inherit_steady(struct process *process, const struct process *first);
 
+/* The address that PC, in MAP of PROCESS, has in its module's own address space; 0 where no file is
+   known.  MAP's module is identified. */
+uint64_t process_map_address(const struct modules *modules, const struct process *process,
+                             struct process_map *map, uint64_t pc);
+
 /* process_resolve (processes.h). */
 uint32_t process_maps_resolve(struct modules *modules, struct process *process, const uint64_t *pc,
                               uint32_t count, struct code_frame *ret);

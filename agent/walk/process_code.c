@@ -81,15 +81,17 @@ static enum table_state find_module_table(struct process_codes *codes, struct pr
   return table_store_find(codes->store, &wanted, ret);
 }
 
-static void fill_region(struct process_codes *codes, struct process_code *row, pid_t pid,
-                        struct process_map *map, struct unwind_region *ret, bool *ret_is_waiting) {
+static void fill_region(struct process_codes *codes, struct process_code *row,
+                        const struct process *process, struct process_map *map,
+                        struct unwind_region *ret, bool *ret_is_waiting) {
   const struct unwind_table *table = NULL;
+  pid_t pid = process->has_ended ? 0 : process->pid;
   map->module = modules_identify(codes->modules, map->module, pid);
   enum table_state state = find_module_table(codes, row, map->module, pid, &table);
   *ret = (struct unwind_region){.start = map->start, .end = map->end, .table = UNWIND_NO_TABLE};
   *ret_is_waiting = state == TABLE_WAITING;
   if (state != TABLE_READY) return;
-  ret->address = modules_address(codes->modules, map->module, map->file_offset);
+  ret->address = process_map_address(codes->modules, process, map, map->start);
   ret->table = (uintptr_t)table;
 }
 
@@ -99,7 +101,6 @@ static bool make(struct process_codes *codes, struct process_code *row, struct p
   struct unwind_region *regions = calloc(count + 1, sizeof *regions);
   bool *is_waiting = calloc(count + 1, sizeof *is_waiting);
   uint64_t used = row->used;
-  pid_t pid = process->has_ended ? 0 : process->pid;
   bool is_known = process->has_ended && row->pid == process->pid;
   uint32_t user = is_known ? row->user : MODULE_OWNER_UNSURE;
   clear(row);
@@ -111,7 +112,7 @@ static bool make(struct process_codes *codes, struct process_code *row, struct p
   row->user = user;
   row->tables_serial = table_store_serial(codes->store);
   for (uint32_t i = 0; i < count; i++) {
-    fill_region(codes, row, pid, &process->maps[i], &regions[i], &is_waiting[i]);
+    fill_region(codes, row, process, &process->maps[i], &regions[i], &is_waiting[i]);
     row->has_waiting |= is_waiting[i];
     row->is_partial |= !modules_is_settled(codes->modules, process->maps[i].module);
   }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program that deletes its timers, or keeps every signal blocked, goes on by perf where that is allowed;
+# A program that deletes its timers, keeps every signal blocked, or gives threads stacks that have no room for one (at
+# once), goes on by perf where that is allowed;
 # where it is not, status says that nothing samples it and why.  One that blocks its signals for a moment
 # is left to its timer.  The program never notices, its total stays right, and run names both samplers.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
@@ -41,6 +42,11 @@ stop
 ends untimed
 share_of burn "> 0.2" || fail "what came after is not sampled"
 grep -qE "^fleetprof: [0-9]+ samples by timer and perf, stored" "$W/untimed.err" || fail "run does not say who sampled it: $(cat "$W/untimed.err")"
+
+dodge cramped 20 cramped
+until_true 10 row "t['sampler'] == 'perf' and 'no room for a signal' in t['why'] and t['samples'] > 50" || fail "cramped: $(rows)"
+ends cramped
+share_of burn "> 0.7" || fail "the threads of the small stacks are not sampled from their start on"
 
 if [ "$(id -u)" = 0 ]; then # it is the same for everyone
   dodge deaf 22 deaf

@@ -43,6 +43,14 @@ says raw "t['unsampled'] == {'raw': 2} and t['sampler'] == 'timer'"
 [ "$(status --format json | json "d['loss']['unsampled']")" = "{'raw': 2}" ] || fail "the sum is not that of the only program"
 status | grep -q "2 threads without a timer (raw clone" || fail "status does not say it in words"
 ends raw
+begin cramped
+says cramped "'no room for a signal' in t['why'] and 'perf cannot help: ' in t['why']" # before anything was looked at
+says cramped "t['unsampled'] == {'no_room': 2} and t['sampler'] == 'timer'"
+status | grep -q "not sampled: 2 threads .*no room for a signal" || fail "status does not say it in words"
+ends cramped
+"$targets/refuse_perf" fleetprof run --output "$W/cramped.fp" --sampler timer -- "$targets/dodger" cramped 1 >/dev/null || fail "cramped does not run"
+fleetprof report "$W/cramped.fp" | grep -q "^not sampled: 2 threads .*no room for a signal.*; perf cannot help: " \
+  || fail "report is silent: $(fleetprof report "$W/cramped.fp")"
 for way in raw block untimed; do begin_shared $way; done
 says raw-shared "t['unsampled'] == {'raw': 2} and t['sampler'] == 'timer'"
 ends raw-shared

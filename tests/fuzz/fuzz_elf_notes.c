@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file that claims to be ELF, read as a target's module is: build-id and segments, and then
-   addresses for a few file offsets. */
+/* A file that claims to be ELF, read as a target's module is: build-id and segments, and how
+   these fit some mappings. */
 #include "elf/elf_notes.h"
 
 #include <stdlib.h>
@@ -20,8 +20,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   if (elf_notes_read(read_bytes, &file, &notes) != 0) return 0;
   if (notes.build_id_bytes > sizeof notes.build_id) abort();
   if (notes.segment_count > ELF_SEGMENTS_MAX) abort();
-  for (uint64_t offset = 0; offset < 0x10000; offset += 0x0fff)
-    elf_segments_address(notes.segments, notes.segment_count, offset);
-  elf_segments_address(notes.segments, notes.segment_count, UINT64_MAX);
+  for (uint32_t i = 0; i < notes.segment_count; i++) {
+    uint64_t bytes;
+    for (uint64_t offset = 0; offset < 0x10000; offset += 0x1000)
+      elf_segment_fit(&notes.segments[i], &(struct elf_mapping){offset, 0x3000}, 4096, &bytes);
+    elf_segment_fit(&notes.segments[i], &(struct elf_mapping){UINT64_MAX, UINT64_MAX}, 4096,
+                    &bytes);
+  }
   return 0;
 }

@@ -8,6 +8,7 @@
      dodger ignore SECONDS        main: ignores the same
      dodger sandbox SECONDS       a seccomp filter that allows all, then two threads
      dodger exec SECONDS PROGRAM  becomes `PROGRAM SECONDS`, with no variable in its environment
+     dodger cramped SECONDS       two threads with an alternate stack too small for a signal
      dodger plain SECONDS         main alone
      dodger untimed SECONDS       two threads; after half a second of CPU time it deletes all timers
      dodger deaf SECONDS          main and two threads block every signal
@@ -31,6 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { SMALLEST_BYTES = 2048 /* that a kernel accepts */ };
 enum { THREADS = 2, STACK_BYTES = 256 << 10, ROUNDS = 100000, TIMER_IDS = 4096 };
 
 static volatile uint64_t sink[THREADS + 1];
@@ -67,6 +69,13 @@ static void block_all(void) {
 
 static void *be_blocked(void *argument) {
   block_all();
+  while (!is_over) burn((unsigned)(uintptr_t)argument);
+  return NULL;
+}
+
+static void *be_cramped(void *argument) {
+  stack_t small = {.ss_sp = malloc(SMALLEST_BYTES), .ss_size = SMALLEST_BYTES};
+  sigaltstack(&small, NULL);
   while (!is_over) burn((unsigned)(uintptr_t)argument);
   return NULL;
 }
@@ -132,6 +141,8 @@ static void dodge(const char *way, char **argv) {
     for (uintptr_t i = 1; i <= THREADS; i++) start_raw(i);
   else if (strcmp(way, "block") == 0)
     start_two(be_blocked);
+  else if (strcmp(way, "cramped") == 0)
+    start_two(be_cramped);
   else if (strcmp(way, "replace") == 0)
     take_signals(nothing);
   else if (strcmp(way, "ignore") == 0)

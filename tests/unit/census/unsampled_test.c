@@ -64,6 +64,17 @@ static void an_agent_that_never_took_its_ring_is_no_program_that_uses_the_signal
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_EXEC);
 }
 
+static void a_process_that_left_because_a_stack_is_cramped_is_no_program_that_uses_the_signal(
+    void **state) {
+  (void)state;
+  struct unsampled_evidence evidence = sampled;
+  evidence.is_cramped = true;
+  evidence.is_caught = false;
+  evidence.timer = UNSAMPLED_TIMER_NO;
+  assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_CRAMPED);
+  assert_true(unsampled_is_for_good(UNSAMPLED_CRAMPED));
+}
+
 static void a_clock_of_the_whole_process_leaves_no_thread_raw(void **state) {
   (void)state;
   struct unsampled_evidence evidence = sampled;
@@ -213,6 +224,8 @@ int main(void) {
       cmocka_unit_test(a_little_cpu_time_proves_nothing),
       cmocka_unit_test(a_process_without_a_handler_has_lost_it_or_is_another_program),
       cmocka_unit_test(an_agent_that_never_took_its_ring_is_no_program_that_uses_the_signal),
+      cmocka_unit_test(
+          a_process_that_left_because_a_stack_is_cramped_is_no_program_that_uses_the_signal),
       cmocka_unit_test(a_clock_of_the_whole_process_leaves_no_thread_raw),
       cmocka_unit_test(a_blocked_signal_is_the_reason_before_a_missing_timer),
       cmocka_unit_test(no_timer_is_a_raw_thread_or_a_sandbox),

@@ -135,18 +135,24 @@ static void what_is_no_elf_file_of_ours_is_refused(void **state) {
   assert_int_equal(elf_notes_read(read_image, &image, &notes), -EBADMSG);
 }
 
-static void a_file_offset_becomes_the_files_own_address(void **state) {
+static void a_segment_fits_a_mapping_by_its_pages(void **state) {
   (void)state;
-  struct image image;
-  struct elf_notes notes;
-  make_image(&image);
-  assert_int_equal(elf_notes_read(read_image, &image, &notes), 0);
-  assert_int_equal(elf_segments_address(notes.segments, notes.segment_count, 0x10), 0x10010);
-  assert_int_equal(elf_segments_address(notes.segments, notes.segment_count, 0x1900), 0x21900);
-  /* Mapped because pages are whole: below and above what the executable segment says. */
-  assert_int_equal(elf_segments_address(notes.segments, notes.segment_count, 0x1010), 0x21010);
-  assert_int_equal(elf_segments_address(notes.segments, notes.segment_count, 0x2f00), 0x22f00);
-  assert_int_equal(elf_segments_address(notes.segments, notes.segment_count, 0x90000), 0x90000);
+  const struct elf_segment text = {0x1800, 0x1000, 0x21800, true};
+  const struct elf_segment data = {0x1800, 0x1000, 0x21800, false};
+  const struct elf_segment wraps = {UINT64_MAX - 8, 16, 0, true};
+  uint64_t bytes;
+  struct elf_mapping whole = {0x1000, 0x2000}, longer = {0x1000, 0x4000}, part = {0x2000, 0x1000};
+  struct elf_mapping before = {0, 0x1000}, behind = {0x3000, 0x1000};
+  assert_int_equal(elf_segment_fit(&text, &whole, 4096, &bytes), ELF_FIT_WHOLE);
+  assert_int_equal(bytes, 0x1000);
+  assert_int_equal(elf_segment_fit(&text, &longer, 4096, &bytes), ELF_FIT_START);
+  assert_int_equal(elf_segment_fit(&text, &part, 4096, &bytes), ELF_FIT_PART);
+  assert_int_equal(bytes, 0x800);
+  assert_int_equal(elf_segment_fit(&text, &before, 4096, &bytes), ELF_FIT_NONE);
+  assert_int_equal(elf_segment_fit(&text, &behind, 4096, &bytes), ELF_FIT_NONE);
+  assert_int_equal(elf_segment_fit(&text, &before, 65536, &bytes), ELF_FIT_START);
+  assert_int_equal(elf_segment_fit(&data, &whole, 4096, &bytes), ELF_FIT_DATA);
+  assert_int_equal(elf_segment_fit(&wraps, &whole, 4096, &bytes), ELF_FIT_NONE);
 }
 
 int main(void) {
@@ -156,7 +162,7 @@ int main(void) {
       cmocka_unit_test(a_note_that_lies_about_its_size_gives_no_id),
       cmocka_unit_test(an_id_longer_than_the_limit_is_not_taken),
       cmocka_unit_test(what_is_no_elf_file_of_ours_is_refused),
-      cmocka_unit_test(a_file_offset_becomes_the_files_own_address),
+      cmocka_unit_test(a_segment_fits_a_mapping_by_its_pages),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
