@@ -3,7 +3,7 @@
    how to find the caller's registers.  Made once a build-id by the daemon (agent/tables), kept on
    disk, read by the daemon and, in a read-only mapping, by the handler in a target.
 
-     header | page_count + 1 times the first row of a page | rows | padding to 4 | rules
+     header | page_count + 1 times the first row of a page | rows | padding to 4 | rules | gaps
 
    A page is 4 KiB of the module's own address space, so a row, 4 bytes, has room for its address.
    A row holds from its address up to the next row's.  What reaches into a page is said again at its
@@ -15,11 +15,11 @@
 #ifndef UNWIND_UNWIND_TABLE_H
 #define UNWIND_UNWIND_TABLE_H
 
-#include <stdint.h>
+#include "unwind_gap.h"
 
 enum {
   UNWIND_TABLE_MAGIC = 0x574e5546, /* "FUNW" */
-  UNWIND_TABLE_VERSION = 2,
+  UNWIND_TABLE_VERSION = 3,
   UNWIND_PAGE_BITS = 12,
   UNWIND_PAGE_BYTES = 1 << UNWIND_PAGE_BITS,
   UNWIND_PAGES_MAX = 1 << 20, /* 4 GiB of code */
@@ -78,7 +78,8 @@ struct unwind_table {
   uint32_t sources;           /* enum unwind_source, or'ed */
   uint32_t functions_refused; /* malformed, and so not in it */
   uint32_t functions_left;    /* told of twice: not in it, but another one that overlaps */
-  uint32_t reserved[3];
+  uint32_t gap_count;         /* by page */
+  uint32_t reserved[2];
 };
 
 enum unwind_source {
@@ -96,7 +97,7 @@ _Static_assert(sizeof(struct unwind_table) == 64, "a format");
    machine, -EBADMSG when it is malformed.  Looks at the header alone. */
 int unwind_table_check(const struct unwind_table *table, uint64_t bytes, uint16_t machine);
 
-/* The rule at ADDRESS, of the module's own address space; NULL where the table has none.  HEAD is
+/* The rule at ADDRESS, of the table; NULL where the table has none.  HEAD is
    the header of TABLE, checked, and the caller's own where others may change the table meanwhile:
    whatever is written there, no load leaves HEAD's total_bytes.  Signal-safe. */
 const struct unwind_rule *unwind_table_look(const struct unwind_table *head, const void *table,

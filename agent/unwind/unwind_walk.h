@@ -22,7 +22,7 @@ struct unwind_memory {
 /* One executable mapping. */
 struct unwind_region {
   uint64_t start, end;
-  uint64_t address; /* of start, in the module's own address space */
+  uint64_t address; /* of start, in the table (table_rows_place) */
   uint64_t table;   /* bytes, a multiple of 8, from unwind_code.tables; UNWIND_NO_TABLE: none */
 };
 

@@ -122,7 +122,7 @@ void frames_read(struct frames *frames) {
                                 .arch = frames->arch,
                                 .word_bytes = frames->word_bytes,
                                 .is_eh = !frames->is_debug};
-  assert_int_equal(table_rows_new(CODE_LOW, CODE_HIGH, &rows), 0);
+  assert_int_equal(table_rows_new(&(struct code_ranges){1, {{CODE_LOW, CODE_HIGH}}}, &rows), 0);
   table_rows_source(rows, frames->is_debug ? UNWIND_DEBUG_FRAME : UNWIND_EH_FRAME);
   assert_int_equal(table_cfi_read(&section, rows, &frames->report), 0);
   int rc = table_rows_encode(rows, frames->arch->machine, &frames->table);
