@@ -34,6 +34,7 @@ static struct cfi_section section_of(const struct making *making, const struct e
   return (struct cfi_section){.bytes = part->bytes,
                               .address = part->address,
                               .arch = making->arch,
+                              .image = &making->image,
                               .word_bytes = making->image.is_64 ? 8 : 4,
                               .is_big_endian = making->image.is_big_endian};
 }
