@@ -281,15 +281,17 @@ static void decode_two_bytes(struct instruction *in, const struct x86_form *form
   if (writes_rm) lose_rm(in, form, opcode >= 0x90 && opcode < 0xa0);
 }
 
-/* Bits are moved about in general registers, or from vectors into them. */
+/* Of two bytes with a prefix of vectors, and of three: few move bits about in general registers, or
+   from vectors into them. */
 static void decode_vector(struct instruction *in, const struct x86_form *form) {
   uint8_t opcode = form->opcode;
-  bool is_bits = (opcode & 0xf0) == 0xf0;
-  bool is_to_reg = opcode == 0x2c || opcode == 0x2d || opcode == 0x50 || opcode == 0x93 ||
-                   opcode == 0xc5 || opcode == 0xd7;
-  bool is_to_rm = opcode == 0x7e || (opcode >= 0x14 && opcode < 0x18);
-  if (is_bits || is_to_reg) instruction_lose(in, form->reg);
-  if (form->is_vector && (opcode == 0xf3 || opcode == 0xf6)) instruction_lose(in, form->third);
+  bool is_two = form->map == X86_TWO_BYTES, is_3a = form->map == X86_THREE_3A;
+  bool is_moved = opcode == 0x2c || opcode == 0x2d || opcode == 0x50 || opcode == 0x93 ||
+                  opcode == 0xc5 || opcode == 0xd7;
+  bool is_to_rm = is_two ? opcode == 0x7e : is_3a && opcode >= 0x14 && opcode < 0x18;
+  if (is_two ? is_moved : opcode >= 0xf0) instruction_lose(in, form->reg);
+  if (form->is_vector && !is_two && (opcode == 0xf3 || opcode == 0xf6))
+    instruction_lose(in, form->third);
   if (is_to_rm) lose_rm(in, form, false);
 }
 

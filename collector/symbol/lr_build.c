@@ -21,7 +21,9 @@
 #include "lr_flow.h"
 #include "lr_functions.h"
 #include "lr_pages.h"
+#include "symbol_set.h"
 #include "tables/function_starts.h"
+#include "tables/signal_return.h"
 #include "tables/table_make.h"
 #include "tables/table_rows.h"
 
@@ -331,4 +333,19 @@ int lr_build(struct span file, struct buf *places, struct buf *calls) {
   int rc = build(&building, places, calls);
   building_fini(&building);
   return rc;
+}
+
+static int add_trampoline(void *context, uint64_t address, uint64_t bytes, int32_t offset) {
+  (void)offset;
+  return symbol_set_add(context, &(struct candidate){.start = address,
+                                                     .size = bytes,
+                                                     .limit = address + bytes,
+                                                     .name = span_of_string("__restore_rt"),
+                                                     .rank = SYMBOL_STUB});
+}
+
+int lr_build_trampolines(struct span file, struct symbol_set *set) {
+  struct elf_image image;
+  if (elf_image_open(file, &image) != 0) return 0;
+  return signal_return_each(&image, add_trampoline, set);
 }
