@@ -173,10 +173,10 @@ static NOINLINE void put_value(struct thread_slot *thread, const struct unwind_r
 static inline __attribute__((always_inline)) void put_other(struct thread_slot *thread,
                                                             struct unwind_registers *at,
                                                             uint32_t weight, const void *context) {
-  at->general = context;
-  if (ring.collect == RING_STACKS)
+  if (ring.collect == RING_STACKS) {
+    at->general = context;
     put_stack(thread, at, weight);
-  else if (ring.collect == RING_RECORDER)
+  } else if (ring.collect == RING_RECORDER)
     put_value(thread, at, weight, context);
   else
     histogram_writer_add(&ring.histogram, at->pc, weight, &thread->place);

@@ -27,8 +27,7 @@ enum {
   UNWIND_ROWS_MAX = 1 << 24,
   UNWIND_TRACKED = 2,  /* registers other than pc, sp and lr that a walk follows (unwind_arch.h) */
   UNWIND_GENERAL = 32, /* general registers of an interrupted frame, at most */
-  /* In the place of an offset: */
-  UNWIND_SAME = INT16_MIN,             /* the register still has the caller's value */
+  UNWIND_SAME = INT16_MIN, /* in the place of an offset: it still has the caller's value */
   UNWIND_IN_GENERAL = UNWIND_SAME + 1, /* + N: the value is in general register N */
   UNWIND_OFFSET_MIN = UNWIND_IN_GENERAL + UNWIND_GENERAL,
 };
