@@ -335,10 +335,21 @@ int lr_build(struct span file, struct buf *places, struct buf *calls) {
   return rc;
 }
 
+struct trampolines {
+  const struct elf_image *image;
+  struct symbol_set *set;
+};
+
+/* A walk without tables takes the trampoline for a caller, and so names the byte before it.  That
+   byte is padding, or the end of an instruction, where no PC is; but x86's ret is one byte long. */
 static int add_trampoline(void *context, uint64_t address, uint64_t bytes, int32_t offset) {
+  const struct trampolines *to = context;
+  enum { RET = 0xc3 };
+  struct span before = elf_image_at(to->image, address - 1);
+  uint64_t start = before.len > 0 && before.data[0] != RET ? address - 1 : address;
   (void)offset;
-  return symbol_set_add(context, &(struct candidate){.start = address,
-                                                     .size = bytes,
+  return symbol_set_add(to->set, &(struct candidate){.start = start,
+                                                     .size = address + bytes - start,
                                                      .limit = address + bytes,
                                                      .name = span_of_string("__restore_rt"),
                                                      .rank = SYMBOL_STUB});
@@ -347,5 +358,5 @@ static int add_trampoline(void *context, uint64_t address, uint64_t bytes, int32
 int lr_build_trampolines(struct span file, struct symbol_set *set) {
   struct elf_image image;
   if (elf_image_open(file, &image) != 0) return 0;
-  return signal_return_each(&image, add_trampoline, set);
+  return signal_return_each(&image, add_trampoline, &(struct trampolines){&image, set});
 }
