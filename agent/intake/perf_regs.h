@@ -8,7 +8,9 @@
 
 enum {
   PERF_REGS_NO_LR = -1,
-  PERF_REGS_TRACKED = 2, /* the registers of unwind/unwind_arch.h, in its order */
+  PERF_REGS_TRACKED = 2,  /* the registers of unwind/unwind_arch.h, in its order */
+  PERF_REGS_GENERAL = 32, /* its general registers, in its order */
+  PERF_REGS_NONE = 0xff,
 };
 
 struct perf_regs {
@@ -26,6 +28,8 @@ struct perf_walk_regs {
   uint32_t count;
   int pc, sp, lr; /* lr: or PERF_REGS_NO_LR */
   int tracked[PERF_REGS_TRACKED];
+  uint32_t general_count;
+  uint8_t general[PERF_REGS_GENERAL]; /* or PERF_REGS_NONE: not given */
 };
 
 /* In one of perf_regs_CPU.c, chosen by CMake. */

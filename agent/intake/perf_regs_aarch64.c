@@ -12,12 +12,14 @@ const struct perf_regs perf_regs = {.mask = 1ULL << PERF_REG_ARM64_LR,
                                     .stack_bytes = 0,
                                     .address_mask = 0x0000fffffffffffeULL};
 
-/* In the kernel's order x19, x29, x30, sp, pc. */
+/* In the kernel's order x0 to x30, sp, pc. */
 const struct perf_walk_regs perf_walk_regs = {
-    .mask = 1ULL << PERF_REG_ARM64_X19 | 1ULL << PERF_REG_ARM64_X29 | 1ULL << PERF_REG_ARM64_LR |
-            1ULL << PERF_REG_ARM64_SP | 1ULL << PERF_REG_ARM64_PC,
-    .count = 5,
-    .pc = 4,
-    .sp = 3,
-    .lr = 2,
-    .tracked = {1, 0}};
+    .mask = (2ULL << PERF_REG_ARM64_PC) - 1,
+    .count = 33,
+    .pc = 32,
+    .sp = 31,
+    .lr = 30,
+    .tracked = {29, 19},
+    .general_count = 31,
+    .general = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30}};

@@ -10,12 +10,13 @@ const struct perf_regs perf_regs = {.mask = 1ULL << PERF_REG_ARM_LR,
                                     .stack_bytes = 0,
                                     .address_mask = 0xfffffffeULL};
 
-/* In the kernel's order r7, r11, sp, lr, pc. */
+/* In the kernel's order r0 to r15. */
 const struct perf_walk_regs perf_walk_regs = {
-    .mask = 1ULL << PERF_REG_ARM_R7 | 1ULL << PERF_REG_ARM_FP | 1ULL << PERF_REG_ARM_SP |
-            1ULL << PERF_REG_ARM_LR | 1ULL << PERF_REG_ARM_PC,
-    .count = 5,
-    .pc = 4,
-    .sp = 2,
-    .lr = 3,
-    .tracked = {1, 0}};
+    .mask = (2ULL << PERF_REG_ARM_PC) - 1,
+    .count = 16,
+    .pc = 15,
+    .sp = 13,
+    .lr = 14,
+    .tracked = {11, 7},
+    .general_count = 15,
+    .general = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}};

@@ -10,12 +10,14 @@ const struct perf_regs perf_regs = {.mask = 1ULL << PERF_REG_RISCV_RA,
                                     .stack_bytes = 0,
                                     .address_mask = UINT64_MAX};
 
-/* In the kernel's order pc, ra, sp, s0, s1. */
+/* In the kernel's order pc, x1 to x31. */
 const struct perf_walk_regs perf_walk_regs = {
-    .mask = 1ULL << PERF_REG_RISCV_PC | 1ULL << PERF_REG_RISCV_RA | 1ULL << PERF_REG_RISCV_SP |
-            1ULL << PERF_REG_RISCV_S0 | 1ULL << PERF_REG_RISCV_S1,
-    .count = 5,
+    .mask = (2ULL << PERF_REG_RISCV_T6) - 1,
+    .count = 32,
     .pc = 0,
     .sp = 2,
     .lr = 1,
-    .tracked = {3, 4}};
+    .tracked = {8, 9},
+    .general_count = 32,
+    .general = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}};

@@ -15,12 +15,17 @@ const struct perf_regs perf_regs = {.mask = 1ULL << PERF_REG_X86_IP,
                                     .stack_bytes = 8,
                                     .address_mask = UINT64_MAX};
 
-/* In the kernel's order %rbx, %rbp, %rsp, %rip. */
+#define RANGE(first, last) ((2ULL << (last)) - (1ULL << (first)))
+
+/* In the kernel's order %rax, %rbx, %rcx, %rdx, %rsi, %rdi, %rbp, %rsp, %rip, %r8 to %r15; in ours,
+   which is that of a signal's frame, %r8 to %r15, %rdi, %rsi, %rbp, %rbx, %rdx, %rax, %rcx, %rsp.
+ */
 const struct perf_walk_regs perf_walk_regs = {
-    .mask = 1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_BP | 1ULL << PERF_REG_X86_SP |
-            1ULL << PERF_REG_X86_IP,
-    .count = 4,
-    .pc = 3,
-    .sp = 2,
+    .mask = RANGE(PERF_REG_X86_AX, PERF_REG_X86_IP) | RANGE(PERF_REG_X86_R8, PERF_REG_X86_R15),
+    .count = 17,
+    .pc = 8,
+    .sp = 7,
     .lr = PERF_REGS_NO_LR,
-    .tracked = {1, 0}};
+    .tracked = {6, 1},
+    .general_count = 16,
+    .general = {9, 10, 11, 12, 13, 14, 15, 16, 5, 4, 6, 1, 3, 0, 2, 7}};

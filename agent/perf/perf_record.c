@@ -154,6 +154,9 @@ static int decode_copy(struct span rest, const struct perf_walk_regs *walk,
   copy->lr = walk->lr >= 0 ? read_u64(registers + 8 * walk->lr) : 0;
   for (unsigned i = 0; i < PERF_REGS_TRACKED; i++)
     copy->tracked[i] = read_u64(registers + 8 * walk->tracked[i]);
+  for (unsigned i = 0; i < walk->general_count; i++)
+    if (walk->general[i] != PERF_REGS_NONE)
+      copy->general[i] = read_u64(registers + 8 * walk->general[i]);
   return 0;
 }
 

@@ -42,6 +42,7 @@ enum perf_word {
 struct perf_copy {
   enum perf_word word;
   uint64_t pc, sp, lr, tracked[PERF_REGS_TRACKED];
+  uint64_t general[PERF_REGS_GENERAL]; /* in perf_walk_regs' order; 0 where it is not given */
   struct span stack; /* borrows the record; ends where it was full, the stack does, or a page of it
                         is not in memory: nothing tells which */
 };

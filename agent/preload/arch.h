@@ -7,8 +7,11 @@
 #include "unwind/unwind_walk.h"
 
 /* Reads the interrupted registers out of CONTEXT, a handler's third argument; lr is left alone
-   where the CPU has none.  Signal-safe. */
+   where the CPU has none; general is not filled in.  Signal-safe. */
 void arch_read(const void *context, struct unwind_registers *ret);
+
+/* The general registers in CONTEXT, for unwind_registers.general.  Signal-safe. */
+const uint8_t *arch_general(const void *context);
 
 /* Puts AT into CONTEXT, as if they had been interrupted. */
 void arch_write(void *context, const struct unwind_registers *at);

@@ -16,6 +16,10 @@ void arch_read(const void *context, struct unwind_registers *ret) {
   ret->lr = machine->regs[LINK_REGISTER];
 }
 
+const uint8_t *arch_general(const void *context) {
+  return (const uint8_t *)((const ucontext_t *)context)->uc_mcontext.regs;
+}
+
 void arch_write(void *context, const struct unwind_registers *at) {
   mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
   machine->pc = at->pc;

@@ -13,6 +13,10 @@ void arch_read(const void *context, struct unwind_registers *ret) {
   ret->lr = machine->arm_lr;
 }
 
+const uint8_t *arch_general(const void *context) {
+  return (const uint8_t *)&((const ucontext_t *)context)->uc_mcontext.arm_r0;
+}
+
 void arch_write(void *context, const struct unwind_registers *at) {
   mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
   machine->arm_pc = at->pc;

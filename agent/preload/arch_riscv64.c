@@ -15,6 +15,10 @@ void arch_read(const void *context, struct unwind_registers *ret) {
   ret->lr = registers[RETURN_ADDRESS];
 }
 
+const uint8_t *arch_general(const void *context) {
+  return (const uint8_t *)((const ucontext_t *)context)->uc_mcontext.__gregs;
+}
+
 void arch_write(void *context, const struct unwind_registers *at) {
   unsigned long *registers = ((ucontext_t *)context)->uc_mcontext.__gregs;
   registers[REG_PC] = at->pc;

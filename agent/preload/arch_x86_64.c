@@ -13,6 +13,10 @@ void arch_read(const void *context, struct unwind_registers *ret) {
   ret->tracked[1] = (uintptr_t)registers[REG_RBX];
 }
 
+const uint8_t *arch_general(const void *context) {
+  return (const uint8_t *)((const ucontext_t *)context)->uc_mcontext.gregs;
+}
+
 void arch_write(void *context, const struct unwind_registers *at) {
   greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
   registers[REG_RIP] = (greg_t)at->pc;

@@ -88,8 +88,7 @@ static uint32_t weight_of(const struct thread_slot *thread, const siginfo_t *eve
 
 /* Returns RECORD's flags, or 0 when there is nothing to walk by. */
 static NOINLINE uint8_t walk_by_tables(const struct thread_slot *thread,
-                                       const struct unwind_registers *at,
-                                       struct ring_record *record) {
+                                       struct unwind_registers *at, struct ring_record *record) {
   const struct unwind_stack *bounds = &thread->stack;
   struct unwind_memory stack = {.is_whole = bounds->top != 0}; /* nothing of an unknown one */
   struct unwind_code code;
@@ -101,6 +100,7 @@ static NOINLINE uint8_t walk_by_tables(const struct thread_slot *thread,
     stack.low = at->sp;
     stack.high = stack.is_whole ? bounds->top : bounds->high;
   }
+  at->general = arch_general(at->general);
   unwind_walk(at, &stack, &code, &path);
   if (!unwind_map_holds(&shared, serial)) return 0;
   record->depth = (uint8_t)path.depth;
@@ -117,7 +117,8 @@ static NOINLINE uint8_t walk_by_frames(const struct thread_slot *thread,
                    (trace.has_lr ? RING_RECORD_HAS_LR : 0));
 }
 
-static NOINLINE void put_stack(struct thread_slot *thread, const struct unwind_registers *at,
+/* AT's general is the signal's context, of which a walk along frame pointers needs nothing. */
+static NOINLINE void put_stack(struct thread_slot *thread, struct unwind_registers *at,
                                uint32_t weight) {
   struct ring_slot *slot = ring_slot_of(thread);
   if (slot == NULL) return;
@@ -170,11 +171,12 @@ static NOINLINE void put_value(struct thread_slot *thread, const struct unwind_r
 
 /* All but pairs, which are for the smallest boards and have the shortest way. */
 static inline __attribute__((always_inline)) void put_other(struct thread_slot *thread,
-                                                            const struct unwind_registers *at,
+                                                            struct unwind_registers *at,
                                                             uint32_t weight, const void *context) {
-  if (ring.collect == RING_STACKS)
+  if (ring.collect == RING_STACKS) {
+    at->general = context;
     put_stack(thread, at, weight);
-  else if (ring.collect == RING_RECORDER)
+  } else if (ring.collect == RING_RECORDER)
     put_value(thread, at, weight, context);
   else
     histogram_writer_add(&ring.histogram, at->pc, weight, &thread->place);

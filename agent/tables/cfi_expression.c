@@ -125,9 +125,9 @@ static bool read_constant(struct machine *machine, uint8_t operation, struct cfi
 
 static void push_register(struct machine *machine, uint64_t number, struct cfi_cursor *cursor) {
   int64_t offset = cfi_sleb(cursor);
-  enum cfi_base base = cfi_base_of(machine->arch, number);
+  uint8_t base = cfi_base_of(machine->arch, number);
   if (base == CFI_BASE_OTHER) machine->is_lost = true;
-  push(machine, (struct cfi_address){.base = (uint8_t)base, .offset = offset});
+  push(machine, (struct cfi_address){.base = base, .offset = offset});
 }
 
 static void step(struct machine *machine, struct cfi_cursor *cursor) {

@@ -11,6 +11,8 @@
    beyond the function's end only ends it. */
 #include "cfi_program.h"
 
+#include "kept_register.h"
+
 #include <elf.h>
 #include <errno.h>
 
@@ -72,12 +74,25 @@ static void refuse(struct program *program, const char *why) {
 
 /* ---- where ---- */
 
-static void put_rule(struct program *program) {
+/* No callee from here to END writes the general register that RULE counts from. */
+static bool is_kept(const struct program *program, const struct unwind_rule *rule, uint64_t end) {
+  const struct cfi_section *section = program->run->section;
+  unsigned number = 0;
+  bool is_general = rule->cfa == UNWIND_CFA_GENERAL || rule->cfa == UNWIND_CFA_GENERAL_WORD;
+  if (!is_general || section->image == NULL) return false;
+  while (section->arch->general[number] != rule->reg) number++;
+  return kept_register(section->image, program->at, end, number);
+}
+
+/* The rule from here to END.  One that counts from a general register is put for each piece anew:
+   calls may write that register in one of them, and not in the next. */
+static void put_rule(struct program *program, uint64_t end) {
   struct unwind_rule rule;
-  if (!program->is_changed) return;
+  if (!program->is_changed && program->now.cfa.base < CFI_BASE_GENERAL) return;
   program->is_changed = false;
   enum table_untold untold = cfi_state_rule(&program->now, &rule);
   if (untold != TABLE_UNTOLDS) program->run->report->untold[untold]++;
+  if (is_kept(program, &rule, end)) rule.flags |= UNWIND_REG_KEPT;
   program->rc = table_rows_put(program->run->rows, program->at, &rule);
 }
 
@@ -91,7 +106,7 @@ static void go_to(struct program *program, uint64_t at) {
     return;
   }
   if (at == program->at) return;
-  put_rule(program);
+  put_rule(program, at < program->end ? at : program->end);
   if (at < program->end)
     program->at = at;
   else
@@ -157,7 +172,11 @@ static void restore(struct program *program, uint64_t number) {
 static void set_register(struct program *program, uint64_t number, uint64_t in) {
   const struct unwind_arch *arch = program->run->section->arch;
   bool is_link = number == program->cie->return_column && arch->has_lr && in == arch->lr;
-  set_how(program, number, is_link || number == in ? CFI_SAME : CFI_UNTOLD);
+  bool is_same = is_link || number == in;
+  uint8_t how = is_same ? CFI_SAME : in < arch->general_count ? CFI_IN_GENERAL : CFI_UNTOLD;
+  struct cfi_address at = {.base = CFI_BASE_OTHER};
+  if (how == CFI_IN_GENERAL) at.base = (uint8_t)(CFI_BASE_GENERAL + arch->general[in]);
+  set(program, number, (struct cfi_saved){.at = at, .how = how});
 }
 
 /* The value itself is CFA + BYTES: so it is with the stack pointer, where that is said at all. */
@@ -183,8 +202,8 @@ static void set_expression(struct program *program, uint64_t number) {
 /* ---- the CFA ---- */
 
 static void set_cfa(struct program *program, uint64_t number, int64_t offset) {
-  enum cfi_base base = cfi_base_of(program->run->section->arch, number);
-  program->now.cfa = (struct cfi_address){.base = (uint8_t)base, .offset = offset};
+  uint8_t base = cfi_base_of(program->run->section->arch, number);
+  program->now.cfa = (struct cfi_address){.base = base, .offset = offset};
   program->now.cfa_offset = offset;
   program->is_changed = true;
 }
@@ -393,7 +412,7 @@ int cfi_program_run(const struct cfi_run *run, const struct cfi_cie *cie,
   program.rc = 0;
   program.why = NULL;
   run_all(&program);
-  if (program.rc == 0) put_rule(&program);
+  if (program.rc == 0) put_rule(&program, program.end);
   *ret_why = program.why;
   return program.rc;
 }

@@ -10,21 +10,27 @@
    than one that goes on into nowhere. */
 #include "cfi_state.h"
 
-enum cfi_base cfi_base_of(const struct unwind_arch *arch, uint64_t number) {
+uint8_t cfi_base_of(const struct unwind_arch *arch, uint64_t number) {
   if (number == arch->sp) return CFI_BASE_SP;
   if (number == arch->tracked[0]) return CFI_BASE_TRACKED;
   if (number == arch->tracked[1]) return CFI_BASE_TRACKED_2;
-  return CFI_BASE_OTHER;
+  if (number >= arch->general_count) return CFI_BASE_OTHER;
+  return (uint8_t)(CFI_BASE_GENERAL + arch->general[number]);
 }
 
 static enum table_untold fit_cfa(const struct cfi_address *cfa, struct unwind_rule *rule) {
   static const uint8_t plain[] = {[CFI_BASE_SP] = UNWIND_CFA_SP,
                                   [CFI_BASE_TRACKED] = UNWIND_CFA_TRACKED,
-                                  [CFI_BASE_TRACKED_2] = UNWIND_CFA_TRACKED_2};
+                                  [CFI_BASE_TRACKED_2] = UNWIND_CFA_TRACKED_2,
+                                  [CFI_BASE_GENERAL] = UNWIND_CFA_GENERAL};
   static const uint8_t word[] = {[CFI_BASE_SP] = UNWIND_CFA_SP_WORD,
                                  [CFI_BASE_TRACKED] = UNWIND_CFA_TRACKED_WORD,
-                                 [CFI_BASE_TRACKED_2] = UNWIND_CFA_NONE};
-  rule->cfa = cfa->is_plt ? UNWIND_CFA_PLT : cfa->is_word ? word[cfa->base] : plain[cfa->base];
+                                 [CFI_BASE_TRACKED_2] = UNWIND_CFA_TRACKED_2_WORD,
+                                 [CFI_BASE_GENERAL] = UNWIND_CFA_GENERAL_WORD};
+  bool is_general = cfa->base >= CFI_BASE_GENERAL;
+  uint8_t base = is_general ? CFI_BASE_GENERAL : cfa->base;
+  rule->cfa = cfa->is_plt ? UNWIND_CFA_PLT : cfa->is_word ? word[base] : plain[base];
+  if (is_general) rule->reg = (uint8_t)(cfa->base - CFI_BASE_GENERAL);
   if (rule->cfa == UNWIND_CFA_NONE)
     return cfa->is_expression ? TABLE_UNTOLD_CFA_EXPRESSION : TABLE_UNTOLD_CFA_REGISTER;
   rule->offset = (int32_t)cfa->offset;
@@ -35,7 +41,7 @@ static enum table_untold fit_cfa(const struct cfi_address *cfa, struct unwind_ru
 
 /* ADDRESS counted from BASE, where the CFA is known to be CFA.  Returns false when the distance is
    not the same at all times. */
-static bool count_from(const struct cfi_address *address, enum cfi_base base,
+static bool count_from(const struct cfi_address *address, uint8_t base,
                        const struct cfi_address *cfa, int64_t *ret) {
   bool is_fixed = !cfa->is_word && !cfa->is_plt;
   if (address->is_word) return false;
@@ -53,15 +59,23 @@ static bool count_from(const struct cfi_address *address, enum cfi_base base,
 
 static enum table_untold fit(int64_t offset, int16_t *ret) {
   *ret = (int16_t)offset;
-  return *ret == offset && *ret != UNWIND_SAME ? TABLE_UNTOLDS : TABLE_UNTOLD_FAR;
+  return *ret == offset && offset >= UNWIND_OFFSET_MIN ? TABLE_UNTOLDS : TABLE_UNTOLD_FAR;
 }
 
-static enum table_untold fit_return(const struct cfi_state *state, enum cfi_base base,
+static int16_t in_general(const struct cfi_saved *saved) {
+  return (int16_t)(UNWIND_IN_GENERAL + saved->at.base - CFI_BASE_GENERAL);
+}
+
+static enum table_untold fit_return(const struct cfi_state *state, uint8_t base,
                                     struct unwind_rule *rule) {
   const struct cfi_saved *saved = &state->columns[CFI_RETURN];
   int64_t offset;
   if (saved->how == CFI_SAME && state->has_link) {
     rule->return_address = UNWIND_SAME;
+    return TABLE_UNTOLDS;
+  }
+  if (saved->how == CFI_IN_GENERAL) {
+    rule->return_address = in_general(saved);
     return TABLE_UNTOLDS;
   }
   if (saved->how != CFI_SAVED || !count_from(&saved->at, base, &state->cfa, &offset))
@@ -70,7 +84,7 @@ static enum table_untold fit_return(const struct cfi_state *state, enum cfi_base
 }
 
 /* All followed registers from BASE. */
-static enum table_untold fit_saved(const struct cfi_state *state, enum cfi_base base,
+static enum table_untold fit_saved(const struct cfi_state *state, uint8_t base,
                                    struct unwind_rule *rule) {
   enum table_untold rc = TABLE_UNTOLDS;
   for (unsigned i = 0; i < UNWIND_TRACKED && rc == TABLE_UNTOLDS; i++) {
@@ -78,6 +92,7 @@ static enum table_untold fit_saved(const struct cfi_state *state, enum cfi_base 
     int64_t offset;
     rule->saved[i] = UNWIND_SAME;
     if (saved->how == CFI_UNTOLD) return TABLE_UNTOLD_SAVED;
+    if (saved->how == CFI_IN_GENERAL) rule->saved[i] = in_general(saved);
     if (saved->how != CFI_SAVED) continue;
     if (!count_from(&saved->at, base, &state->cfa, &offset)) return TABLE_UNTOLD_SAVED;
     rc = fit(offset, &rule->saved[i]);

@@ -17,6 +17,7 @@ enum cfi_base {
   CFI_BASE_SP,
   CFI_BASE_TRACKED,
   CFI_BASE_TRACKED_2,
+  CFI_BASE_GENERAL, /* + N: general register N of unwind_arch.h's row */
 };
 
 /* An address: BASE + OFFSET; or, is_word, the word that stands there + ADDEND. */
@@ -30,10 +31,11 @@ struct cfi_address {
 
 /* What is known of one register of the caller. */
 enum cfi_how {
-  CFI_SAME = 0, /* it is in the register still; so is what nothing was said of */
-  CFI_SAVED,    /* it is in memory at an address */
-  CFI_LOST,     /* it is nowhere: nobody called */
-  CFI_UNTOLD,   /* it is somewhere that no rule can say */
+  CFI_SAME = 0,   /* it is in the register still; so is what nothing was said of */
+  CFI_SAVED,      /* it is in memory at an address */
+  CFI_LOST,       /* it is nowhere: nobody called */
+  CFI_IN_GENERAL, /* it is in the general register that AT's base names */
+  CFI_UNTOLD,     /* it is somewhere that no rule can say */
 };
 
 struct cfi_saved {
@@ -51,8 +53,8 @@ struct cfi_state {
   bool has_link; /* a return address that was not moved is in the link register */
 };
 
-/* The base that register NUMBER is. */
-enum cfi_base cfi_base_of(const struct unwind_arch *arch, uint64_t number);
+/* The base that register NUMBER is, an enum cfi_base. */
+uint8_t cfi_base_of(const struct unwind_arch *arch, uint64_t number);
 
 /* The rule for STATE.  Returns TABLE_UNTOLDS, or why it is UNWIND_CFA_UNTOLD. */
 enum table_untold cfi_state_rule(const struct cfi_state *state, struct unwind_rule *ret);

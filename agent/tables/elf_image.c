@@ -134,13 +134,12 @@ static bool read_section(const struct elf_image *image, uint32_t index, Elf64_Sh
 
 /* A separate debug file has the addresses of the code and not its bytes; its segment may have those
    of the headers before it, where a linker has put both into one. */
-static void widen_by_sections(const struct elf_image *image, uint64_t *low, uint64_t *high) {
+static void add_sections(const struct elf_image *image, struct code_ranges *ret) {
   Elf64_Shdr head;
   for (uint32_t i = 0; i < image->section_count && read_section(image, i, &head); i++) {
     if ((head.sh_flags & SHF_EXECINSTR) == 0 || head.sh_size == 0) continue;
     if (head.sh_addr == 0 || head.sh_addr > UINT64_MAX - head.sh_size) continue;
-    if (head.sh_addr < *low) *low = head.sh_addr;
-    if (head.sh_addr + head.sh_size > *high) *high = head.sh_addr + head.sh_size;
+    code_ranges_add(ret, head.sh_addr, head.sh_addr + head.sh_size);
   }
 }
 
@@ -163,22 +162,16 @@ bool elf_image_code_section(const struct elf_image *image, uint32_t *cursor, str
   return false;
 }
 
-bool elf_image_code(const struct elf_image *image, uint64_t *ret_low, uint64_t *ret_high) {
-  struct elf_part load;
-  uint64_t low = UINT64_MAX, high = 0;
-  for (uint32_t cursor = 0; elf_image_segment(image, PT_LOAD, &cursor, &load);) {
-    if ((load.flags & PF_X) == 0 || load.address > UINT64_MAX - load.bytes.len) continue;
-    if (load.bytes.len == 0) continue;
-    if (load.address < low) low = load.address;
-    if (load.address + load.bytes.len > high) high = load.address + load.bytes.len;
-  }
+bool elf_image_code(const struct elf_image *image, struct code_ranges *ret) {
+  struct elf_part part;
   uint32_t cursor = 0;
-  struct elf_part code;
-  if (low >= high || !elf_image_code_section(image, &cursor, &code))
-    widen_by_sections(image, &low, &high);
-  *ret_low = low;
-  *ret_high = high;
-  return low < high;
+  *ret = (struct code_ranges){0};
+  while (code_segment(image, &cursor, &part))
+    if (part.address <= UINT64_MAX - part.bytes.len)
+      code_ranges_add(ret, part.address, part.address + part.bytes.len);
+  cursor = 0;
+  if (ret->count == 0 || !elf_image_code_section(image, &cursor, &part)) add_sections(image, ret);
+  return ret->count > 0;
 }
 
 bool elf_image_section(const struct elf_image *image, const char *name, struct elf_part *ret) {

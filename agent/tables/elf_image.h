@@ -4,6 +4,8 @@
 #ifndef TABLES_ELF_IMAGE_H
 #define TABLES_ELF_IMAGE_H
 
+#include "code_ranges.h"
+
 #include "common/buf.h"
 #include "common/span.h"
 
@@ -72,9 +74,9 @@ bool elf_image_code_section(const struct elf_image *image, uint32_t *cursor, str
 /* What the file has from ADDRESS to the end of the loaded segment that it is in, or nothing. */
 struct span elf_image_at(const struct elf_image *image, uint64_t address);
 
-/* The range of all executable code, also of a separate debug file, which has none of its bytes.
+/* Where all executable code is, also of a separate debug file, which has none of its bytes.
    Returns false when there is none. */
-bool elf_image_code(const struct elf_image *image, uint64_t *ret_low, uint64_t *ret_high);
+bool elf_image_code(const struct elf_image *image, struct code_ranges *ret);
 
 /* The content of SECTION, which is inflated into ROOM, the caller's, when it is compressed.
    Returns 0; -EBADMSG when it is not what it says, -EOVERFLOW above ELF_INFLATED_BYTES_MAX,

@@ -35,7 +35,7 @@ enum {
 struct reader {
   const struct elf_image *image;
   struct elf_part index;
-  uint64_t code_end;
+  struct code_ranges executable;
   uint8_t code[4 * WORDS_MAX];
 };
 
@@ -80,11 +80,19 @@ static const char *read_table(struct reader *reader, uint64_t place, struct span
   return NULL;
 }
 
-/* The address of the function of entry INDEX; the end of the code behind the last one. */
+/* The address of the function of entry INDEX. */
 static uint64_t start_of(const struct reader *reader, size_t index) {
   size_t at = index * ENTRY_BYTES;
-  if (at + ENTRY_BYTES > reader->index.bytes.len) return reader->code_end;
   return far(word_at(reader, reader->index.bytes, at), reader->index.address + at) & ~UINT64_C(1);
+}
+
+/* Where that function, which begins at LOW, ends: with the next one, or with its code. */
+static uint64_t end_of(const struct reader *reader, size_t index, uint64_t low) {
+  const struct code_range *range = code_ranges_from(&reader->executable, low);
+  uint64_t end = range != NULL ? range->high : low;
+  if ((index + 2) * ENTRY_BYTES > reader->index.bytes.len) return end;
+  uint64_t next = start_of(reader, index + 1);
+  return next < end ? next : end;
 }
 
 static const char *read_entry(struct reader *reader, size_t index, struct prologue_state *ret) {
@@ -103,7 +111,8 @@ static const char *read_entry(struct reader *reader, size_t index, struct prolog
 static int read_function(struct reader *reader, size_t index, struct prologue_file *file,
                          struct table_report *report) {
   struct prologue_state body;
-  struct prologue_range range = {start_of(reader, index), start_of(reader, index + 1), &body};
+  uint64_t low = start_of(reader, index);
+  struct prologue_range range = {low, end_of(reader, index, low), &body};
   if (word_at(reader, reader->index.bytes, index * ENTRY_BYTES + 4) == CANNOT_UNWIND) return 0;
   const char *why =
       range.low < range.high ? read_entry(reader, index, &body) : "its functions are not sorted";
@@ -119,11 +128,10 @@ int exidx_read(const struct elf_image *image, struct table_rows *rows, struct pr
                struct table_report *report) {
   struct reader reader = {.image = image};
   uint32_t cursor = 0;
-  uint64_t low;
   int rc = 0;
   if (image->machine != EM_ARM || image->is_64) return 0;
   if (!elf_image_segment(image, PT_ARM_EXIDX, &cursor, &reader.index)) return 0;
-  if (!elf_image_code(image, &low, &reader.code_end)) return 0;
+  if (!elf_image_code(image, &reader.executable)) return 0;
   table_rows_source(rows, UNWIND_ARM_EXIDX);
   for (size_t i = 0; rc == 0 && (i + 1) * ENTRY_BYTES <= reader.index.bytes.len; i++)
     rc = read_function(&reader, i, file, report);

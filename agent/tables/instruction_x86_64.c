@@ -205,8 +205,17 @@ static void decode_e0(struct instruction *in, const struct x86_form *form, uint6
     decode_last_group(in, form);
     break;
   default:
+    if (form->opcode < 0xe4) instruction_lose(in, CX);
     if (form->opcode < 0xe4) go(in, FLOW_BRANCH, target);
   }
+}
+
+/* Operations on strings, which move their pointers and count CX down. */
+static void decode_string(struct instruction *in) {
+  instruction_lose(in, SI);
+  instruction_lose(in, DI);
+  instruction_lose(in, CX);
+  instruction_lose(in, AX);
 }
 
 /* 90 to bf: numbers are moved to registers, and AX is worked with. */
@@ -217,6 +226,8 @@ static void decode_90(struct instruction *in, const struct x86_form *form) {
                     form->is_wide ? form->immediate : (int64_t)(uint32_t)form->immediate);
   else if (opcode >= 0xb0)
     lose_byte(in, form, form->rm);
+  else if ((opcode >= 0xa4 && opcode < 0xa8) || (opcode >= 0xaa && opcode < 0xb0))
+    decode_string(in);
   else if (opcode == 0x9c)
     push(in);
   else if (opcode == 0x9d)
@@ -255,17 +266,33 @@ static void decode_two_bytes(struct instruction *in, const struct x86_form *form
   bool writes_rm = (opcode >= 0x90 && opcode < 0xa0) || opcode == 0x7e || opcode == 0xab ||
                    opcode == 0xa4 || opcode == 0xa5 || opcode == 0xac || opcode == 0xad ||
                    opcode == 0xb3 || opcode == 0xb0 || opcode == 0xb1 || opcode == 0xbb ||
-                   opcode == 0xba || opcode == 0xc0 || opcode == 0xc1 || opcode == 0xae;
+                   opcode == 0xba || opcode == 0xc0 || opcode == 0xc1 || opcode == 0xae ||
+                   opcode == 0xc7 || (opcode >= 0xc8 && opcode < 0xd0);
   if (opcode >= 0x80 && opcode < 0x90) go(in, FLOW_BRANCH, next + (uint64_t)form->immediate);
   if (opcode == 0x0b) in->flow = FLOW_STOP;
-  if (opcode == 0x05 || opcode == 0xa2 || opcode == 0xb0 || opcode == 0xb1 || opcode == 0x31)
-    instruction_lose(in, AX);
+  bool is_wide_swap = opcode == 0xc7 && !form->is_register; /* cmpxchg16b */
+  bool is_state = opcode == 0xa2 || opcode == 0x31 || opcode == 0x01 || is_wide_swap;
+  if (opcode == 0x05 || opcode == 0xb0 || opcode == 0xb1 || is_state) instruction_lose(in, AX);
   if (opcode == 0x05) instruction_lose(in, R11);
-  if (opcode == 0x05 || opcode == 0xa2) instruction_lose(in, CX);
+  if (opcode == 0x05 || opcode == 0xa2 || opcode == 0x01) instruction_lose(in, CX);
   if (opcode == 0xa2) instruction_lose(in, BX);
-  if (opcode == 0xa2 || opcode == 0x31) instruction_lose(in, DX);
+  if (is_state) instruction_lose(in, DX);
   if (writes_reg) instruction_lose(in, form->reg);
   if (writes_rm) lose_rm(in, form, opcode >= 0x90 && opcode < 0xa0);
+}
+
+/* Of two bytes with a prefix of vectors, and of three: few move bits about in general registers, or
+   from vectors into them. */
+static void decode_vector(struct instruction *in, const struct x86_form *form) {
+  uint8_t opcode = form->opcode;
+  bool is_two = form->map == X86_TWO_BYTES, is_3a = form->map == X86_THREE_3A;
+  bool is_moved = opcode == 0x2c || opcode == 0x2d || opcode == 0x50 || opcode == 0x93 ||
+                  opcode == 0xc5 || opcode == 0xd7;
+  bool is_to_rm = is_two ? opcode == 0x7e : is_3a && opcode >= 0x14 && opcode < 0x18;
+  if (is_two ? is_moved : opcode >= 0xf0) instruction_lose(in, form->reg);
+  if (form->is_vector && !is_two && (opcode == 0xf3 || opcode == 0xf6))
+    instruction_lose(in, form->third);
+  if (is_to_rm) lose_rm(in, form, false);
 }
 
 static void decode(struct span bytes, uint64_t address, struct instruction *ret) {
@@ -279,9 +306,8 @@ static void decode(struct span bytes, uint64_t address, struct instruction *ret)
     decode_one_byte(ret, &form, next);
   } else if (form.map == X86_TWO_BYTES && !form.is_vector) {
     decode_two_bytes(ret, &form, next);
-  } else if ((form.opcode & 0xf0) == 0xf0 || form.opcode == 0x50 || form.opcode == 0xc5) {
-    instruction_lose(ret, form.reg); /* bits are moved about in registers of ours */
-    if (form.is_vector && form.opcode == 0xf3) instruction_lose(ret, form.third);
+  } else {
+    decode_vector(ret, &form);
   }
 }
 

@@ -4,7 +4,9 @@
    plus a number, what it held at the start, or nobody knows.
 
    Straight on, what is known at a branch is also known where it leads; what is known first of a
-   place is believed.  A sweep goes over the function once; where a branch led backwards to code
+   place is believed.  Only if two ways lead to a place with different stack pointers, as in a loop
+   that pushes, the stack pointer is unknown there.  What lies behind a call is no such way: the
+   call may never return.  A sweep goes over the function once; where a branch led backwards to code
    that was not reached another one follows.  Code that nothing leads to (the cases of a switch, a
    landing pad) is taken in the last sweep to have the frame that the code before it had in its
    middle: at its last call or branch, since an epilogue has none.
@@ -23,6 +25,7 @@ enum {
   STATES_MAX = 1 << 12, /* different ones at branches */
   FIRST_STATES = 64,
   SWEEPS_MAX = 4,
+  MOVES_MAX = 1 << 12,     /* of the stack pointer, in one sweep */
   START_INSTRUCTIONS = 16, /* among which a function that makes a frame begins to */
   ALIGNMENT = 16,          /* of functions on a CPU that has nothing else to know a start by */
 };
@@ -30,11 +33,19 @@ enum {
 /* In the map of a function's units: what is known of it; else the number of a state, from 1 on. */
 enum { UNIT_NEW = 0, UNIT_DATA = 0xffff, UNIT_SEEN = 0xfffe };
 
+/* From offset AT on the stack pointer is SP. */
+struct move {
+  uint64_t at;
+  struct prologue_value sp;
+};
+
 struct prologue_scan {
   uint16_t *units;
   size_t unit_cap, end; /* END: of the units that are not UNIT_NEW, at most */
   struct prologue_state *states;
   uint32_t count, cap; /* of states */
+  struct move *moves;  /* of this sweep, by offset; none where nothing leads */
+  uint32_t move_count, move_cap;
   const struct prologue_function *function;
   uint64_t bytes;      /* of the function that are looked at */
   uint64_t at;         /* offset */
@@ -56,6 +67,7 @@ void prologue_scan_free(struct prologue_scan *scan) {
   if (scan == NULL) return;
   free(scan->units);
   free(scan->states);
+  free(scan->moves);
   free(scan);
 }
 
@@ -90,15 +102,70 @@ static uint16_t keep_state(struct prologue_scan *scan) {
   return (uint16_t)scan->count;
 }
 
+static struct prologue_value sp_of(const struct prologue_scan *scan,
+                                   const struct prologue_state *state) {
+  return state->registers[scan->function->cpu->sp];
+}
+
+static bool is_same_value(struct prologue_value a, struct prologue_value b) {
+  return a.kind == b.kind && a.offset == b.offset;
+}
+
+static void note_move(struct prologue_scan *scan) {
+  struct prologue_value sp = sp_of(scan, &scan->state);
+  if (scan->move_count > 0 && is_same_value(scan->moves[scan->move_count - 1].sp, sp)) return;
+  if (scan->move_count == scan->move_cap) {
+    uint32_t cap = scan->move_cap == 0 ? FIRST_STATES : 2 * scan->move_cap;
+    if (cap > MOVES_MAX) return;
+    struct move *more = realloc(scan->moves, cap * sizeof *more);
+    if (more == NULL) return;
+    scan->moves = more;
+    scan->move_cap = cap;
+  }
+  scan->moves[scan->move_count++] = (struct move){scan->at, sp};
+}
+
+/* The stack pointer with which this sweep has passed OFFSET; the present one where it has not. */
+static struct prologue_value sp_at(const struct prologue_scan *scan, uint64_t offset) {
+  uint32_t first = 0, end = scan->move_count;
+  while (first < end) {
+    uint32_t middle = first + (end - first) / 2;
+    if (scan->moves[middle].at <= offset)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  bool is_passed = first > 0 && offset <= scan->at;
+  return is_passed ? scan->moves[first - 1].sp : sp_of(scan, &scan->state);
+}
+
+/* Another way leads to OFFSET, of which something is known: if it comes with another stack pointer,
+   that is unknown from now on.  Returns whether it was not before. */
+static bool join(struct prologue_scan *scan, uint64_t offset) {
+  uint16_t known = *unit(scan, offset);
+  const struct prologue_state now = scan->state;
+  if (known == UNIT_NEW || known == UNIT_DATA) return false;
+  const struct prologue_state *before = known == UNIT_SEEN ? NULL : &scan->states[known - 1];
+  struct prologue_value sp = before != NULL ? sp_of(scan, before) : sp_at(scan, offset);
+  if (sp.kind == PROLOGUE_UNKNOWN || is_same_value(sp, sp_of(scan, &now))) return false;
+  if (before != NULL) prologue_state_agree(&scan->state, before);
+  scan->state.registers[scan->function->cpu->sp].kind = PROLOGUE_UNKNOWN;
+  scan->state.registers[scan->function->cpu->sp].offset = 0;
+  *unit(scan, offset) = keep_state(scan);
+  scan->state = now;
+  return true;
+}
+
 /* Something leads to ADDRESS with the present state.  IS_TAIL: it may be another function. */
 static void lead_to(struct prologue_scan *scan, uint64_t address, bool is_tail) {
   uint64_t offset = address - scan->function->start;
   if (address < scan->function->start || offset >= scan->bytes) return;
   if (offset % scan->function->cpu->step != 0) return;
   if (offset > scan->last && !is_tail) scan->last = offset;
-  if (*unit(scan, offset) != UNIT_NEW) return;
-  mark(scan, offset, keep_state(scan));
-  if (offset <= scan->at) scan->is_short = true;
+  bool is_new = *unit(scan, offset) == UNIT_NEW;
+  if (is_new) mark(scan, offset, keep_state(scan));
+  bool is_joined = !is_new && !is_tail && join(scan, offset);
+  if ((is_new || is_joined) && offset <= scan->at) scan->is_short = true;
 }
 
 /* To the places that the table at offset TABLE names: each entry is half of a distance from the
@@ -233,7 +300,8 @@ static bool arrive(struct prologue_scan *scan, uint64_t at) {
     return false;
   }
   if (known != UNIT_NEW && known != UNIT_SEEN) {
-    scan->state = scan->states[known - 1];
+    if (scan->is_live && scan->before_flow != FLOW_CALL && join(scan, at)) known = *unit(scan, at);
+    if (known != UNIT_SEEN) scan->state = scan->states[known - 1];
     scan->is_live = true;
     scan->condition = 0;
   } else if (!scan->is_live && scan->is_last) {
@@ -270,6 +338,7 @@ static void start_sweep(struct prologue_scan *scan) {
   scan->condition = 0;
   scan->is_live = true;
   scan->is_short = false;
+  scan->move_count = 0;
   scan->before_flow = FLOW_ON;
 }
 
@@ -298,6 +367,7 @@ static void sweep(struct prologue_scan *scan, prologue_each *each, void *context
     struct instruction in = decode(scan->function, at);
     change_condition(scan, coming != 0 ? coming & 0xff : in.condition);
     coming = in.coming != 0 ? in.coming : coming >> 8;
+    if (scan->is_live) note_move(scan);
     if (scan->is_last) tell(scan, &in, each, context);
     if (in.flow != FLOW_ON || in.count > 0) scan->before_flow = in.flow;
     end =

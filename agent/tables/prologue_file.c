@@ -104,6 +104,7 @@ static void tell(void *context, uint64_t address, const struct prologue_state *s
   struct telling *telling = context;
   struct unwind_rule rule = prologue_state_rule(telling->cpu, state);
   if (rule.cfa == UNWIND_CFA_UNTOLD && telling->has_body) rule = telling->body;
+  if (rule.cfa != UNWIND_CFA_END) rule.flags |= UNWIND_GUESSED;
   const struct prologue_file *file = telling->file;
   if (file->watch != NULL) file->watch(file->watcher, address, state, &rule);
   if (telling->rc < 0 || memcmp(&rule, &telling->last, sizeof rule) == 0) return;
@@ -145,11 +146,17 @@ static struct prologue_function function_at(struct prologue_file *file, uint64_t
   return ret;
 }
 
-/* A trap, or no instruction at all: what fills the space between functions. */
-static bool is_filling(const struct prologue_function *function) {
-  struct instruction first = {.bytes = 0};
-  function->cpu->decode(function->code, function->start, &first);
-  return first.flow == FLOW_STOP;
+/* What fills the space between functions: a trap, no instruction at all, or some that do nothing.
+ */
+static bool is_filling(const struct prologue_function *function, uint64_t bytes) {
+  struct instruction in = {.bytes = 0};
+  function->cpu->decode(function->code, function->start, &in);
+  if (in.flow == FLOW_STOP || bytes >= PADDING_BYTES) return in.flow == FLOW_STOP;
+  for (uint64_t at = in.bytes; in.flow == FLOW_ON && in.count == 0 && at < bytes; at += in.bytes) {
+    struct span rest = {function->code.data + at, function->code.len - (size_t)at};
+    function->cpu->decode(rest, function->start + at, &in);
+  }
+  return in.flow == FLOW_ON && in.count == 0;
 }
 
 int prologue_file_range(struct prologue_file *file, const struct prologue_range *range) {
@@ -160,7 +167,7 @@ int prologue_file_range(struct prologue_file *file, const struct prologue_range 
     function.body = range->body;
     if (function.code.len == 0) break;
     uint64_t bytes = off == 0 ? prologue_scan_function(file->scan, &function) : 0;
-    if (bytes > 0 && !is_filling(&function)) rc = tell_function(file, &function, bytes);
+    if (bytes > 0 && !is_filling(&function, bytes)) rc = tell_function(file, &function, bytes);
     at += bytes > 0 ? bytes : function.cpu->step - off;
   }
   return rc;

@@ -198,7 +198,7 @@ static bool is_kept(const struct instruction_cpu *cpu, const struct prologue_sta
 }
 
 static bool is_far(int64_t offset) {
-  return offset <= INT16_MIN || offset > INT16_MAX;
+  return offset < UNWIND_OFFSET_MIN || offset > INT16_MAX;
 }
 
 /* From where RULE is to count: from the frame's bottom where something is too far from its top. */

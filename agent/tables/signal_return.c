@@ -42,38 +42,42 @@ static const struct signal_return returns[] = {
 
 enum { RETURNS = sizeof returns / sizeof returns[0] };
 
-static int tell(const struct signal_return *found, uint64_t address, struct table_rows *rows) {
-  const struct unwind_rule rule = {.cfa = UNWIND_CFA_SIGNAL, .offset = found->offset};
-  uint64_t end = address + found->bytes;
-  int rc = table_rows_function(rows, address - 1, end);
+static int tell_rule(void *context, uint64_t address, uint64_t bytes, int32_t offset) {
+  struct table_rows *rows = context;
+  const struct unwind_rule rule = {.cfa = UNWIND_CFA_SIGNAL, .offset = offset};
+  int rc = table_rows_function(rows, address - 1, address + bytes);
   if (rc == -EEXIST || rc == -ERANGE) return 0;
   return rc < 0 ? rc : table_rows_put(rows, address - 1, &rule);
 }
 
 static int find(const struct signal_return *wanted, const struct elf_part *part,
-                struct table_rows *rows) {
+                signal_return_tell *tell, void *context) {
   const uint8_t *at = part->bytes.data, *end = at + part->bytes.len;
   int rc = 0;
   while (rc == 0 && (at = memmem(at, (size_t)(end - at), wanted->code, wanted->bytes)) != NULL) {
     uint64_t address = part->address + (uint64_t)(at - part->bytes.data);
-    if (address % wanted->step == 0) rc = tell(wanted, address, rows);
+    if (address % wanted->step == 0) rc = tell(context, address, wanted->bytes, wanted->offset);
     at++;
   }
   return rc;
 }
 
-int signal_return_read(const struct elf_image *image, struct table_rows *rows) {
+int signal_return_each(const struct elf_image *image, signal_return_tell *tell, void *context) {
   struct elf_part part;
   uint64_t left = CODE_BYTES_MAX;
   int rc = 0;
-  table_rows_source(rows, UNWIND_PROLOGUES);
   for (uint32_t cursor = 0; rc == 0 && elf_image_code_section(image, &cursor, &part);) {
     if (part.bytes.len > left) break;
     left -= part.bytes.len;
     for (unsigned i = 0; rc == 0 && i < RETURNS; i++)
       if (returns[i].machine == image->machine &&
           returns[i].is_big_endian == image->is_code_big_endian)
-        rc = find(&returns[i], &part, rows);
+        rc = find(&returns[i], &part, tell, context);
   }
   return rc;
+}
+
+int signal_return_read(const struct elf_image *image, struct table_rows *rows) {
+  table_rows_source(rows, UNWIND_PROLOGUES);
+  return signal_return_each(image, tell_rule, rows);
 }

@@ -34,6 +34,7 @@ static struct cfi_section section_of(const struct making *making, const struct e
   return (struct cfi_section){.bytes = part->bytes,
                               .address = part->address,
                               .arch = making->arch,
+                              .image = &making->image,
                               .word_bytes = making->image.is_64 ? 8 : 4,
                               .is_big_endian = making->image.is_big_endian};
 }
@@ -174,13 +175,13 @@ static void tell_report(const struct table_report *report, struct buf *ret) {
 
 int table_make(const struct table_input *input, struct buf *ret, struct table_report *report) {
   struct making making = {.arch = input->arch, .report = report};
-  uint64_t low, high;
+  struct code_ranges code;
   *report = (struct table_report){0};
   int rc = elf_image_open(input->file, &making.image);
   if (rc < 0) return rc;
   if (making.image.machine != input->arch->machine) return -EPROTO;
-  if (!elf_image_code(&making.image, &low, &high)) return -ENODATA;
-  rc = table_rows_new(low, high, &making.rows);
+  if (!elf_image_code(&making.image, &code)) return -ENODATA;
+  rc = table_rows_new(&code, &making.rows);
   if (rc < 0) return rc;
   rc = read_all(&making, input);
   if (rc == 0) rc = table_rows_encode(making.rows, input->arch->machine, ret);

@@ -29,14 +29,17 @@
 
 enum { FIRST_FUNCTIONS = 256, FIRST_ROWS = 1024 };
 
-/* Addresses count from the first page. */
+/* Places count from the first page, without what lies between ranges. */
 struct function {
   uint32_t start, last;
   uint32_t first, count; /* of its rows */
 };
 
 struct table_rows {
-  uint64_t base, low, high;
+  uint64_t base;
+  struct code_ranges code;
+  uint64_t shifts[CODE_RANGES_MAX]; /* of each range: a place in it is an address less this */
+  uint32_t page_count;
   struct table_rules rules;
   struct function *functions;
   uint32_t function_count, function_cap;
@@ -48,16 +51,28 @@ struct table_rows {
   bool is_open; /* the last function may have more rows */
 };
 
-int table_rows_new(uint64_t low, uint64_t high, struct table_rows **ret) {
-  uint64_t base = low & ~(uint64_t)(UNWIND_PAGE_BYTES - 1);
-  if (low >= high) return -EINVAL;
-  if ((high - 1 - base) >> UNWIND_PAGE_BITS >= UNWIND_PAGES_MAX) return -EOVERFLOW;
+/* Ranges are farther from each other than a page is long. */
+static int place_ranges(struct table_rows *rows) {
+  uint64_t pages = 0;
+  for (uint32_t i = 0; i < rows->code.count; i++) {
+    const struct code_range *range = &rows->code.ranges[i];
+    uint64_t first = range->low >> UNWIND_PAGE_BITS, last = (range->high - 1) >> UNWIND_PAGE_BITS;
+    rows->shifts[i] = (first - pages) << UNWIND_PAGE_BITS;
+    if (last - first >= UNWIND_PAGES_MAX - pages) return -EOVERFLOW;
+    pages += last - first + 1;
+  }
+  rows->base = rows->shifts[0];
+  rows->page_count = (uint32_t)pages;
+  return 0;
+}
+
+int table_rows_new(const struct code_ranges *code, struct table_rows **ret) {
+  if (code->count == 0) return -EINVAL;
   struct table_rows *rows = calloc(1, sizeof *rows);
   if (rows == NULL) return -ENOMEM;
-  rows->base = base;
-  rows->low = low;
-  rows->high = high;
-  int rc = table_rules_init(&rows->rules);
+  rows->code = *code;
+  int rc = place_ranges(rows);
+  if (rc == 0) rc = table_rules_init(&rows->rules);
   if (rc < 0)
     free(rows);
   else
@@ -71,6 +86,10 @@ void table_rows_free(struct table_rows *rows) {
   free(rows->functions);
   free(rows->rows);
   free(rows);
+}
+
+static inline uint64_t shift_of(const struct table_rows *rows, const struct code_range *range) {
+  return rows->shifts[range - rows->code.ranges];
 }
 
 /* Where AT is in its page. */
@@ -155,8 +174,10 @@ static int append_function(struct table_rows *rows, uint32_t start, uint32_t las
 int table_rows_function(struct table_rows *rows, uint64_t start, uint64_t end) {
   int rc = close_function(rows);
   if (rc < 0) return rc;
-  if (start >= end || start < rows->low || end > rows->high) return -ERANGE;
-  uint32_t first = (uint32_t)(start - rows->base), last = (uint32_t)(end - 1 - rows->base);
+  const struct code_range *range = code_ranges_from(&rows->code, start);
+  if (start >= end || range == NULL || start < range->low || end > range->high) return -ERANGE;
+  uint64_t shift = shift_of(rows, range);
+  uint32_t first = (uint32_t)(start - shift), last = (uint32_t)(end - 1 - shift);
   const struct function *better = find_settled(rows, first);
   if (better != NULL && better->start <= last) {
     rows->left++;
@@ -176,9 +197,10 @@ static void replace_row(struct table_rows *rows, uint16_t rule) {
 }
 
 int table_rows_put(struct table_rows *rows, uint64_t address, const struct unwind_rule *rule) {
-  if (!rows->is_open || address < rows->base) return -EINVAL;
+  const struct code_range *range = code_ranges_from(&rows->code, address);
+  if (!rows->is_open || range == NULL || address < range->low) return -EINVAL;
   struct function *function = &rows->functions[rows->function_count - 1];
-  uint64_t at = address - rows->base;
+  uint64_t at = address - shift_of(rows, range);
   if (at < rows->at || at > function->last) return -EINVAL;
   uint16_t number;
   int rc = table_rules_add(&rows->rules, rule, &number);
@@ -231,22 +253,36 @@ void table_rows_source(struct table_rows *rows, enum unwind_source source) {
 }
 
 uint64_t table_rows_room(const struct table_rows *rows, uint64_t address) {
-  if (address < rows->low || address >= rows->high) return 0;
-  uint32_t at = (uint32_t)(address - rows->base);
+  const struct code_range *range = code_ranges_from(&rows->code, address);
+  if (range == NULL || address < range->low) return 0;
+  uint32_t at = (uint32_t)(address - shift_of(rows, range));
   const struct function *next = find_settled(rows, at);
-  if (next == NULL) return rows->high - address;
-  return next->start > at ? next->start - at : 0;
+  uint64_t room = range->high - address;
+  if (next == NULL) return room;
+  if (next->start <= at) return 0;
+  return next->start - at < room ? next->start - at : room;
+}
+
+/* The first address of RANGE from ADDRESS on that is free, or its end. */
+static uint64_t free_in(const struct table_rows *rows, const struct code_range *range,
+                        uint64_t address) {
+  uint64_t shift = shift_of(rows, range);
+  if (address < range->low) address = range->low;
+  const struct function *next = find_settled(rows, (uint32_t)(address - shift));
+  if (next == NULL) return address;
+  const struct function *end = rows->functions + rows->settled;
+  for (; next < end && shift + next->start <= address; next++) address = shift + next->last + 1;
+  return address;
 }
 
 uint64_t table_rows_free_from(const struct table_rows *rows, uint64_t address) {
-  if (address < rows->low) address = rows->low;
-  if (address >= rows->high) return rows->high;
-  const struct function *next = find_settled(rows, (uint32_t)(address - rows->base));
-  if (next == NULL) return address;
-  const struct function *end = rows->functions + rows->settled;
-  for (; next < end && rows->base + next->start <= address; next++)
-    address = rows->base + next->last + 1;
-  return address < rows->high ? address : rows->high;
+  const struct code_range *end = rows->code.ranges + rows->code.count;
+  const struct code_range *range = code_ranges_from(&rows->code, address);
+  for (; range != NULL && range < end; range++) {
+    uint64_t found = free_in(rows, range, address);
+    if (found < range->high) return found;
+  }
+  return end[-1].high;
 }
 
 uint32_t table_rows_left(const struct table_rows *rows) {
@@ -275,10 +311,17 @@ static void emit(struct encoder *encoder, uint32_t page, struct unwind_row row) 
   if (row.rule == TABLE_RULE_UNTOLD) encoder->untold++;
 }
 
+/* The page before START is no part of its range. */
+static bool is_first_of_range(const struct table_rows *rows, uint32_t start) {
+  for (uint32_t i = 0; i < rows->code.count; i++)
+    if (low_of(start) == 0 && rows->code.ranges[i].low - rows->shifts[i] == start) return true;
+  return false;
+}
+
 static bool begins_early(const struct table_rows *rows, const struct function *function) {
   uint16_t first = rows->rows[function->first].rule;
   return rows->rules.rules[first].cfa == UNWIND_CFA_SIGNAL && function->start % 2 == 0 &&
-         function->start > 0;
+         !is_first_of_range(rows, function->start);
 }
 
 /* RULE holds from AT on, whatever was written of it. */
@@ -332,6 +375,16 @@ static uint64_t most_rows(const struct table_rows *rows) {
   return most;
 }
 
+static void put_gaps(const struct table_rows *rows, uint8_t *to) {
+  for (uint32_t i = 1; i < rows->code.count; i++) {
+    uint64_t first = rows->code.ranges[i].low - rows->shifts[i];
+    struct unwind_gap gap = {.bytes = rows->shifts[i] - rows->shifts[i - 1],
+                             .page = (uint32_t)(first >> UNWIND_PAGE_BITS)};
+    memcpy(to, &gap, sizeof gap);
+    to += sizeof gap;
+  }
+}
+
 int table_rows_encode(struct table_rows *rows, uint16_t machine, struct buf *ret) {
   int rc = close_function(rows);
   if (rc < 0) return rc;
@@ -343,11 +396,13 @@ int table_rows_encode(struct table_rows *rows, uint16_t machine, struct buf *ret
                               .base = rows->base,
                               .rule_count = rows->rules.count,
                               .sources = rows->sources};
-  head.page_count = (uint32_t)((rows->high - 1 - rows->base) >> UNWIND_PAGE_BITS) + 1;
+  head.page_count = rows->page_count;
+  head.gap_count = rows->code.count - 1;
   size_t rows_at = sizeof head + (head.page_count + (size_t)1) * sizeof(uint32_t);
   size_t rules_bytes = head.rule_count * sizeof(struct unwind_rule);
-  uint8_t *to =
-      buf_reserve(ret, rows_at + (size_t)most_rows(rows) * sizeof(struct unwind_row) + rules_bytes);
+  size_t gaps_bytes = head.gap_count * sizeof(struct unwind_gap);
+  size_t rows_bytes = (size_t)most_rows(rows) * sizeof(struct unwind_row);
+  uint8_t *to = buf_reserve(ret, rows_at + rows_bytes + rules_bytes + gaps_bytes);
   if (to == NULL) return -ENOMEM;
   struct encoder encoder = {.pages = (uint32_t *)(void *)(to + sizeof head),
                             .rows = (struct unwind_row *)(void *)(to + rows_at)};
@@ -359,9 +414,35 @@ int table_rows_encode(struct table_rows *rows, uint16_t machine, struct buf *ret
   head.row_count = encoder.row_count;
   head.untold_rows = encoder.untold;
   head.rules_at = (uint32_t)(rows_at + encoder.row_count * sizeof(struct unwind_row));
-  head.total_bytes = (uint32_t)(head.rules_at + rules_bytes);
+  head.total_bytes = (uint32_t)(head.rules_at + rules_bytes + gaps_bytes);
   memcpy(to, &head, sizeof head);
   memcpy(to + head.rules_at, rows->rules.rules, rules_bytes);
+  put_gaps(rows, to + head.rules_at + rules_bytes);
   ret->len += head.total_bytes;
   return 0;
+}
+
+/* ---- reading ---- */
+
+bool table_rows_place(const struct unwind_table *table, uint64_t low, uint64_t high,
+                      uint64_t *ret) {
+  const uint8_t *gaps =
+      (const uint8_t *)table + table->rules_at + table->rule_count * sizeof(struct unwind_rule);
+  uint64_t left_out = 0;
+  uint32_t page = 0;
+  *ret = low;
+  if (table->gap_count == 0) return true;
+  for (uint32_t i = 0; i <= table->gap_count; i++) {
+    struct unwind_gap gap = {0, table->page_count, 0};
+    if (i < table->gap_count) memcpy(&gap, gaps + i * sizeof gap, sizeof gap);
+    uint64_t begin = table->base + left_out + ((uint64_t)page << UNWIND_PAGE_BITS);
+    uint64_t end = table->base + left_out + ((uint64_t)gap.page << UNWIND_PAGE_BITS);
+    if (low < end && high > begin) {
+      *ret = low - left_out;
+      return true;
+    }
+    left_out += gap.bytes;
+    page = gap.page;
+  }
+  return false;
 }

@@ -7,19 +7,21 @@
 #ifndef TABLES_TABLE_ROWS_H
 #define TABLES_TABLE_ROWS_H
 
+#include "code_ranges.h"
+
 #include "unwind/unwind_table.h"
 
 #include "common/buf.h"
 
 struct table_rows;
 
-/* A table of more pages than this has a row for each of them on average: a little file whose two
-   segments lie 4 GiB apart would else have one of 4 MiB. */
+/* A table of more pages than this has a row for each of them on average: a little file whose
+   headers claim 4 GiB of code would else have one of 4 MiB. */
 enum { TABLE_ROWS_SPARSE_PAGES_MAX = 4096 };
 
-/* For code at addresses [LOW, HIGH) of a module.  Returns 0, -EOVERFLOW with more than
-   UNWIND_PAGES_MAX pages, -EINVAL when that is no range, or -ENOMEM. */
-int table_rows_new(uint64_t low, uint64_t high, struct table_rows **ret);
+/* For code at addresses CODE of a module.  Returns 0, -EOVERFLOW with more than UNWIND_PAGES_MAX
+   pages, -EINVAL without a range, or -ENOMEM. */
+int table_rows_new(const struct code_ranges *code, struct table_rows **ret);
 void table_rows_free(struct table_rows *rows);
 
 /* What comes next is from SOURCE (0: the module's entry), worse than all before it. */
@@ -54,5 +56,9 @@ uint32_t table_rows_left(const struct table_rows *rows);
    -ENODATA when nothing was told, -ENOSPC beyond UNWIND_ROWS_MAX rows or with hardly any for
    its pages, or -ENOMEM. */
 int table_rows_encode(struct table_rows *rows, uint16_t machine, struct buf *ret);
+
+/* Where the code at [LOW, HIGH) of the module's own address space, of one of its segments, has LOW
+   in TABLE, which is checked.  Returns false when the table has gaps and nothing of that code. */
+bool table_rows_place(const struct unwind_table *table, uint64_t low, uint64_t high, uint64_t *ret);
 
 #endif

@@ -8,6 +8,7 @@
 #include "table_rules.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +29,10 @@ static uint32_t cell_of(const struct unwind_rule *rule) {
 /* What does not depend on registers is the same whatever else it says. */
 static struct unwind_rule plain(const struct unwind_rule *rule) {
   if (rule->cfa > UNWIND_CFA_SIGNAL) return *rule;
-  int32_t offset = rule->cfa == UNWIND_CFA_SIGNAL ? rule->offset : 0;
-  return (struct unwind_rule){.cfa = rule->cfa, .offset = offset};
+  struct unwind_rule ret = {.cfa = rule->cfa};
+  if (rule->cfa == UNWIND_CFA_SIGNAL) ret.offset = rule->offset;
+  if (rule->cfa == UNWIND_CFA_UNTOLD) ret.flags = rule->flags & UNWIND_GUESSED;
+  return ret;
 }
 
 static int append(struct table_rules *rules, const struct unwind_rule *rule, uint16_t *ret) {
@@ -47,7 +50,8 @@ static int append(struct table_rules *rules, const struct unwind_rule *rule, uin
 
 int table_rules_add(struct table_rules *rules, const struct unwind_rule *rule, uint16_t *ret) {
   struct unwind_rule sought = plain(rule);
-  if (sought.cfa == UNWIND_CFA_NONE || sought.cfa == UNWIND_CFA_UNTOLD) {
+  bool is_guess = sought.flags != 0;
+  if (sought.cfa == UNWIND_CFA_NONE || (sought.cfa == UNWIND_CFA_UNTOLD && !is_guess)) {
     *ret = sought.cfa == UNWIND_CFA_NONE ? TABLE_RULE_NONE : TABLE_RULE_UNTOLD;
     return 0;
   }

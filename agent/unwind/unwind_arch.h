@@ -12,6 +12,8 @@
 struct unwind_signal_frame {
   uint16_t pc, sp, lr;
   uint16_t tracked[UNWIND_TRACKED];
+  uint16_t general;     /* the general registers: a row of words */
+  uint8_t general_step; /* bytes from one to the next */
 };
 
 struct unwind_arch {
@@ -25,6 +27,8 @@ struct unwind_arch {
   uint8_t red_zone;     /* bytes below the stack pointer that a signal leaves as they are */
   uint64_t return_mask; /* what of a return address is address: no signature, no mode bit */
   struct unwind_signal_frame signal;
+  uint8_t general_count;
+  uint8_t general[UNWIND_GENERAL]; /* by number in DWARF: the place in that row */
 };
 
 /* Hidden, so that it is reached without a table of the loader. */

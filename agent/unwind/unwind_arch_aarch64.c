@@ -27,5 +27,10 @@ const struct unwind_arch unwind_arch = {
     .signal = {.pc = SAVED(pc),
                .sp = SAVED(sp),
                .lr = SAVED(regs[30]),
-               .tracked = {SAVED(regs[29]), SAVED(regs[19])}},
+               .tracked = {SAVED(regs[29]), SAVED(regs[19])},
+               .general = SAVED(regs[0]),
+               .general_step = 8},
+    .general_count = 31,
+    .general = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30},
 };

@@ -24,5 +24,9 @@ const struct unwind_arch unwind_arch = {
     .signal = {.pc = SAVED(arm_pc),
                .sp = SAVED(arm_sp),
                .lr = SAVED(arm_lr),
-               .tracked = {SAVED(arm_fp), SAVED(arm_r7)}},
+               .tracked = {SAVED(arm_fp), SAVED(arm_r7)},
+               .general = SAVED(arm_r0),
+               .general_step = 4},
+    .general_count = 15,
+    .general = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14},
 };

@@ -25,5 +25,10 @@ const struct unwind_arch unwind_arch = {
     .signal = {.pc = SAVED(pc),
                .sp = SAVED(gregs[29]),
                .lr = SAVED(gregs[31]),
-               .tracked = {SAVED(gregs[30]), SAVED(gregs[16])}},
+               .tracked = {SAVED(gregs[30]), SAVED(gregs[16])},
+               .general = SAVED(gregs[0]),
+               .general_step = 8},
+    .general_count = 32,
+    .general = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
 };

@@ -25,5 +25,10 @@ const struct unwind_arch unwind_arch = {
     .signal = {.pc = SAVED(REG_RIP),
                .sp = SAVED(REG_RSP),
                .lr = 0,
-               .tracked = {SAVED(REG_RBP), SAVED(REG_RBX)}},
+               .tracked = {SAVED(REG_RBP), SAVED(REG_RBX)},
+               .general = SAVED(0),
+               .general_step = 8},
+    .general_count = 16,
+    .general = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+                REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15},
 };

@@ -19,11 +19,13 @@ int unwind_table_check(const struct unwind_table *table, uint64_t bytes, uint16_
   if (table->version != UNWIND_TABLE_VERSION || table->machine != machine) return -EPROTO;
   if (table->page_count == 0 || table->page_count > UNWIND_PAGES_MAX ||
       table->row_count > UNWIND_ROWS_MAX || table->rule_count > UNWIND_RULES_MAX ||
-      table->base % UNWIND_PAGE_BYTES != 0 || table->rules_at % sizeof(uint32_t) != 0)
+      table->gap_count > UNWIND_GAPS_MAX || table->base % UNWIND_PAGE_BYTES != 0 ||
+      table->rules_at % sizeof(uint32_t) != 0)
     return -EBADMSG;
   uint64_t rows_end = rows_at(table) + table->row_count * sizeof(struct unwind_row);
   uint64_t rules_end = table->rules_at + table->rule_count * (uint64_t)sizeof(struct unwind_rule);
-  if (table->rules_at < rows_end || rules_end != table->total_bytes || rules_end > bytes)
+  uint64_t gaps_end = rules_end + table->gap_count * (uint64_t)sizeof(struct unwind_gap);
+  if (table->rules_at < rows_end || gaps_end != table->total_bytes || gaps_end > bytes)
     return -EBADMSG;
   return 0;
 }

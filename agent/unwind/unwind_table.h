@@ -3,7 +3,7 @@
    how to find the caller's registers.  Made once a build-id by the daemon (agent/tables), kept on
    disk, read by the daemon and, in a read-only mapping, by the handler in a target.
 
-     header | page_count + 1 times the first row of a page | rows | padding to 4 | rules
+     header | page_count + 1 times the first row of a page | rows | padding to 4 | rules | gaps
 
    A page is 4 KiB of the module's own address space, so a row, 4 bytes, has room for its address.
    A row holds from its address up to the next row's.  What reaches into a page is said again at its
@@ -15,17 +15,21 @@
 #ifndef UNWIND_UNWIND_TABLE_H
 #define UNWIND_UNWIND_TABLE_H
 
-#include <stdint.h>
+#include "unwind_gap.h"
 
 enum {
   UNWIND_TABLE_MAGIC = 0x574e5546, /* "FUNW" */
-  UNWIND_TABLE_VERSION = 2,
+  UNWIND_TABLE_VERSION = 3,
   UNWIND_PAGE_BITS = 12,
   UNWIND_PAGE_BYTES = 1 << UNWIND_PAGE_BITS,
   UNWIND_PAGES_MAX = 1 << 20, /* 4 GiB of code */
   UNWIND_RULES_MAX = 1 << 16,
   UNWIND_ROWS_MAX = 1 << 24,
-  UNWIND_TRACKED = 2, /* registers other than pc, sp and lr that a walk follows (unwind_arch.h) */
+  UNWIND_TRACKED = 2,  /* registers other than pc, sp and lr that a walk follows (unwind_arch.h) */
+  UNWIND_GENERAL = 32, /* general registers of an interrupted frame, at most */
+  UNWIND_SAME = INT16_MIN, /* in the place of an offset: it still has the caller's value */
+  UNWIND_IN_GENERAL = UNWIND_SAME + 1, /* + N: the value is in general register N */
+  UNWIND_OFFSET_MIN = UNWIND_IN_GENERAL + UNWIND_GENERAL,
 };
 
 /* Where the canonical frame address, the caller's stack pointer, is. */
@@ -40,14 +44,17 @@ enum unwind_cfa {
   UNWIND_CFA_SP_WORD, /* the word at stack pointer + offset, + addend */
   UNWIND_CFA_TRACKED_WORD,
   UNWIND_CFA_PLT, /* x86-64: stack pointer + offset, 8 more from byte ADDEND of 16 on */
+  UNWIND_CFA_TRACKED_2_WORD,
+  UNWIND_CFA_GENERAL, /* general register REG + offset */
+  UNWIND_CFA_GENERAL_WORD,
   UNWIND_CFA_COUNT,
 };
-
-enum { UNWIND_SAME = INT16_MIN }; /* the register still has the caller's value */
 
 enum unwind_rule_flags {
   UNWIND_AT_TRACKED = 1, /* saved[] counts from the first tracked register, not from the CFA */
   UNWIND_AT_BASE = 2,    /* all of it from where the CFA is counted from: a large frame's bottom */
+  UNWIND_GUESSED = 4,    /* made from instructions, not from unwind information */
+  UNWIND_REG_KEPT = 8,   /* no callee of this place writes REG */
 };
 
 struct unwind_rule {
@@ -57,7 +64,8 @@ struct unwind_rule {
   int16_t saved[UNWIND_TRACKED]; /* CFA + this, or UNWIND_SAME */
   uint8_t cfa;                   /* enum unwind_cfa */
   uint8_t flags;
-  uint16_t reserved;
+  uint8_t reg; /* of UNWIND_CFA_GENERAL and _WORD: its place in struct unwind_signal_frame */
+  uint8_t reserved;
 };
 
 struct unwind_row {
@@ -74,11 +82,12 @@ struct unwind_table {
   uint32_t row_count, rule_count;
   uint32_t rules_at;          /* bytes from the start */
   uint32_t total_bytes;       /* with this header */
-  uint32_t untold_rows;       /* rows whose rule is UNWIND_CFA_UNTOLD */
+  uint32_t untold_rows;       /* rows whose rule is UNWIND_CFA_UNTOLD, and no guess */
   uint32_t sources;           /* enum unwind_source, or'ed */
   uint32_t functions_refused; /* malformed, and so not in it */
   uint32_t functions_left;    /* told of twice: not in it, but another one that overlaps */
-  uint32_t reserved[3];
+  uint32_t gap_count;         /* by page */
+  uint32_t reserved[2];
 };
 
 enum unwind_source {
@@ -96,7 +105,7 @@ _Static_assert(sizeof(struct unwind_table) == 64, "a format");
    machine, -EBADMSG when it is malformed.  Looks at the header alone. */
 int unwind_table_check(const struct unwind_table *table, uint64_t bytes, uint16_t machine);
 
-/* The rule at ADDRESS, of the module's own address space; NULL where the table has none.  HEAD is
+/* The rule at ADDRESS, of the table; NULL where the table has none.  HEAD is
    the header of TABLE, checked, and the caller's own where others may change the table meanwhile:
    whatever is written there, no load leaves HEAD's total_bytes.  Signal-safe. */
 const struct unwind_rule *unwind_table_look(const struct unwind_table *head, const void *table,

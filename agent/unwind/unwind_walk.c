@@ -8,11 +8,20 @@
    interrupted is not a caller: there the address is the very instruction, and the link register
    may still hold what no stack does, as in the first frame.
 
+   No call ends in the gap between two functions.  So a return address that is a function's first
+   byte, behind a gap, was put there by hand: that function is the last frame.
+
+   General registers other than the tracked ones are known in a frame that was interrupted.  In a
+   caller of it one is known if the table says that no callee writes it.
+
+   A rule that was made from instructions may be wrong.  If the walk fails behind one, it goes on
+   from there by the frame pointer, GUESSES_MAX times at most.
+
    A pair at the bottom of a frame says where the caller's pair is, not its stack pointer
    (AArch64): the caller's own rule and its frame pointer tell that, or the walk ends.
 
-   Progress: a caller's stack pointer lies above its callee's; equal only where the callee was a
-   leaf on a CPU with a link register and had pushed nothing. So no stack makes a circle, whatever
+   Progress: a caller's stack pointer lies above its callee's; equal only if the callee was
+   interrupted, and a register held its return address. So no stack makes a circle, whatever
    is written on it, and a step that would not rise ends the walk as bad. Only the return from a
    signal's handler may lead anywhere, because handlers have stacks of their own; what is not on the
    stack that was given is then cut, not bad.
@@ -25,12 +34,19 @@
 enum {
   WORD = sizeof(uintptr_t),
   REACH_MAX = 1 << 30, /* bytes: what lies further above the stack pointer is of no frame */
+  GUESSES_MAX = 8,     /* given up in one walk: each costs the steps behind it once more */
 };
 
 /* As it lies in a copy, which need not be aligned as the stack was. */
 struct word {
   uintptr_t value;
 } __attribute__((packed, may_alias));
+
+/* The last frame that was left by a guessed rule, as far as a frame pointer needs it. */
+struct guess {
+  uintptr_t sp, tracked[UNWIND_TRACKED];
+  unsigned depth; /* 0: there is none */
+};
 
 /* One walk on its way. */
 struct walk {
@@ -41,6 +57,9 @@ struct walk {
   bool is_exact;  /* at.pc is an instruction that was interrupted, and lr may be of use */
   bool is_chain;  /* the frame pointer is from a pair: zero ends the chain of pairs */
   bool is_sp_low; /* at.sp is not the stack pointer, but a place below it */
+  struct unwind_path *path;
+  struct guess guess;
+  unsigned guesses; /* given up */
 };
 
 enum step { STEP_ON, STEP_OVER, STEP_CUT, STEP_LOST, STEP_BAD };
@@ -85,8 +104,8 @@ static inline bool is_code(const struct walk *walk, uintptr_t pc) {
   return unwind_region_find(walk->code, pc) != NULL;
 }
 
-/* The rule for where WALK stands, or NULL. */
-static const struct unwind_rule *find_rule(const struct walk *walk) {
+/* The rule for PLACE, in WALK's region, or NULL. */
+static const struct unwind_rule *find_rule(const struct walk *walk, uint64_t place) {
   const struct unwind_region *region = walk->region;
   if (region == NULL) return NULL;
   /* Once, and by the word that tells: a map may change meanwhile (unwind_map.c). */
@@ -98,7 +117,6 @@ static const struct unwind_rule *find_rule(const struct walk *walk) {
   const struct unwind_table *table = (const struct unwind_table *)(code->tables + at);
   struct unwind_table head = *table;
   if (unwind_table_check(&head, code->tables_bytes - at, unwind_arch.machine) != 0) return NULL;
-  uint64_t place = walk->at.pc - (walk->is_exact ? 0 : 1);
   return unwind_table_look(&head, table, place - region->start + region->address);
 }
 
@@ -107,6 +125,25 @@ static enum step load_plus(const struct walk *walk, uintptr_t address, int16_t a
                            uintptr_t *ret) {
   enum step step = load(walk, address, ret);
   if (step == STEP_ON) *ret = plus(*ret, addend);
+  return step;
+}
+
+/* The value of general register N, a number of the table's. */
+static enum step load_general(const struct walk *walk, unsigned n, uintptr_t *ret) {
+  if (walk->at.general == NULL || n >= unwind_arch.general_count) return STEP_LOST;
+  const void *at = walk->at.general + n * unwind_arch.signal.general_step;
+  *ret = ((const struct word *)at)->value;
+  return STEP_ON;
+}
+
+/* What RULE counts from a general register. */
+static enum step from_general(const struct walk *walk, const struct unwind_rule *rule,
+                              uintptr_t *ret) {
+  bool is_known = walk->is_exact || (rule->flags & UNWIND_REG_KEPT) != 0;
+  uintptr_t value = 0;
+  enum step step =
+      is_known ? load_general(walk, *(const volatile uint8_t *)&rule->reg, &value) : STEP_LOST;
+  *ret = plus(value, rule->offset);
   return step;
 }
 
@@ -130,15 +167,34 @@ static enum step frame_address(const struct walk *walk, const struct unwind_rule
   case UNWIND_CFA_PLT:
     *ret = plus(at->sp, rule->offset) + (at->pc % 16 >= (uint16_t)rule->addend ? WORD : 0);
     return STEP_ON;
+  case UNWIND_CFA_TRACKED_2_WORD:
+    return load_plus(walk, plus(at->tracked[1], rule->offset), rule->addend, ret);
+  case UNWIND_CFA_GENERAL:
+    return from_general(walk, rule, ret);
+  case UNWIND_CFA_GENERAL_WORD:
+    return from_general(walk, rule, ret) == STEP_ON ? load_plus(walk, *ret, rule->addend, ret)
+                                                    : STEP_LOST;
   default:
     return STEP_LOST;
   }
 }
 
+/* OFFSET, of a rule, names the general register that has the value. */
+static inline bool is_in_general(int16_t offset) {
+  return offset < UNWIND_OFFSET_MIN && offset != UNWIND_SAME;
+}
+
+static enum step moved(const struct walk *walk, int16_t offset, uintptr_t *ret) {
+  if (!walk->is_exact) return STEP_LOST;
+  return load_general(walk, (unsigned)(offset - UNWIND_IN_GENERAL), ret);
+}
+
 static enum step return_address(const struct walk *walk, const struct unwind_rule *rule,
                                 uintptr_t from, uintptr_t *ret) {
   enum step step = STEP_ON;
-  if (rule->return_address != UNWIND_SAME)
+  if (is_in_general(rule->return_address))
+    step = moved(walk, rule->return_address, ret);
+  else if (rule->return_address != UNWIND_SAME)
     step = load(walk, plus(from, rule->return_address), ret);
   else if (unwind_arch.has_lr && walk->is_exact)
     *ret = walk->at.lr;
@@ -160,6 +216,7 @@ static bool may_be_gone(const struct walk *walk, uintptr_t address) {
    not say that an epilogue has popped it. */
 static enum step restore(const struct walk *walk, uintptr_t from, int16_t offset, uintptr_t *at) {
   if (offset == UNWIND_SAME) return STEP_ON;
+  if (is_in_general(offset)) return moved(walk, offset, at);
   uintptr_t address = plus(from, offset);
   return may_be_gone(walk, address) ? STEP_ON : load(walk, address, at);
 }
@@ -177,9 +234,9 @@ static enum step stand_at(struct walk *walk, const struct unwind_registers *next
   return STEP_ON;
 }
 
-/* NEXT is the caller of the frame that WALK stands in. */
-static enum step go_to(struct walk *walk, const struct unwind_registers *next) {
-  bool may_stay = walk->is_exact && unwind_arch.has_lr;
+/* NEXT is the caller of the frame that WALK stands in.  MAY_STAY: the return address was in a
+   register. */
+static enum step go_to(struct walk *walk, const struct unwind_registers *next, bool may_stay) {
   if (next->pc == 0) return STEP_OVER;
   if (next->sp < walk->at.sp || (next->sp == walk->at.sp && !may_stay)) return STEP_BAD;
   return stand_at(walk, next, false);
@@ -194,7 +251,21 @@ static enum step step_by_rule(struct walk *walk, const struct unwind_rule *rule)
   step = return_address(walk, rule, place, &next.pc);
   for (unsigned i = 0; i < UNWIND_TRACKED && step == STEP_ON; i++)
     step = restore(walk, from, rule->saved[i], &next.tracked[i]);
-  return step == STEP_ON ? go_to(walk, &next) : step;
+  bool may_stay = walk->is_exact && (unwind_arch.has_lr || is_in_general(rule->return_address));
+  return step == STEP_ON ? go_to(walk, &next, may_stay) : step;
+}
+
+/* Where the kernel saved all general registers, at ADDRESS; NULL: not all of them were copied. */
+static const uint8_t *saved_general(const struct walk *walk, uintptr_t address) {
+  const struct unwind_memory *stack = walk->stack;
+  uintptr_t bytes = (uintptr_t)unwind_arch.general_count * unwind_arch.signal.general_step;
+  if (address < stack->low || address >= stack->high || stack->high - address < bytes) return NULL;
+  return stack->bytes + (address - stack->low);
+}
+
+/* Readers are to take the address of this frame as it is. */
+static void name_exactly(const struct walk *walk) {
+  if (!walk->is_exact) walk->path->pcs[walk->path->depth - 1] = (uint64_t)walk->at.pc + 1;
 }
 
 static enum step step_over_signal(struct walk *walk, const struct unwind_rule *rule) {
@@ -206,6 +277,7 @@ static enum step step_over_signal(struct walk *walk, const struct unwind_rule *r
   if (step == STEP_ON && unwind_arch.has_lr) step = load(walk, sp + frame->lr, &next.lr);
   for (unsigned i = 0; i < UNWIND_TRACKED && step == STEP_ON; i++)
     step = load(walk, sp + frame->tracked[i], &next.tracked[i]);
+  next.general = saved_general(walk, sp + frame->general);
   return step == STEP_ON ? stand_at(walk, &next, true) : step;
 }
 
@@ -222,7 +294,7 @@ static enum step step_by_frame(struct walk *walk) {
   next.pc &= (uintptr_t)unwind_arch.return_mask;
   next.sp = pair + 2 * WORD;
   if (next.pc != 0 && !is_code(walk, next.pc - 1)) return STEP_LOST;
-  step = go_to(walk, &next);
+  step = go_to(walk, &next, false);
   walk->is_chain = true;
   walk->is_sp_low = !unwind_arch.is_pair_at_top;
   return step;
@@ -233,7 +305,7 @@ static enum step step_by_link(struct walk *walk) {
   struct unwind_registers next = walk->at;
   next.pc = walk->at.lr & (uintptr_t)unwind_arch.return_mask;
   if (!unwind_arch.has_lr || !walk->is_exact || !is_code(walk, next.pc - 1)) return STEP_LOST;
-  return go_to(walk, &next);
+  return go_to(walk, &next, true);
 }
 
 /* Where a frame was left by a pair at its bottom, the stack pointer is somewhere above.  A function
@@ -250,8 +322,17 @@ static bool find_sp(struct walk *walk, const struct unwind_rule *rule) {
   return true;
 }
 
+static void note_guess(struct walk *walk) {
+  walk->guess = (struct guess){.sp = walk->at.sp, .depth = walk->path->depth};
+  for (unsigned i = 0; i < UNWIND_TRACKED; i++) walk->guess.tracked[i] = walk->at.tracked[i];
+}
+
 static bool counts_from_frame_pointer(const struct unwind_rule *rule) {
   return rule->cfa == UNWIND_CFA_TRACKED || rule->cfa == UNWIND_CFA_TRACKED_WORD;
+}
+
+static bool is_known(const struct unwind_rule *rule) {
+  return rule != NULL && rule->cfa != UNWIND_CFA_NONE;
 }
 
 static enum step step_without_rule(struct walk *walk) {
@@ -259,13 +340,45 @@ static enum step step_without_rule(struct walk *walk) {
   return step == STEP_LOST ? step_by_link(walk) : step;
 }
 
+/* The rule for WALK's frame.  Where there is none for the byte before a return address, that of a
+   function which begins at the address itself: then nobody called. */
+static const struct unwind_rule *rule_of(struct walk *walk, bool *ret_is_entry) {
+  const struct unwind_rule *rule = find_rule(walk, walk->at.pc - (walk->is_exact ? 0 : 1));
+  if (is_known(rule) || walk->is_exact) return rule;
+  rule = find_rule(walk, walk->at.pc);
+  *ret_is_entry = is_known(rule);
+  return rule;
+}
+
 static enum step step(struct walk *walk) {
-  const struct unwind_rule *rule = find_rule(walk);
-  if (rule == NULL || rule->cfa == UNWIND_CFA_NONE) return step_without_rule(walk);
-  if (rule->cfa == UNWIND_CFA_END) return STEP_OVER;
+  bool is_entry = false;
+  const struct unwind_rule *rule = rule_of(walk, &is_entry);
+  if (!is_known(rule)) return step_without_rule(walk);
+  if (is_entry || rule->cfa == UNWIND_CFA_SIGNAL) name_exactly(walk);
+  if (rule->cfa == UNWIND_CFA_END || (is_entry && rule->cfa != UNWIND_CFA_SIGNAL)) return STEP_OVER;
+  if ((rule->flags & UNWIND_GUESSED) != 0) note_guess(walk);
   if (walk->is_sp_low && !counts_from_frame_pointer(rule) && !find_sp(walk, rule)) return STEP_LOST;
   if (rule->cfa == UNWIND_CFA_SIGNAL) return step_over_signal(walk, rule);
   return step_by_rule(walk, rule);
+}
+
+/* Stands in the last frame that was left by a guess again.  Returns false when there is none. */
+static bool return_to_guess(struct walk *walk) {
+  if (walk->guess.depth == 0 || ++walk->guesses > GUESSES_MAX) return false;
+  walk->at.sp = walk->guess.sp;
+  for (unsigned i = 0; i < UNWIND_TRACKED; i++) walk->at.tracked[i] = walk->guess.tracked[i];
+  walk->at.general = NULL;
+  walk->is_exact = walk->is_chain = walk->is_sp_low = false;
+  return true;
+}
+
+/* The walk has failed by FAILED.  It goes on from its last guess by the frame pointer; if that
+   fails, too, it ends as it failed first. */
+static __attribute__((noinline, cold)) enum step recover(struct walk *walk, enum step failed) {
+  if (!return_to_guess(walk) || step_by_frame(walk) != STEP_ON) return failed;
+  walk->path->depth = walk->guess.depth;
+  walk->guess.depth = 0;
+  return STEP_ON;
 }
 
 static enum unwind_end end_of(enum step step) {
@@ -284,12 +397,16 @@ static enum unwind_end end_of(enum step step) {
 
 void unwind_walk(const struct unwind_registers *at, const struct unwind_memory *stack,
                  const struct unwind_code *code, struct unwind_path *path) {
-  struct walk walk = {.at = *at, .stack = stack, .code = code, .is_exact = true};
+  struct walk walk = {.at = *at, .stack = stack, .code = code, .is_exact = true, .path = path};
   walk.region = unwind_region_find(code, at->pc);
   enum step taken = STEP_ON;
   path->pcs[0] = at->pc;
   path->depth = 1;
-  while ((taken = step(&walk)) == STEP_ON && path->depth < path->room)
-    path->pcs[path->depth++] = walk.at.pc;
+  for (;;) {
+    taken = step(&walk);
+    if (__builtin_expect(taken == STEP_LOST || taken == STEP_BAD, 0)) taken = recover(&walk, taken);
+    if (taken != STEP_ON || path->depth >= path->room) break;
+    path->pcs[path->depth++] = (uint64_t)walk.at.pc + walk.is_exact;
+  }
   path->end = end_of(taken);
 }

@@ -10,6 +10,8 @@
 struct unwind_registers {
   uintptr_t pc, sp, lr; /* lr: where the CPU has one */
   uintptr_t tracked[UNWIND_TRACKED];
+  /* All general registers, laid out as in a signal's frame (unwind_arch.h); NULL: not known. */
+  const uint8_t *general;
 };
 
 /* The words at addresses [low, high) are at BYTES, aligned or not; in a handler BYTES is low. */
@@ -22,7 +24,7 @@ struct unwind_memory {
 /* One executable mapping. */
 struct unwind_region {
   uint64_t start, end;
-  uint64_t address; /* of start, in the module's own address space */
+  uint64_t address; /* of start, in the table (table_rows_place) */
   uint64_t table;   /* bytes, a multiple of 8, from unwind_code.tables; UNWIND_NO_TABLE: none */
 };
 
@@ -49,13 +51,18 @@ enum unwind_end {
 };
 
 struct unwind_path {
-  uint64_t *pcs;  /* the caller's, ROOM entries; leaf first; callers are return addresses */
+  uint64_t *pcs;  /* the caller's, ROOM entries; leaf first; see below */
   unsigned room;  /* at least 1 */
   unsigned depth; /* entries filled; at least 1 */
   enum unwind_end end;
 };
 
-/* Fills PATH.  At each frame it takes the rule of the table there; where the table says nothing,
+/* Fills PATH.  pcs[0] is the interrupted PC.  Of all others a reader takes the address minus one:
+   a return address minus one is in the call.  A frame where a signal came, a signal trampoline and
+   a function that nobody called (the exit function of a coroutine) have no call; there pcs holds
+   the address plus one, so that minus one is exact.
+
+   At each frame it takes the rule of the table there; where the table says nothing,
    the pair at the frame pointer; at the first frame (or below a signal's) the link register.  Where
    a rule is known that a table cannot hold the walk ends: the frame pointer may be any ancestor's.
    Every load lies in STACK, whatever the registers and the stack say, and there are at most ROOM

@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "elf/module_file.h"
+#include "tables/table_rows.h"
 #include "targets/process_maps.h"
 
 #include <stdlib.h>
@@ -91,8 +92,9 @@ static void fill_region(struct process_codes *codes, struct process_code *row,
   *ret = (struct unwind_region){.start = map->start, .end = map->end, .table = UNWIND_NO_TABLE};
   *ret_is_waiting = state == TABLE_WAITING;
   if (state != TABLE_READY) return;
-  ret->address = process_map_address(codes->modules, process, map, map->start);
-  ret->table = (uintptr_t)table;
+  uint64_t low = process_map_address(codes->modules, process, map, map->start);
+  if (table_rows_place(table, low, low + (map->end - map->start), &ret->address))
+    ret->table = (uintptr_t)table;
 }
 
 /* Fills ROW, which is PROCESS's, with its regions as they are now. */

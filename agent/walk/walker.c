@@ -10,6 +10,7 @@
 #include <string.h>
 
 _Static_assert((int)PERF_REGS_TRACKED == (int)UNWIND_TRACKED, "the same registers");
+_Static_assert((int)PERF_REGS_GENERAL == (int)UNWIND_GENERAL, "the same registers");
 
 enum { WORD = sizeof(uintptr_t) };
 
@@ -40,6 +41,12 @@ static void walk(const struct process_code *code, const struct perf_copy *copy,
   struct unwind_registers at = {
       .pc = (uintptr_t)copy->pc, .sp = (uintptr_t)copy->sp, .lr = (uintptr_t)copy->lr};
   for (unsigned i = 0; i < UNWIND_TRACKED; i++) at.tracked[i] = (uintptr_t)copy->tracked[i];
+  uint8_t general[PERF_REGS_GENERAL * sizeof(uint64_t)];
+  for (unsigned i = 0; i < unwind_arch.general_count; i++) {
+    uintptr_t value = (uintptr_t)copy->general[i];
+    memcpy(general + i * unwind_arch.signal.general_step, &value, sizeof value);
+  }
+  at.general = general;
   struct unwind_memory stack = {
       .bytes = copy->stack.data, .low = at.sp, .high = at.sp + copy->stack.len};
   if (stack.high < stack.low) { /* around the end of memory */

@@ -129,7 +129,7 @@ static int read_symbols(struct making *making, char *why, size_t why_len) {
   if (map_text_is(file)) return map_text_read(file, &making->set, image, why, why_len);
   int error = elf_image_read(file, &making->set, image, why, why_len);
   if (error == 0 && !image->has_symtab && image->packed.len > 0) read_packed(making, why, why_len);
-  return error;
+  return error == 0 ? lr_build_trampolines(file, &making->set) : error;
 }
 
 /* Adds the debug information, or leaves everything as it was with WHY saying why. */

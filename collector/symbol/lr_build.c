@@ -21,8 +21,11 @@
 #include "lr_flow.h"
 #include "lr_functions.h"
 #include "lr_pages.h"
+#include "symbol_set.h"
 #include "tables/function_starts.h"
+#include "tables/signal_return.h"
 #include "tables/table_make.h"
+#include "tables/table_rows.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -37,6 +40,7 @@ struct building {
   struct span file;
   struct buf row_bytes, all_bytes;       /* unwind tables, or empty */
   const struct unwind_table *rows, *all; /* NULL: none */
+  uint64_t left_out; /* of an address of the range at hand, to be one of these tables */
   struct lr_functions functions;
   struct lr_pages pages;
   uint8_t *units; /* of lr_flow */
@@ -77,7 +81,8 @@ static enum word say(const struct building *building, const struct unwind_rule *
 
 static enum word look(const struct building *building, const struct unwind_table *table,
                       uint64_t address) {
-  return table == NULL ? SILENT : say(building, unwind_table_find(table, address));
+  if (table == NULL) return SILENT;
+  return say(building, unwind_table_find(table, address - building->left_out));
 }
 
 /* The place at ADDRESS, HISTORY being what may have happened to the register; 0: not known. */
@@ -162,17 +167,18 @@ static void tell_page(struct building *building, uint32_t page, uint64_t start, 
 }
 
 /* Code that is in no function, or has no link register: there are no ways to follow, and rows are
-   all there is.  It may be a hole of a GiB between two segments, so not each place is asked. */
+   all there is.  It may be a large hole between two segments, so not each place is asked. */
 static void tell_gap(struct building *building, uint64_t low, uint64_t high) {
   const struct unwind_table *table = building->all != NULL ? building->all : building->rows;
+  uint64_t base = table != NULL ? table->base + building->left_out : 0;
   if (low >= high) return;
-  if (table == NULL || low < table->base)
+  if (table == NULL || low < base)
     lr_pages_add_place(&building->pages, low, judge(building, low, 0));
   if (table == NULL) return;
-  uint64_t at = low > table->base ? low : table->base;
+  uint64_t at = low > base ? low : base;
   while (at < high) {
-    uint64_t page = (at - table->base) >> UNWIND_PAGE_BITS;
-    uint64_t start = table->base + (page << UNWIND_PAGE_BITS);
+    uint64_t page = (at - base) >> UNWIND_PAGE_BITS;
+    uint64_t start = base + (page << UNWIND_PAGE_BITS);
     uint64_t next = start + (UINT64_C(1) << UNWIND_PAGE_BITS);
     uint64_t end = next > at && next < high ? next : high;
     if (page >= table->page_count) break;
@@ -199,7 +205,7 @@ static int tell_places(struct building *building, uint64_t low, uint64_t high, s
   int rc = lr_pages_begin(&building->pages, low, high, building->image.machine);
   if (rc < 0) return rc == -EINVAL ? 0 : rc;
   if (building->arch->has_lr) {
-    building->units = malloc(LR_FLOW_UNITS_MAX);
+    if (building->units == NULL) building->units = malloc(LR_FLOW_UNITS_MAX);
     if (building->units == NULL) return -ENOMEM;
     tell_by_functions(building, low, high);
   } else {
@@ -267,14 +273,16 @@ static int tell_calls(struct building *building, uint64_t low, uint64_t high, st
   int rc = lr_pages_begin(&building->pages, low, high, image->machine);
   if (rc < 0 || cpu_of(building, false) == NULL) return rc == -ENOMEM ? rc : 0;
   for (uint32_t cursor = 0; elf_image_code_section(image, &cursor, &part);)
-    tell_part(building, &part, stubs);
-  return lr_pages_finish(&building->pages, ret);
+    if (part.address >= low && part.address < high) tell_part(building, &part, stubs);
+  rc = lr_pages_finish(&building->pages, ret);
+  lr_pages_fini(&building->pages);
+  return rc;
 }
 
 /* ---- the file ---- */
 
-/* The range of code, in sections that are in the file, and whether there is any. */
-static bool find_code(struct building *building, uint64_t *low, uint64_t *high) {
+/* Where code is, in sections that are in the file, and whether there is any. */
+static bool find_code(struct building *building, struct code_ranges *ret) {
   struct elf_part part;
   uint64_t bytes = 0;
   for (uint32_t cursor = 0; elf_image_code_section(&building->image, &cursor, &part);) {
@@ -282,19 +290,38 @@ static bool find_code(struct building *building, uint64_t *low, uint64_t *high) 
     bytes += part.bytes.len;
     building->has_code = true;
   }
-  return elf_image_code(&building->image, low, high) && bytes <= CODE_BYTES_MAX;
+  return elf_image_code(&building->image, ret) && bytes <= CODE_BYTES_MAX;
+}
+
+/* Tables are 8-aligned. */
+static void align(struct buf *bytes) {
+  static const uint8_t zeros[8];
+  buf_append(bytes, zeros, (8 - bytes->len % 8) % 8);
+}
+
+static int tell_range(struct building *building, const struct code_range *range, struct buf *places,
+                      struct buf *calls) {
+  const struct unwind_table *table = building->all != NULL ? building->all : building->rows;
+  uint64_t place = range->low;
+  if (table != NULL) table_rows_place(table, range->low, range->high, &place);
+  building->left_out = range->low - place;
+  align(places);
+  int rc = tell_places(building, range->low, range->high, places);
+  if (rc < 0 || !building->has_code) return rc;
+  align(calls);
+  return tell_calls(building, range->low, range->high, calls);
 }
 
 static int build(struct building *building, struct buf *places, struct buf *calls) {
-  uint64_t low, high;
-  if (!find_code(building, &low, &high)) return 0;
+  struct code_ranges code;
+  if (!find_code(building, &code)) return 0;
   int rc = make_table(building, true, &building->row_bytes, &building->rows);
   if (rc == 0 && building->has_code) {
     rc = make_table(building, false, &building->all_bytes, &building->all);
     if (rc == 0) rc = lr_functions_find(&building->image, &building->functions);
   }
-  if (rc == 0) rc = tell_places(building, low, high, places);
-  if (rc == 0 && building->has_code) rc = tell_calls(building, low, high, calls);
+  for (uint32_t i = 0; rc == 0 && i < code.count; i++)
+    rc = tell_range(building, &code.ranges[i], places, calls);
   return rc;
 }
 
@@ -306,4 +333,30 @@ int lr_build(struct span file, struct buf *places, struct buf *calls) {
   int rc = build(&building, places, calls);
   building_fini(&building);
   return rc;
+}
+
+struct trampolines {
+  const struct elf_image *image;
+  struct symbol_set *set;
+};
+
+/* A walk without tables takes the trampoline for a caller, and so names the byte before it.  That
+   byte is padding, or the end of an instruction, where no PC is; but x86's ret is one byte long. */
+static int add_trampoline(void *context, uint64_t address, uint64_t bytes, int32_t offset) {
+  const struct trampolines *to = context;
+  enum { RET = 0xc3 };
+  struct span before = elf_image_at(to->image, address - 1);
+  uint64_t start = before.len > 0 && before.data[0] != RET ? address - 1 : address;
+  (void)offset;
+  return symbol_set_add(to->set, &(struct candidate){.start = start,
+                                                     .size = address + bytes - start,
+                                                     .limit = address + bytes,
+                                                     .name = span_of_string("__restore_rt"),
+                                                     .rank = SYMBOL_STUB});
+}
+
+int lr_build_trampolines(struct span file, struct symbol_set *set) {
+  struct elf_image image;
+  if (elf_image_open(file, &image) != 0) return 0;
+  return signal_return_each(&image, add_trampoline, &(struct trampolines){&image, set});
 }

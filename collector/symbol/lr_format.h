@@ -3,7 +3,8 @@
    link register holds the function's, and which addresses follow a call.
 
    Both are a head, page_count + 1 times the first entry of a page, and entries by address,
-   8-aligned as a whole.  A page is 4 KiB of the module's address space, so that an entry has room
+   8-aligned as a whole.  Of code that lies far apart there is one such table behind the other.  A
+   page is 4 KiB of the module's address space, so that an entry has room
    for its address in 12 bits.
 
      places   uint16_t: address | enum lr_place << 12; it holds up to the next entry, and is said
@@ -25,6 +26,7 @@ enum {
   LR_PAGE_BITS = 12,
   LR_PAGE_BYTES = 1 << LR_PAGE_BITS,
   LR_PAGES_MAX = 1 << 18,   /* 1 GiB of code */
+  LR_RANGES_MAX = 16,       /* tables of one kind */
   LR_ENTRIES_MAX = 8 << 20, /* what is beyond is unknown */
   LR_TARGETS = (1 << 20) - 1,
 };

@@ -13,34 +13,53 @@ static const struct index_section *find_section(struct span index, uint32_t kind
   return NULL;
 }
 
-static void parse_table(struct span index, uint32_t kind, size_t entry_bytes,
-                        struct lr_table *ret) {
+/* The table at the start of BYTES, 8-aligned. */
+static struct lr_table parse_table(struct span bytes, size_t entry_bytes) {
+  const struct lr_table none = {.firsts = NULL};
+  struct lr_table table = none;
+  if (bytes.len < sizeof table.head) return none;
+  memcpy(&table.head, bytes.data, sizeof table.head);
+  if (table.head.page_count == 0 || table.head.page_count > LR_PAGES_MAX) return none;
+  if (table.head.entry_count > LR_ENTRIES_MAX) return none;
+  uint64_t firsts_bytes = (table.head.page_count + UINT64_C(1)) * sizeof(uint32_t);
+  uint64_t entries_at = sizeof table.head + firsts_bytes;
+  uint64_t end = entries_at + table.head.entry_count * (uint64_t)entry_bytes;
+  if (bytes.len < end) return none;
+  table.firsts = (const uint32_t *)(const void *)(bytes.data + sizeof table.head);
+  table.entries = bytes.data + entries_at;
+  end = (end + 7) & ~UINT64_C(7);
+  if (end < bytes.len) table.rest = span_of(bytes.data + end, bytes.len - (size_t)end);
+  return table;
+}
+
+static struct lr_table parse_section(struct span index, uint32_t kind, size_t entry_bytes) {
   const struct index_section *section = find_section(index, kind);
-  struct lr_head head;
-  if (section == NULL || section->offset % 8 != 0 || section->offset > index.len) return;
-  if (section->bytes > index.len - section->offset || section->bytes < sizeof head) return;
-  const uint8_t *bytes = index.data + section->offset;
-  memcpy(&head, bytes, sizeof head);
-  if (head.page_count == 0 || head.page_count > LR_PAGES_MAX) return;
-  if (head.entry_count > LR_ENTRIES_MAX) return;
-  uint64_t firsts_bytes = (head.page_count + UINT64_C(1)) * sizeof(uint32_t);
-  if (section->bytes < sizeof head + firsts_bytes + head.entry_count * entry_bytes) return;
-  *ret = (struct lr_table){head, (const uint32_t *)(const void *)(bytes + sizeof head),
-                           bytes + sizeof head + firsts_bytes};
+  if (section == NULL || section->offset % 8 != 0 || section->offset > index.len ||
+      section->bytes > index.len - section->offset)
+    return (struct lr_table){.firsts = NULL};
+  struct span bytes = span_of(index.data + section->offset, (size_t)section->bytes);
+  return parse_table(bytes, entry_bytes);
 }
 
 void lr_tables_parse(struct span index, struct lr_tables *ret) {
-  *ret = (struct lr_tables){0};
-  parse_table(index, INDEX_LR_PLACES, sizeof(uint16_t), &ret->places);
-  parse_table(index, INDEX_LR_CALLS, sizeof(uint32_t), &ret->calls);
+  ret->places = parse_section(index, INDEX_LR_PLACES, sizeof(uint16_t));
+  ret->calls = parse_section(index, INDEX_LR_CALLS, sizeof(uint32_t));
 }
 
-/* The entries of the page that ADDRESS is in.  Returns false when there is none. */
-static bool find_page(const struct lr_table *table, uint64_t address, uint32_t *first,
+static bool has_page(const struct lr_table *table, uint64_t address, uint64_t *ret) {
+  *ret = (address - table->head.base) >> LR_PAGE_BITS;
+  return address >= table->head.base && *ret < table->head.page_count;
+}
+
+/* Puts the table that has ADDRESS in the place of TABLE, and into FIRST and END the entries of the
+   page that it is in.  Returns false when there are none. */
+static bool find_page(struct lr_table *table, size_t entry_bytes, uint64_t address, uint32_t *first,
                       uint32_t *end) {
-  if (table->firsts == NULL || address < table->head.base) return false;
-  uint64_t page = (address - table->head.base) >> LR_PAGE_BITS;
-  if (page >= table->head.page_count) return false;
+  uint64_t page;
+  for (unsigned i = 1; table->firsts != NULL && !has_page(table, address, &page); i++)
+    *table = i < LR_RANGES_MAX ? parse_table(table->rest, entry_bytes)
+                               : (struct lr_table){.firsts = NULL};
+  if (table->firsts == NULL) return false;
   *first = table->firsts[page];
   *end = table->firsts[page + 1];
   if (*end > table->head.entry_count) *end = table->head.entry_count;
@@ -48,10 +67,11 @@ static bool find_page(const struct lr_table *table, uint64_t address, uint32_t *
 }
 
 enum lr_place lr_tables_place(const struct lr_tables *tables, uint64_t address) {
-  const uint16_t *entries = tables->places.entries;
+  struct lr_table table = tables->places;
   uint32_t low, high;
-  if (!find_page(&tables->places, address, &low, &high)) return LR_UNKNOWN;
-  uint32_t first = low, at = (uint32_t)((address - tables->places.head.base) % LR_PAGE_BYTES);
+  if (!find_page(&table, sizeof(uint16_t), address, &low, &high)) return LR_UNKNOWN;
+  const uint16_t *entries = table.entries;
+  uint32_t first = low, at = (uint32_t)((address - table.head.base) % LR_PAGE_BYTES);
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     if ((entries[middle] & (LR_PAGE_BYTES - 1U)) <= at)
@@ -65,11 +85,12 @@ enum lr_place lr_tables_place(const struct lr_tables *tables, uint64_t address) 
 }
 
 enum lr_call lr_tables_call(const struct lr_tables *tables, uint64_t address, uint64_t function) {
-  const uint32_t *entries = tables->calls.entries;
+  struct lr_table table = tables->calls;
   uint32_t low, high;
-  if (tables->calls.firsts == NULL) return LR_CALL_UNKNOWN;
-  if (!find_page(&tables->calls, address, &low, &high)) return LR_CALL_NONE;
-  uint32_t end = high, at = (uint32_t)((address - tables->calls.head.base) % LR_PAGE_BYTES);
+  if (table.firsts == NULL) return LR_CALL_UNKNOWN;
+  if (!find_page(&table, sizeof(uint32_t), address, &low, &high)) return LR_CALL_NONE;
+  const uint32_t *entries = table.entries;
+  uint32_t end = high, at = (uint32_t)((address - table.head.base) % LR_PAGE_BYTES);
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     if ((entries[middle] & (LR_PAGE_BYTES - 1U)) < at)

@@ -12,6 +12,7 @@ struct lr_table {
   struct lr_head head;
   const uint32_t *firsts;
   const void *entries;
+  struct span rest; /* what lies behind it: more tables of the same kind */
 };
 
 struct lr_tables {

@@ -132,3 +132,166 @@ P
   record git -C repo pack-objects -q --all --no-reuse-delta --window=250 --depth=50 --threads=2 "$work/packed" >/dev/null </dev/null
   record git -C repo fsck >/dev/null 2>&1
 }
+
+node_work() {
+  cat >work.js <<'J'
+const crypto = require('crypto'), zlib = require('zlib');
+const end = process.cpuUsage().user + 5e6;
+const fib = n => n < 2 ? n : fib(n - 1) + fib(n - 2);
+class Point { constructor(x) { this.x = x; } get far() { return this.x * 2; } }
+let text = '';
+for (let i = 0; i < 5000; i++) text += Math.sin(i) + ' ';
+while (process.cpuUsage().user < end) {
+  fib(22);
+  JSON.parse(JSON.stringify([...Array(3000).keys()].map(i => ({ [i]: [i, String(i), { a: i / 3 }] }))));
+  text.match(/0\.(\d+?)5(\d*)/g).length;
+  [...Array(5000).keys()].map(i => new Point(Math.sin(i))).sort((a, b) => a.far - b.far);
+  crypto.createHash('sha256').update(text.repeat(5)).digest('hex');
+  zlib.deflateSync(text);
+  const map = new Map();
+  for (let i = 0; i < 5000; i++) map.set('k' + i, i);
+}
+J
+  record node work.js
+}
+
+java_work() {
+  cat >Work.java <<'J'
+import java.util.*;
+import java.util.stream.*;
+public class Work {
+  static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+  static long round(int seed) {
+    Random random = new Random(seed);
+    List<String> words = IntStream.range(0, 20000).mapToObj(i -> "w" + random.nextInt(5000)).collect(Collectors.toList());
+    Map<String, Long> counts = words.stream().collect(Collectors.groupingBy(w -> w, Collectors.counting()));
+    Collections.sort(words);
+    StringBuilder text = new StringBuilder();
+    for (String word : words) text.append(word).append(' ');
+    return counts.size() + text.toString().hashCode() + fib(25);
+  }
+  public static void main(String[] args) throws Exception {
+    Thread[] threads = new Thread[2];
+    for (int t = 0; t < threads.length; t++) {
+      final int seed = t;
+      threads[t] = new Thread(() -> { for (int i = 0; i < 60; i++) round(seed + i); });
+      threads[t].start();
+    }
+    for (Thread thread : threads) thread.join();
+  }
+}
+J
+  javac Work.java
+  record java ${JAVA_FLAGS:-} -cp . Work
+}
+
+# Ten ciphers, by the instructions that this CPU has.
+openssl_work() {
+  local cipher
+  for cipher in aes-128-gcm aes-256-gcm aes-128-cbc aes-256-ctr aes-128-ccm aes-256-xts aes-128-ocb chacha20 chacha20-poly1305 camellia-128-cbc; do
+    record openssl speed -seconds 1 -bytes 8192 -evp $cipher >/dev/null 2>&1
+  done
+}
+
+rust_work() {
+  cat >service.rs <<'R'
+use std::{collections::HashMap, io::{BufRead, BufReader, Write}, net::{TcpListener, TcpStream}, thread};
+fn answer(line: &str) -> String {
+    let mut counts: HashMap<char, usize> = HashMap::new();
+    for _ in 0..40 { for c in line.chars() { *counts.entry(c).or_default() += 1; } }
+    let mut sorted: Vec<_> = counts.into_iter().collect();
+    sorted.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    sorted.iter().map(|(c, n)| format!("{c}{n}")).collect()
+}
+fn serve(stream: TcpStream) {
+    let mut to = stream.try_clone().unwrap();
+    for line in BufReader::new(stream).lines() { writeln!(to, "{}", answer(&line.unwrap())).unwrap(); }
+}
+fn main() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let clients: Vec<_> = (0..4).map(|c| thread::spawn(move || {
+        let mut to = TcpStream::connect(at).unwrap();
+        let mut from = BufReader::new(to.try_clone().unwrap());
+        for i in 0..1500 {
+            let text: String = (0..200).map(|n| char::from(b'a' + ((n * i + c) % 26) as u8)).collect();
+            writeln!(to, "{text}").unwrap();
+            from.read_line(&mut String::new()).unwrap();
+        }
+    })).collect();
+    let servers: Vec<_> = (0..4).map(|_| { let (stream, _) = listener.accept().unwrap(); thread::spawn(move || serve(stream)) }).collect();
+    for thread in clients.into_iter().chain(servers) { thread.join().unwrap(); }
+}
+R
+  rustc -O --edition 2021 -o service service.rs
+  record ./service
+}
+
+go_work() {
+  cat >service.go <<'G'
+package main
+import ("encoding/json"; "fmt"; "io"; "net"; "net/http"; "sort"; "strings"; "sync")
+func handle(w http.ResponseWriter, r *http.Request) {
+	counts := map[string]int{}
+	for i := 0; i < 400; i++ { counts[fmt.Sprint(i*7919%97)] += i }
+	keys := make([]string, 0, len(counts))
+	for k := range counts { keys = append(keys, k) }
+	sort.Strings(keys)
+	json.NewEncoder(w).Encode(map[string]interface{}{"counts": counts, "keys": strings.Join(keys, ",")})
+}
+func main() {
+	listener, _ := net.Listen("tcp", "127.0.0.1:0")
+	go http.Serve(listener, http.HandlerFunc(handle))
+	var all sync.WaitGroup
+	for c := 0; c < 4; c++ {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for i := 0; i < 3000; i++ {
+				answer, err := http.Get("http://" + listener.Addr().String())
+				if err == nil { io.Copy(io.Discard, answer.Body); answer.Body.Close() }
+			}
+		}()
+	}
+	all.Wait()
+}
+G
+  HOME=$work GOCACHE=$work/go go build -o goservice service.go
+  record ./goservice
+}
+
+ffmpeg_work() {
+  record ffmpeg -v error -f lavfi -i testsrc2=duration=4:size=640x360:rate=25 -c:v libx264 -preset medium -threads 2 -f null - </dev/null
+}
+
+postgres_work() {
+  local at bin user
+  bin=$(dirname "$(ls /usr/lib/postgresql/*/bin/postgres | tail -1)")
+  user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+  at=$(port)
+  mkdir -m 700 pg && chown 65534:65534 pg && chmod 711 .
+  $user "$bin/initdb" -D "$work/pg" -U bench -A trust >initdb.log
+  record $user "$bin/postgres" -D "$work/pg" -p "$at" -k "$work/pg" -c listen_addresses=127.0.0.1 -c fsync=off >postgres.log 2>&1 &
+  started=$!
+  answers "$at"
+  sleep 1
+  "$bin/pgbench" -h 127.0.0.1 -p "$at" -U bench -i -s 3 postgres >pgbench.log 2>&1
+  "$bin/pgbench" -h 127.0.0.1 -p "$at" -U bench -c 3 -T 5 postgres >>pgbench.log 2>&1
+  psql -h 127.0.0.1 -p "$at" -U bench -c "select bid % 3, count(distinct abalance), sum(aid) from pgbench_accounts a join pgbench_branches using (bid) group by 1" postgres >>pgbench.log
+  $user "$bin/pg_ctl" -D "$work/pg" -m fast stop >/dev/null
+  wait "$started" || true
+  started=
+}
+
+chromium_work() {
+  cat >page.html <<'H'
+<!doctype html><title>page</title><style>td { border: 1px solid; padding: 1px }</style><table id=t></table><canvas id=c width=600 height=400></canvas>
+<script>
+  for (let r = 0; r < 300; r++) { const row = t.insertRow(); for (let i = 0; i < 20; i++) row.insertCell().textContent = Math.sin(r * i).toFixed(4); }
+  const g = c.getContext('2d');
+  for (let i = 0; i < 20000; i++) { g.fillStyle = `hsl(${i % 360} 50% 50%)`; g.fillRect(i * 7 % 600, i * 13 % 400, 9, 9); }
+  for (let i = 0; i < 60; i++) { t.style.width = 500 + i + 'px'; document.body.offsetHeight; }
+</script>
+H
+  record chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" --screenshot="$work/page.png" "file://$work/page.html" >/dev/null 2>&1
+}

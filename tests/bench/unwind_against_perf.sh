@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Our walk against `perf script` on the same recorded samples: Debian's own programs, which have no
-# frame pointers, at real work under `perf record --call-graph dwarf`; then the registers and the
+# Our walk against `perf script` on the same recorded samples: Debian's own programs, and some
+# of other compilers, at real work under `perf record --call-graph dwarf`; then the registers and the
 # copies of the stack in perf.data are walked with our tables (walk_perf), and by perf with libunwind,
 # and compared frame by frame (unwind_compare.py says what the columns are).
 #
-#   tests/bench/unwind_against_perf.sh BUILD [PROGRAM...]     python3 sqlite3 redis nginx xz git kinds
+#   tests/bench/unwind_against_perf.sh BUILD [PROGRAM...]     python3 sqlite3 redis nginx xz git kinds node java openssl
+#                                                             rust go ffmpeg postgres chromium
 #
 # Below each row: the share of complete stacks, had fewer bytes been copied.  COPY is how many are (16384),
 # PERIOD_NS the CPU time between two samples (2000000); SHOW=1 prints a sample of each class of difference.
@@ -26,12 +27,12 @@ record() { perf record -q -e task-clock:u -c "${PERIOD_NS:-2000000}" --call-grap
 # What these seldom do: frame pointers, realigned frames, handlers, the vDSO, late binding.
 kinds_work() { record "${walk%/*}/frame_kinds" "${KINDS_SECONDS:-4}"; }
 
-[ $# -gt 0 ] || set -- python3 sqlite3 redis nginx xz git kinds
+[ $# -gt 0 ] || set -- python3 sqlite3 redis nginx xz git kinds node java openssl rust go ffmpeg postgres chromium
 for program; do
   declare -F "${program}_work" >/dev/null || { echo "no program $program" >&2; exit 2; }
 done
-echo "| program | samples | complete, % | truncated | no table | bad | frames of both | unequal | equal, % | stacks equal, % |"
-echo "|---|---|---|---|---|---|---|---|---|---|"
+echo "| program | samples | complete, % | truncated | no table | bad | frames of both | unequal | equal, % | stacks equal, % | complete by perf, % |"
+echo "|---|---|---|---|---|---|---|---|---|---|---|"
 for program; do
   "${program}_work"
   rm -f ours theirs

@@ -8,8 +8,11 @@ OURS is what walk_perf printed, THEIRS what `perf script -F pid,tid,time,ip,sym,
 did, or unwind_at_stops.py both. A caller is at its return address for us and at the byte before it for
 perf. Printed:
 
-  NAME | samples | complete truncated unknown bad, % | frames of both | unequal | equal, % | stacks equal, %
+  NAME | samples | complete truncated unknown bad, % | frames of both | unequal | equal, % | stacks equal, % | theirs complete, %
   the differences by class
+
+Theirs is complete if it ends where one of ours that is complete does, or in a function that begins
+programs or threads.
 
 A frame that only one of both has counts as unequal. Of a sample that differs the class says where:
   they-stop     theirs are the first of ours (by what the last is in)
@@ -53,7 +56,13 @@ def is_equal(our, their, is_leaf):
 def place(frame):
     return f"{frame[1]}+{frame[0]:x}" if len(frame) == 2 else f"{frame[2]} ({frame[1]})"
 
-total = equal = same_stacks = 0
+ROOTS = re.compile(r"_start|__clone3?|clone3?|__clone_internal|_dl_start_user|runtime\.(goexit|mstart|rt0_go)\b.*|_rt0_\w+")
+roots = {(offset + d, module) for end, frames in ours.values() if end == "complete" for offset, module in frames[-1:] for d in (-1, 0)}
+
+def is_complete(frames):
+    return bool(frames) and ((frames[-1][0], frames[-1][1]) in roots or ROOTS.fullmatch(frames[-1][2].split("+")[0]) is not None)
+
+total = equal = same_stacks = theirs_complete = 0
 classes = collections.Counter()
 shown = {}
 for key, (end, mine) in ours.items():
@@ -61,6 +70,7 @@ for key, (end, mine) in ours.items():
     if other is None:
         classes["not in their output"] += 1
         continue
+    theirs_complete += is_complete(other)
     both = max(len(mine), len(other))
     common = 0
     while common < min(len(mine), len(other)) and is_equal(mine[common], other[common], common == 0):
@@ -82,7 +92,7 @@ for key, (end, mine) in ours.items():
 
 count = len(ours)
 print(f"| {name} | {count} | " + " | ".join(f"{100 * ends[e] / count:.2f}" for e in ("complete", "truncated", "unknown", "bad"))
-      + f" | {total} | {total - equal} | {100 * equal / max(total, 1):.2f} | {100 * same_stacks / count:.2f} |")
+      + f" | {total} | {total - equal} | {100 * equal / max(total, 1):.2f} | {100 * same_stacks / count:.2f} | {100 * theirs_complete / count:.2f} |")
 for kind, number in classes.most_common(None if show else 12):
     print(f"    {number:6} {kind}")
     if show and kind in shown:

@@ -10,7 +10,8 @@
 #include "code_map.h"
 #include "perf_file.h"
 
-#include <elf.h>
+#include "intake/perf_regs.h"
+
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -18,25 +19,9 @@
 
 enum { ROOM = 1024 };
 
-/* The kernel's numbers of the registers that a walk needs. */
-static const struct register_numbers {
-  uint16_t machine;
-  uint8_t pc, sp, lr, tracked[UNWIND_TRACKED];
-} numbers_of[] = {
-    {EM_X86_64, 8, 7, 8, {6, 1}},
-    {EM_AARCH64, 32, 31, 30, {29, 19}},
-};
-
 static size_t copy_bytes = SIZE_MAX;
 static struct code_maps maps;
 static struct module_tables tables;
-
-static const struct register_numbers *own_numbers(void) {
-  for (unsigned i = 0; i < sizeof numbers_of / sizeof *numbers_of; i++)
-    if (numbers_of[i].machine == unwind_arch.machine) return &numbers_of[i];
-  fprintf(stderr, "no register numbers for machine %u\n", unwind_arch.machine);
-  exit(1);
-}
 
 /* [vdso] and files; //anon, [heap] and the like are nobody's. */
 static const struct module_table *module_of(const char *path) {
@@ -84,17 +69,32 @@ static void print_place(const struct code_map *map, uint64_t pc) {
   printf(" %" PRIx64 ":", pc);
 }
 
+/* The register that is at PLACE of the daemon's own samples; 0: of none. */
+static uintptr_t register_at(const struct perf_file *file, const struct perf_sample *sample,
+                             int place) {
+  unsigned number = 0;
+  if (place < 0 || place >= (int)perf_walk_regs.count) return 0;
+  for (uint64_t left = perf_walk_regs.mask; (left & 1) == 0 || place-- > 0; left >>= 1) number++;
+  return (uintptr_t)perf_file_register(file, sample, number);
+}
+
 static void on_sample(const struct perf_file *file, struct span record) {
   static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad"};
-  const struct register_numbers *numbers = own_numbers();
   uint64_t pcs[ROOM];
   struct perf_sample sample;
   if (perf_file_sample(file, record, &sample) != 0 || sample.registers.len == 0) return;
-  struct unwind_registers at = {.pc = perf_file_register(file, &sample, numbers->pc),
-                                .sp = perf_file_register(file, &sample, numbers->sp),
-                                .lr = perf_file_register(file, &sample, numbers->lr)};
+  const struct perf_walk_regs *places = &perf_walk_regs;
+  uint8_t general[UNWIND_GENERAL * sizeof(uint64_t)] = {0};
+  struct unwind_registers at = {.pc = register_at(file, &sample, places->pc),
+                                .sp = register_at(file, &sample, places->sp),
+                                .lr = register_at(file, &sample, places->lr),
+                                .general = general};
   for (unsigned i = 0; i < UNWIND_TRACKED; i++)
-    at.tracked[i] = perf_file_register(file, &sample, numbers->tracked[i]);
+    at.tracked[i] = register_at(file, &sample, places->tracked[i]);
+  for (unsigned i = 0; i < places->general_count; i++) {
+    uintptr_t value = register_at(file, &sample, places->general[i]);
+    memcpy(general + i * unwind_arch.signal.general_step, &value, sizeof value);
+  }
   size_t bytes = sample.stack.len < copy_bytes ? sample.stack.len : copy_bytes;
   struct unwind_memory stack = {.bytes = sample.stack.data, .low = at.sp, .high = at.sp + bytes};
   const struct code_map *map = code_maps_get(&maps, sample.pid);

@@ -27,9 +27,9 @@ static void read_index(struct span file) {
   struct table_rows *rows = NULL;
   struct prologue_file *prologues = NULL;
   struct buf table = {0};
-  uint64_t low, high;
-  if (elf_image_open(file, &image) < 0 || !elf_image_code(&image, &low, &high)) abort();
-  if (table_rows_new(low, high, &rows) < 0) return;
+  struct code_ranges code;
+  if (elf_image_open(file, &image) < 0 || !elf_image_code(&image, &code)) abort();
+  if (table_rows_new(&code, &rows) < 0) return;
   if (prologue_file_open(&image, NULL, rows, &prologues) == 0 &&
       exidx_read(&image, rows, prologues, &report) == 0 && prologue_file_rest(prologues) == 0)
     table_rows_encode(rows, EM_ARM, &table);

@@ -2,6 +2,7 @@
 /* A stranger's ELF file, as the module and as its debug file, becomes a table or is refused; what
    comes out is a whole table, whose rows rise, and any look into it stays inside. */
 #include "tables/table_make.h"
+#include "tables/table_rows.h"
 #include "tests/unit/tables/machines.h"
 
 #include <stdlib.h>
@@ -26,6 +27,10 @@ static void check_rows(const struct unwind_table *table) {
       look(table, address + rows[i].low);
     }
     look(table, address);
+  }
+  for (uint64_t low = table->base; low < UINT64_MAX / 4; low = low * 2 + UNWIND_PAGE_BYTES) {
+    uint64_t place;
+    if (table_rows_place(table, low, low + UNWIND_PAGE_BYTES, &place)) look(table, place);
   }
   look(table, table->base - 1);
   look(table, UINT64_MAX);

@@ -81,13 +81,16 @@ static void what_a_walk_begins_with_has_each_register_once(void **state) {
   (void)state;
   const struct perf_walk_regs *walk = &perf_walk_regs;
   const int places[] = {walk->pc, walk->sp, walk->lr, walk->tracked[0], walk->tracked[1]};
-  unsigned seen = 0;
+  uint64_t seen = 0;
+  for (unsigned i = 0; i < walk->general_count; i++)
+    if (walk->general[i] != PERF_REGS_NONE) seen |= UINT64_C(1) << walk->general[i];
+  assert_int_equal(__builtin_popcountll(seen | UINT64_C(1) << walk->pc), walk->count);
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     if (places[i] == PERF_REGS_NO_LR) continue;
     assert_in_range(places[i], 0, walk->count - 1);
-    seen |= 1U << places[i];
+    seen |= UINT64_C(1) << places[i];
   }
-  assert_int_equal(seen, (1U << walk->count) - 1);
+  assert_int_equal(seen, (UINT64_C(1) << walk->count) - 1);
   assert_int_equal(__builtin_popcountll(walk->mask), walk->count);
 }
 

@@ -99,6 +99,36 @@ static void read_tables(const char *file, struct buf *index, struct lr_tables *r
   fixture_free(bytes);
 }
 
+static void code_far_apart_is_told_of_in_several_tables(void **state) {
+  static const char far[] = "__attribute__((noipa)) int leaf(int x) { return x * 3 + 1; }\n"
+                            "__attribute__((noipa, section(\".far\"))) int inner(int x) { return "
+                            "leaf(x) + leaf(x + 1); }\n"
+                            "__attribute__((noipa, section(\".farther\"))) int last(int x) { "
+                            "return inner(x) + leaf(x); }\n"
+                            "int main(int c, char **v) { (void)v; return last(c); }\n";
+  (void)state;
+  fixture_write("far.c", far, sizeof far - 1);
+  fixture_run("gcc -g -O2 -no-pie -Wl,--section-start=.far=0x9000000 "
+              "-Wl,--section-start=.farther=0x60000400 -o far far.c");
+  struct lr_tables tables;
+  struct buf index = {0};
+  read_tables("far", &index, &tables);
+  static const char *const functions[] = {"leaf", "inner", "last"};
+  for (int i = 0; i < 3; i++)
+    assert_in_range(lr_tables_place(&tables, address_of("far", functions[i])), LR_HELD_BY_ROW,
+                    LR_HELD_BY_SCAN);
+  for (int i = 0; i < 2; i++) {
+    uint64_t callee = address_of("far", functions[i]), caller = address_of("far", functions[i + 1]);
+    unsigned calls = 0;
+    for (uint64_t at = caller; at < caller + 64; at++)
+      calls += lr_tables_call(&tables, at, callee) == LR_CALL_HERE;
+    assert_in_range(calls, 1, 2);
+  }
+  assert_int_equal(lr_tables_place(&tables, 0x8000000), LR_UNKNOWN);
+  assert_int_equal(lr_tables_call(&tables, 0x8000000, 0), LR_CALL_NONE);
+  buf_fini(&index);
+}
+
 static void a_compilers_program_is_told_with_and_without_symbols(void **state) {
   static const char *const files[] = {"whole", "stripped"};
   (void)state;
@@ -250,6 +280,7 @@ static void what_is_no_program_has_no_tables(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_reach_over_pages_and_calls_are_found_exactly),
+      cmocka_unit_test(code_far_apart_is_told_of_in_several_tables),
       cmocka_unit_test(a_compilers_program_is_told_with_and_without_symbols),
       cmocka_unit_test(a_debug_file_has_rows_if_any_and_no_calls),
       cmocka_unit_test(files_of_either_byte_order_are_told_alike),

@@ -204,9 +204,9 @@ static void a_followed_register_elsewhere_is_untold(void **state) {
 
 static void what_is_too_far_for_a_rule_is_untold(void **state) {
   struct frames *frames = *state;
-  read_one(frames, PROGRAM(0x86, 0xff, 0x1f, 0x41, 0x86, 0x80, 0x80, 0x02, 0x41, 0xc6, 0x0e, 0xff,
-                           0xff, 0xff, 0xff, 0x07, 0x41, 0x0e, 0x80, 0x80, 0x80, 0x80, 0x08));
-  assert_rule(F, "sp+8 c-8 c-32760 u");
+  read_one(frames, PROGRAM(0x86, 0xfb, 0x1f, 0x41, 0x86, 0xfd, 0x1f, 0x41, 0xc6, 0x0e, 0xff, 0xff,
+                           0xff, 0xff, 0x07, 0x41, 0x0e, 0x80, 0x80, 0x80, 0x80, 0x08));
+  assert_rule(F, "sp+8 c-8 c-32728 u");
   assert_rule(F + 1, "untold");
   assert_rule(F + 2, "sp+2147483647 c-8 u u");
   assert_rule(F + 3, "untold");
@@ -229,8 +229,49 @@ static void the_bottom_of_a_large_frame_is_told(void **state) {
 
 static void the_word_of_no_caller_is_not_a_distance(void **state) {
   struct frames *frames = *state;
-  read_one(frames, PROGRAM(0x0e, 1, 0x86, 0x80, 0x20)); /* 32768: how a rule says not saved */
-  assert_rule(F, "sp+1 b-7 b-32767 u");
+  read_one(frames, PROGRAM(0x0e, 33, 0x86, 0x80, 0x20)); /* 32768: how a rule says not saved */
+  assert_rule(F, "sp+33 b+25 b-32735 u");
+}
+
+/* The registers of x86-64, in the order of a table. */
+static const struct unwind_arch with_general = {
+    .machine = EM_X86_64,
+    .pc = 16,
+    .sp = 7,
+    .lr = 16,
+    .tracked = {6, 3},
+    .general_count = 16,
+    .general = {13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7},
+};
+
+static void a_frame_may_be_counted_from_any_general_register(void **state) {
+  struct frames *frames = *state;
+  frames->arch = &with_general;
+  read_one(frames, PROGRAM(0x41, 0x0d, 9,                             /* r9 */
+                           0x41, 0x0c, 0, 16,                         /* rax + 16 */
+                           0x41, 0x0f, 3, 0x7d, 8, 0x06,              /* the word at r13 + 8 */
+                           0x41, 0x0f, 3, 0x73, 8, 0x06,              /* at rbx + 8 */
+                           0x41, 0x0c, 10, 8, 0x10, 6, 2, 0x7a, 0x70, /* rbp at r10 - 16 */
+                           0x41, 0x0c, 7, 8, 0x10, 6, 2, 0x78, 0));   /* rbp at r8 */
+  assert_rule(F, "sp+8 c-8 u u");
+  assert_rule(F + 1, "g1+8 c-8 u u");
+  assert_rule(F + 2, "g13+16 c-8 u u");
+  assert_rule(F + 3, "*g5+8 c-8 u u");
+  assert_rule(F + 4, "*t1+8 c-8 u u");
+  assert_rule(F + 5, "g2+8 c-8 c-24 u");
+  assert_rule(F + 6, "untold");
+}
+
+static void a_register_may_be_in_another_one(void **state) {
+  struct frames *frames = *state;
+  frames->arch = &with_general;
+  read_one(frames, PROGRAM(0x41, 0x0e, 0, 0x09, 16, 5, /* the return address in rdi */
+                           0x41, 0x09, 6, 11,          /* rbp in r11 */
+                           0x41, 0x09, 16, 17));       /* in no general one */
+  assert_rule(F, "sp+8 c-8 u u");
+  assert_rule(F + 1, "sp+0 g8 u u");
+  assert_rule(F + 2, "sp+0 g8 g3 u");
+  assert_rule(F + 3, "untold");
 }
 
 static void a_program_may_reach_beyond_its_function(void **state) {
@@ -329,6 +370,8 @@ int main(void) {
       CLAIM(what_is_too_far_for_a_rule_is_untold),
       CLAIM(the_bottom_of_a_large_frame_is_told),
       CLAIM(the_word_of_no_caller_is_not_a_distance),
+      CLAIM(a_frame_may_be_counted_from_any_general_register),
+      CLAIM(a_register_may_be_in_another_one),
       CLAIM(a_program_may_reach_beyond_its_function),
       CLAIM(what_cannot_be_is_refused),
       CLAIM(a_sign_of_another_cpu_is_refused),

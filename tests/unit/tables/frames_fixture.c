@@ -122,7 +122,7 @@ void frames_read(struct frames *frames) {
                                 .arch = frames->arch,
                                 .word_bytes = frames->word_bytes,
                                 .is_eh = !frames->is_debug};
-  assert_int_equal(table_rows_new(CODE_LOW, CODE_HIGH, &rows), 0);
+  assert_int_equal(table_rows_new(&(struct code_ranges){1, {{CODE_LOW, CODE_HIGH}}}, &rows), 0);
   table_rows_source(rows, frames->is_debug ? UNWIND_DEBUG_FRAME : UNWIND_EH_FRAME);
   assert_int_equal(table_cfi_read(&section, rows, &frames->report), 0);
   int rc = table_rows_encode(rows, frames->arch->machine, &frames->table);
@@ -133,17 +133,22 @@ void frames_read(struct frames *frames) {
 
 static size_t print_place(char *text, size_t room, const char *base, int offset) {
   if (offset == UNWIND_SAME) return (size_t)snprintf(text, room, " u");
+  if (offset < UNWIND_OFFSET_MIN)
+    return (size_t)snprintf(text, room, " g%d", offset - UNWIND_IN_GENERAL);
   return (size_t)snprintf(text, room, " %s%+d", base, offset);
 }
 
 const char *frames_at(const struct frames *frames, uint64_t address) {
-  static const char *const names[] = {"none", "untold", "end", "signal", "sp",
-                                      "t0",   "t1",     "*sp", "*t0",    "plt"};
+  static const char *const names[] = {"none", "untold", "end", "signal", "sp", "t0", "t1",
+                                      "*sp",  "*t0",    "plt", "*t1",    "g",  "*g"};
   static char text[128];
   if (frames->table.len == 0) return "none";
   const struct unwind_rule *rule = unwind_table_find((const void *)frames->table.data, address);
   if (rule == NULL || rule->cfa <= UNWIND_CFA_SIGNAL) return names[rule == NULL ? 0 : rule->cfa];
-  size_t len = (size_t)snprintf(text, sizeof text, "%s%+d", names[rule->cfa], rule->offset);
+  size_t len = (size_t)snprintf(text, sizeof text, "%s", names[rule->cfa]);
+  if (rule->cfa >= UNWIND_CFA_GENERAL)
+    len += (size_t)snprintf(text + len, sizeof text - len, "%u", rule->reg);
+  len += (size_t)snprintf(text + len, sizeof text - len, "%+d", rule->offset);
   if (rule->addend != 0)
     len += (size_t)snprintf(text + len, sizeof text - len, "%+d", rule->addend);
   const char *place = rule->flags & UNWIND_AT_BASE ? "b" : "c";

@@ -156,9 +156,9 @@ static int scan(const struct elf_image *image, const struct scan_question *quest
                 struct scan_judge *judge, struct table_report *report) {
   struct prologue_file *prologues = NULL;
   struct table_rows *rows = NULL;
-  uint64_t low, high;
-  if (!elf_image_code(image, &low, &high)) return -ENODATA;
-  int rc = table_rows_new(low, high, &rows);
+  struct code_ranges code;
+  if (!elf_image_code(image, &code)) return -ENODATA;
+  int rc = table_rows_new(&code, &rows);
   if (rc == 0) rc = prologue_file_open(image, NULL, rows, &prologues);
   if (rc == 0) {
     prologue_file_watch(prologues, judge_place, judge);
@@ -193,9 +193,9 @@ static int read_section(const struct elf_image *image, const struct unwind_arch 
 static int read_truth(const struct elf_image *image, const struct unwind_arch *arch,
                       struct buf *ret) {
   struct table_rows *rows = NULL;
-  uint64_t low, high;
-  if (!elf_image_code(image, &low, &high)) return -ENODATA;
-  int rc = table_rows_new(low, high, &rows);
+  struct code_ranges code;
+  if (!elf_image_code(image, &code)) return -ENODATA;
+  int rc = table_rows_new(&code, &rows);
   if (rc == 0) rc = read_section(image, arch, ".eh_frame", rows);
   if (rc == 0) rc = read_section(image, arch, ".debug_frame", rows);
   if (rc == 0) rc = table_rows_encode(rows, image->machine, ret);

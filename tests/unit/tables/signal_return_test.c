@@ -70,7 +70,8 @@ static void assert_found(struct span file, size_t len, int32_t offset) {
   struct table_rows *rows = NULL;
   struct buf bytes = {0};
   assert_int_equal(elf_image_open(file, &image), 0);
-  assert_int_equal(table_rows_new(START, START + CODE_BYTES, &rows), 0);
+  assert_int_equal(table_rows_new(&(struct code_ranges){1, {{START, START + CODE_BYTES}}}, &rows),
+                   0);
   assert_int_equal(signal_return_read(&image, rows), 0);
   assert_int_equal(table_rows_encode(rows, image.machine, &bytes), 0);
   const struct unwind_table *table = (const void *)bytes.data;
@@ -123,7 +124,8 @@ static void another_cpus_instructions_say_nothing(void **state) {
   struct buf bytes = {0};
   (void)state;
   assert_int_equal(elf_image_open(narrow(&file, EM_MIPS, span_of(code, sizeof code)), &image), 0);
-  assert_int_equal(table_rows_new(START, START + CODE_BYTES, &rows), 0);
+  assert_int_equal(table_rows_new(&(struct code_ranges){1, {{START, START + CODE_BYTES}}}, &rows),
+                   0);
   assert_int_equal(signal_return_read(&image, rows), 0);
   assert_true(table_rows_encode(rows, EM_MIPS, &bytes) < 0);
   buf_fini(&bytes);

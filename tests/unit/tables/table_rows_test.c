@@ -20,7 +20,7 @@ struct made {
 static int set_up(void **state) {
   struct made *made = calloc(1, sizeof *made);
   assert_non_null(made);
-  assert_int_equal(table_rows_new(LOW, LOW + BYTES, &made->rows), 0);
+  assert_int_equal(table_rows_new(&(struct code_ranges){1, {{LOW, LOW + BYTES}}}, &made->rows), 0);
   table_rows_source(made->rows, UNWIND_EH_FRAME);
   *state = made;
   return 0;
@@ -195,8 +195,9 @@ static void places_outside_are_refused(void **state) {
   assert_int_equal(table_rows_put(made->rows, 0x12010, &rule), -EINVAL);
   put(made, 0x12008, 2);
   assert_int_equal(table_rows_put(made->rows, 0x12007, &rule), -EINVAL);
-  assert_int_equal(table_rows_new(5, 5, &none), -EINVAL);
-  assert_int_equal(table_rows_new(0, (UINT64_C(1) << 32) + 1, &none), -EOVERFLOW);
+  assert_int_equal(table_rows_new(&(struct code_ranges){0}, &none), -EINVAL);
+  assert_int_equal(table_rows_new(&(struct code_ranges){1, {{0, (UINT64_C(1) << 32) + 1}}}, &none),
+                   -EOVERFLOW);
 }
 
 static void nothing_told_is_no_table(void **state) {
@@ -211,7 +212,7 @@ static int encode_sparse(struct made *made, uint64_t pages, uint64_t bytes) {
   uint64_t end = pages * UNWIND_PAGE_BYTES;
   table_rows_free(made->rows);
   buf_clear(&made->bytes);
-  assert_int_equal(table_rows_new(0, end, &made->rows), 0);
+  assert_int_equal(table_rows_new(&(struct code_ranges){1, {{0, end}}}, &made->rows), 0);
   table_rows_source(made->rows, UNWIND_EH_FRAME);
   tell(made, 0, bytes, 1);
   tell(made, end - 16, end, 2);
@@ -226,6 +227,86 @@ static void pages_without_rows_make_no_large_table(void **state) {
   assert_int_equal(made->bytes.len, 0);
   assert_int_equal(encode_sparse(made, most + 1, most * UNWIND_PAGE_BYTES), 0);
   assert_int_equal(at((const void *)made->bytes.data, most / 2 * UNWIND_PAGE_BYTES), 1);
+}
+
+/* The same for what the module has at ADDRESS, of a segment at [LOW, HIGH). */
+static int at_far(const struct unwind_table *table, uint64_t low, uint64_t high, uint64_t address) {
+  uint64_t place;
+  if (!table_rows_place(table, low, high, &place)) return INT_MIN;
+  return at(table, place + (address - low));
+}
+
+static const struct code_ranges far_apart = {
+    3,
+    {{0x11100, 0x12010}, {0x40013f00, 0x40015000}, {UINT64_C(1) << 46, (UINT64_C(1) << 46) + 64}}};
+
+static void set_far(struct made *made) {
+  table_rows_free(made->rows);
+  assert_int_equal(table_rows_new(&far_apart, &made->rows), 0);
+  table_rows_source(made->rows, UNWIND_EH_FRAME);
+}
+
+static void code_far_apart_has_one_small_table(void **state) {
+  struct made *made = *state;
+  const uint64_t third = far_apart.ranges[2].low;
+  set_far(made);
+  tell(made, third, third + 64, 3);
+  tell(made, 0x11100, 0x12010, 1);
+  tell(made, 0x40013f00, 0x40014100, 2);
+  const struct unwind_table *table = encode(made);
+  assert_int_equal(table->page_count, 5);
+  assert_true(made->bytes.len < 512);
+  assert_int_equal(at_far(table, 0x11000, 0x13000, 0x11100), 1);
+  assert_int_equal(at_far(table, 0x11000, 0x13000, 0x1200f), 1);
+  assert_int_equal(at_far(table, 0x11000, 0x13000, 0x12010), INT_MIN);
+  assert_int_equal(at_far(table, 0x40013000, 0x40015000, 0x40013f00), 2);
+  assert_int_equal(at_far(table, 0x40013000, 0x40015000, 0x400140ff), 2);
+  assert_int_equal(at_far(table, 0x40013000, 0x40015000, 0x40014100), INT_MIN);
+  assert_int_equal(at_far(table, third, third + 0x1000, third + 63), 3);
+  /* Mapped by a kernel whose pages are larger. */
+  assert_int_equal(at_far(table, 0x40010000, 0x40020000, 0x40013f80), 2);
+  assert_int_equal(at_far(table, third, third + 0x10000, third), 3);
+  /* No code that the table was made of. */
+  assert_int_equal(at_far(table, 0x20000, 0x21000, 0x20000), INT_MIN);
+  assert_int_equal(at_far(table, 0x10000, 0x11000, 0x10ff0), INT_MIN);
+  assert_int_equal(at_far(table, UINT64_MAX - 0xfff, UINT64_MAX, UINT64_MAX - 8), INT_MIN);
+}
+
+static void what_is_free_is_never_between_far_code(void **state) {
+  struct made *made = *state;
+  set_far(made);
+  tell(made, 0x11100, 0x11200, 1);
+  tell(made, 0x11f00, 0x12010, 2);
+  tell(made, 0x40013f00, 0x40014000, 3);
+  table_rows_source(made->rows, UNWIND_DEBUG_FRAME);
+  assert_int_equal(table_rows_free_from(made->rows, 0), 0x11200);
+  assert_int_equal(table_rows_room(made->rows, 0x11200), 0xd00);
+  assert_int_equal(table_rows_free_from(made->rows, 0x11f00), 0x40014000);
+  assert_int_equal(table_rows_room(made->rows, 0x40014000), 0x1000);
+  assert_int_equal(table_rows_free_from(made->rows, 0x20000), 0x40014000);
+  assert_int_equal(table_rows_room(made->rows, 0x20000), 0);
+  assert_int_equal(table_rows_free_from(made->rows, 0x40015000), far_apart.ranges[2].low);
+  assert_int_equal(table_rows_free_from(made->rows, UINT64_MAX), far_apart.ranges[2].high);
+  assert_int_equal(table_rows_function(made->rows, 0x11300, 0x40013f00), -ERANGE);
+  assert_int_equal(table_rows_function(made->rows, 0x20000, 0x20010), -ERANGE);
+  assert_int_equal(table_rows_function(made->rows, 0x11300, 0x11400), 0);
+  struct unwind_rule rule = sp_plus(8);
+  assert_int_equal(table_rows_put(made->rows, 0x20000, &rule), -EINVAL);
+  assert_int_equal(table_rows_put(made->rows, 0x40014000, &rule), -EINVAL);
+}
+
+/* The byte before it is of other code, far away. */
+static void the_return_from_a_signal_that_begins_far_code_does_not_begin_early(void **state) {
+  struct made *made = *state;
+  const struct code_ranges code = {2, {{0x11000, 0x12000}, {0x40000000, 0x40001000}}};
+  const struct unwind_rule signal = {.cfa = UNWIND_CFA_SIGNAL};
+  table_rows_free(made->rows);
+  assert_int_equal(table_rows_new(&code, &made->rows), 0);
+  table_rows_source(made->rows, UNWIND_EH_FRAME);
+  tell(made, 0x11000, 0x12000, 1);
+  assert_int_equal(table_rows_function(made->rows, 0x40000000, 0x40000010), 0);
+  assert_int_equal(table_rows_put(made->rows, 0x40000000, &signal), 0);
+  assert_int_equal(at_far(encode(made), 0x11000, 0x12000, 0x11fff), 1);
 }
 
 static void more_rules_than_fit_are_untold(void **state) {
@@ -343,6 +424,9 @@ int main(void) {
       CLAIM(places_outside_are_refused),
       CLAIM(nothing_told_is_no_table),
       CLAIM(pages_without_rows_make_no_large_table),
+      CLAIM(code_far_apart_has_one_small_table),
+      CLAIM(what_is_free_is_never_between_far_code),
+      CLAIM(the_return_from_a_signal_that_begins_far_code_does_not_begin_early),
       CLAIM(more_rules_than_fit_are_untold),
       CLAIM(many_random_functions_are_as_an_array_has_them),
   };

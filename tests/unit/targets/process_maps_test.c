@@ -46,7 +46,7 @@ static int make(void **state) {
   image.head.e_type = ET_DYN;
   image.head.e_phoff = sizeof image.head;
   image.head.e_phentsize = sizeof image.headers[0];
-  strcpy(path, "/tmp/segments-XXXXXX");
+  snprintf(path, sizeof path, "/tmp/segments-XXXXXX");
   int fd = mkstemp(path);
   if (fd < 0 || close(fd) < 0) return -1;
   if (modules_new(on_file, NULL, &modules) || processes_new(modules, &processes)) return -1;

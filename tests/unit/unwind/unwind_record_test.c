@@ -128,7 +128,7 @@ static void where_nothing_tells_the_stack_pointer_the_walk_ends(void **state) {
   f.at.tracked[1] = walk_word(30);
   for (unsigned i = 0; i < sizeof silent / sizeof *silent; i++) {
     walk_out_of_unknown_code(silent[i]);
-    EXPECT(UNWIND_UNKNOWN, WALK_JIT, walk_in(silent[i]));
+    EXPECT(UNWIND_UNKNOWN, WALK_JIT, walk_in(silent[i]) + (silent[i] == RETURN));
   }
 }
 

@@ -199,11 +199,12 @@ static void what_a_signal_interrupted_has_all_its_registers(void **state) {
   (void)state;
   f.words[41] = f.words[20] = f.words[50] = walk_in(MAIN);
   call_handler(first_byte(FRAMED), walk_word(20)); /* no call: not the function before */
-  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(RETURN), first_byte(FRAMED), walk_in(MAIN));
+  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(RETURN) + 1, first_byte(FRAMED) + 1,
+         walk_in(MAIN));
   call_handler(walk_in(PLAIN), walk_word(20));
-  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(RETURN), walk_in(PLAIN), walk_in(MAIN));
+  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(RETURN) + 1, walk_in(PLAIN) + 1, walk_in(MAIN));
   call_handler(walk_in(SECOND), walk_word(20));
-  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(RETURN), walk_in(SECOND), walk_in(MAIN));
+  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(RETURN) + 1, walk_in(SECOND) + 1, walk_in(MAIN));
 }
 
 static void a_handlers_stack_of_its_own_is_cut_where_it_was_entered(void **state) {
@@ -212,14 +213,14 @@ static void a_handlers_stack_of_its_own_is_cut_where_it_was_entered(void **state
   for (unsigned i = 0; i < 2 * sizeof elsewhere / sizeof *elsewhere; i++) {
     f.stack.is_whole = i % 2;
     call_handler(walk_in(PLAIN), elsewhere[i / 2]);
-    EXPECT(UNWIND_TRUNCATED, walk_in(PLAIN), walk_in(RETURN), walk_in(PLAIN));
+    EXPECT(UNWIND_TRUNCATED, walk_in(PLAIN), walk_in(RETURN) + 1, walk_in(PLAIN) + 1);
   }
 }
 
 static void what_a_signal_cannot_have_interrupted_is_no_frame(void **state) {
   (void)state;
   call_handler(0x10, walk_word(20));
-  EXPECT(UNWIND_BAD, walk_in(PLAIN), walk_in(RETURN));
+  EXPECT(UNWIND_BAD, walk_in(PLAIN), walk_in(RETURN) + 1);
 }
 
 static void tables_and_frame_pointers_mix_in_one_stack(void **state) {
@@ -344,8 +345,8 @@ static void behind_a_handler_only_the_red_zone_is_as_it_was(void **state) {
     f.words[8] = walk_in(slots[i]);
     f.words[9] = walk_word(30);
     walk_fixture_from(&f, PLAIN, 5);
-    EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(RETURN), walk_in(slots[i]), walk_in(FRAMED),
-           walk_in(MAIN));
+    EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(RETURN) + 1, walk_in(slots[i]) + 1,
+           walk_in(FRAMED), walk_in(MAIN));
   }
 }
 
