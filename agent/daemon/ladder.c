@@ -97,21 +97,34 @@ static void say_why(struct hold_target *held, const char *sampler, const char *w
            before);
 }
 
-struct target *ladder_begin(struct worker *worker, struct hold_target *held) {
+/* Opens events on the program that registers, as PERF describes it. */
+static struct target *begin(struct worker *worker, const struct hold_target *perf,
+                            struct hold_target *held) {
   const char *fault;
-  struct hold_target perf = *held;
   struct perf_running running = {.count = 1};
   running.processes[0].pid = held->pid;
   running.processes[0].start_ticks = held->start_ticks;
-  /* Nothing stands against it; an agent that stays out has said why it is the only way. */
-  if (held->control == RING_RUN) perf.why[0] = '\0';
-  struct ladder_wish wish = {&perf, &running, held->begin_cpu_ns, .is_fresh = true};
+  struct ladder_wish wish = {perf, &running, held->begin_cpu_ns, .is_fresh = true};
   struct target *target = ladder_adopt(worker, &wish, &fault);
   if (target != NULL)
     perf_running_start(&target->held, target->fds);
   else
     say_why(held, "perf", fault);
   return target;
+}
+
+struct target *ladder_begin(struct worker *worker, struct hold_target *held) {
+  struct hold_target perf = *held;
+  /* Nothing stands against it; an agent that stays out has said why it is the only way. */
+  if (held->control == RING_RUN) perf.why[0] = '\0';
+  return begin(worker, &perf, held);
+}
+
+struct target *ladder_begin_without_ring(struct worker *worker, struct hold_target *held,
+                                         const char *why) {
+  held->why[0] = '\0';
+  say_why(held, ring_clock_sampler(held->clock), why);
+  return begin(worker, held, held);
 }
 
 static void tell_keeper(const struct worker *worker, const struct target *target) {
@@ -233,6 +246,15 @@ static void step_perf(struct worker *worker, struct target *target, uint64_t now
   fall_from_perf(worker, target, why);
 }
 
+/* True at the second step in a row at which TARGET's process runs a program without the agent: one
+   with it would have registered anew. */
+static bool is_replaced(struct target *target) {
+  bool was_replaced = target->look.is_replaced;
+  target->look.is_replaced = census_runs_another(target) &&
+                             proc_lives(target->held.pid, target->held.start_ticks);
+  return was_replaced && target->look.is_replaced;
+}
+
 static void step_timer(struct worker *worker, struct target *target, uint64_t now) {
   const struct hold_target *held = &target->held;
   if (held->behind != 0) {
@@ -249,7 +271,8 @@ static void step_timer(struct worker *worker, struct target *target, uint64_t no
   struct census_figures census;
   census_figures(target, &census);
   bool is_cramped = ring_reader_cramped(&target->ring) > 0;
-  bool is_due = is_cramped || census.has_failed || census.blind_since_ns != 0;
+  bool has_failed = census.has_failed || census.blind_since_ns != 0;
+  bool is_due = is_replaced(target) || is_cramped || has_failed;
   if (!is_due)
     target->look.step_fault = NULL; /* it has come back */
   else if (held->collect > RING_PC_LR)

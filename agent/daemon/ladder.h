@@ -18,6 +18,10 @@ const char *ladder_perf_obstacle(const struct worker *worker, const struct intak
    with the reason in HELD's why. */
 struct target *ladder_begin(struct worker *worker, struct hold_target *held);
 
+/* The same for a program whose agent gets no ring because of WHY. */
+struct target *ladder_begin_without_ring(struct worker *worker, struct hold_target *held,
+                                         const char *why);
+
 /* With every tick of the loop: looks who has stopped, and takes the next rung. */
 void ladder_step(struct worker *worker);
 

@@ -4,7 +4,8 @@
    perf stops (ladder.h).
 
    A process of another pid namespace is refused a ring: the numbers that it writes into slots would
-   mean other processes here. */
+   mean other processes here.  Who is refused one because of what it is, or for lack of room, goes
+   by perf where that can be. */
 #include "before_exec.h"
 #include "kept_files.h"
 #include "ladder.h"
@@ -197,11 +198,31 @@ static void begin_image(struct worker *worker, struct target *target, struct pro
   toll_end(&target->toll);
 }
 
+/* True when perf samples PACKET's program, which gets no ring because of FAULT; else RET_WHY says
+   what stands against either. */
+static bool goes_by_perf(struct worker *worker, struct intake_packet *packet, const char *fault,
+                         char ret_why[INTAKE_WHY_BYTES]) {
+  struct hold_target held = {
+      .kind = HOLD_TIMER, .pid = packet->pid, .clock = packet->request->clock};
+  snprintf(ret_why, INTAKE_WHY_BYTES, "timer: %s", fault);
+  if (fault == registrar_kill_reason || fault == registrar_ending_reason) return false;
+  bool is_dormant = packet->request->is_dormant || worker->settings->is_dormant;
+  if (is_dormant || registrar_describe(worker, packet, &held) != NULL) return false;
+  if (held.collect > RING_PC_LR) return false;
+  held.begin_cpu_ns = before_exec_end(worker, packet->pid);
+  if (ladder_cover(worker, packet->pid) != NULL) return true;
+  if (ladder_begin_without_ring(worker, &held, fault) != NULL) return true;
+  memcpy(ret_why, held.why, INTAKE_WHY_BYTES);
+  return false;
+}
+
 /* Who is sampled by perf is not left out. */
 static void refuse(struct worker *worker, struct intake_packet *packet, const char *fault) {
-  if (fault != registrar_covered_reason && fault != events_reason) {
+  char why[INTAKE_WHY_BYTES];
+  bool is_covered = fault == registrar_covered_reason || fault == events_reason;
+  if (!is_covered && !goes_by_perf(worker, packet, fault, why)) {
     refusals_note(&worker->refusals, fault);
-    run_note_refuse(worker, packet->pid, fault);
+    run_note_refuse(worker, packet->pid, why);
   }
   intake_refuse(packet->connection, fault);
 }

@@ -156,10 +156,13 @@ void run_note_begin_window(struct worker *worker, uint32_t uid) {
 }
 
 void run_note_refuse(struct worker *worker, pid_t pid, const char *why) {
-  struct worker_note *note = run_note_find_pid(worker, pid);
+  struct worker_note *note = run_note_find(worker, pid);
   if (note == NULL) return;
-  note->is_refused = true;
-  snprintf(note->why, sizeof note->why, "%s: %s", note->sampler, why);
+  bool is_own = note->pid == pid;
+  note->is_refused |= is_own;
+  note->is_partial |= !is_own;
+  snprintf(note->why, sizeof note->why, "%s%s",
+           is_own ? "" : "not sampled: a program that it started: ", why);
 }
 
 void run_note_join(struct worker *worker, struct target *target) {
@@ -199,7 +202,7 @@ static void keep_why(struct worker_note *note, const struct target *target) {
   char unsampled[CENSUS_WHY_BYTES];
   if (target->held.kind != HOLD_TIMER) return;
   target_explain_unsampled(target, unsampled);
-  if (unsampled[0] != '\0' || target->held.id == note->target)
+  if (unsampled[0] != '\0' || (target->held.id == note->target && !note->is_partial))
     target_explain(target, note->why, sizeof note->why);
 }
 

@@ -30,6 +30,7 @@ struct worker_note {
   bool is_looked_at, is_told;     /* by ladder.c; the program has ended, its rest is reported */
   bool is_flushed;                /* its end was told, whatever it was sampled by */
   bool is_refused;                /* its agent got no ring; why says the reason */
+  bool is_partial;                /* the same of a program that it started */
   uint64_t explained_ns;          /* by targets that have ended */
   struct run_samples samples;     /* of targets that have ended */
   char sampler[16],

@@ -36,6 +36,8 @@ void target_explain_unsampled(const struct target *target, char why[CENSUS_WHY_B
   bool has_ring = target->held.kind == HOLD_TIMER;
   uint32_t cramped = has_ring ? ring_reader_cramped(&target->ring) : 0;
   if (census.unsampled[UNSAMPLED_CRAMPED] < cramped) census.unsampled[UNSAMPLED_CRAMPED] = cramped;
+  if (target->look.is_replaced && census.unsampled[UNSAMPLED_EXEC] == 0)
+    census.unsampled[UNSAMPLED_EXEC] = 1;
   census_explain(&census, why);
 }
 

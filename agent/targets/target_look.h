@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a perf target's events still do what they are there for: what was last seen of them. */
+/* Whether a target's sampler still does what it is there for: what was last seen of that. */
 #ifndef TARGETS_TARGET_LOOK_H
 #define TARGETS_TARGET_LOOK_H
 
@@ -13,6 +13,7 @@ struct target_look {
       counted_ns;         /* of its program's clock and its events (ladder_look.c) */
   bool has_hung_up;       /* target_has_hung_up() at the last look */
   const char *stopped;    /* why it gives no samples any more, or NULL */
+  bool is_replaced;       /* its ring's process runs another program, as of the last step */
   uint64_t step_ns;       /* CLOCK_MONOTONIC: of the last step down that failed, or 0 */
   const char *step_fault; /* why it failed, or NULL */
 };

@@ -202,6 +202,7 @@ static void a_look_after_a_turn_that_was_missed_proves_nothing(void **state) {
 /* A timer target of whose threads the census says that their timers are gone. */
 static struct target *begin_failed_ring(void) {
   struct target *ring = begin_ring(bench->program, 0, RING_RUN);
+  ring->held.exe[0] = '\0'; /* nobody looks what it runs */
   struct census *census = census_of(ring);
   assert_non_null(census);
   census->figures.has_failed = true;
@@ -225,6 +226,19 @@ static void a_timer_that_fails_goes_on_by_perf_and_its_ring_stands_behind(void *
   program_spend(bench->program, 100);
   assert_true(counted_by(target) > 50 * NS_PER_MS);
   assert_true(shipped_ns() >= spent_ns);
+}
+
+static void what_an_exec_put_in_its_place_goes_on_by_perf_at_the_second_step(void **state) {
+  (void)state;
+  if (!has_perf()) skip();
+  struct target *ring = begin_ring(bench->program, 0, RING_RUN);
+  snprintf(ring->held.exe, sizeof ring->held.exe, "/bin/another");
+  step();
+  assert_null(perf_of(bench->program)); /* the agent of the new one may be about to register */
+  step();
+  struct target *target = perf_of(bench->program);
+  assert_non_null(target);
+  assert_said(target->held.why, "by exec");
 }
 
 static void what_only_the_agent_can_write_has_no_other_rung(void **state) {
@@ -334,7 +348,7 @@ static void a_run_whose_agent_was_refused_says_what_it_was_told(void **state) {
   (void)state;
   if (!has_perf()) skip();
   struct worker_note *note = note_run("timer");
-  run_note_refuse(&bench->worker, bench->program, "no memory for a ring");
+  run_note_refuse(&bench->worker, bench->program, "timer: no memory for a ring");
   step();
   struct target *target = perf_of(bench->program);
   assert_non_null(target);
@@ -496,6 +510,7 @@ int main(void) {
       TEST(a_ring_that_was_switched_off_is_not_woken),
       TEST(a_ring_whose_events_went_with_a_worker_goes_to_work),
       TEST(a_timer_that_fails_goes_on_by_perf_and_its_ring_stands_behind),
+      TEST(what_an_exec_put_in_its_place_goes_on_by_perf_at_the_second_step),
       TEST(what_only_the_agent_can_write_has_no_other_rung),
       TEST(under_the_kill_switch_and_at_the_end_nobody_takes_a_step),
       TEST(a_look_after_a_turn_that_was_missed_proves_nothing),
