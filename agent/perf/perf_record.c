@@ -5,7 +5,7 @@
 
      SAMPLE  header | identifier | ip | pid tid | time | stream | period | content
      content nr | ips...                        call chain
-             abi | registers | size | stack | used   pair or copy; a board's behind a call chain
+             abi | registers | size | stack | used   pair or copy; with the kernel's behind a chain
      others  header | fields ... | pid tid | time | stream | identifier        (sample_id_all)
 
    Call chains hold context markers (PERF_CONTEXT_USER and others, the topmost 4095 values), which
@@ -140,15 +140,14 @@ static int decode_pair(struct span rest, const struct perf_regs *pair, struct pe
   return 0;
 }
 
-static int decode_copy(struct span rest, const struct perf_walk_regs *walk,
-                       struct perf_record *ret) {
-  struct perf_copy *copy = &ret->sample.copy;
-  uint64_t abi = 0;
+/* The registers of a walk at the start of REST, which is cut off; COPY keeps its word where there
+   are none. */
+static int take_walk(struct span *rest, const struct perf_walk_regs *walk, uint64_t *ret_abi,
+                     struct perf_copy *copy) {
   const uint8_t *registers = NULL;
-  int error = take_registers(&rest, walk->count, &abi, &registers);
-  if (!error) error = take_stack(rest, &copy->stack);
+  int error = take_registers(rest, walk->count, ret_abi, &registers);
   if (error || registers == NULL) return error;
-  copy->word = abi == PERF_SAMPLE_REGS_ABI_64 ? PERF_WORD_64 : PERF_WORD_32;
+  copy->word = *ret_abi == PERF_SAMPLE_REGS_ABI_64 ? PERF_WORD_64 : PERF_WORD_32;
   copy->pc = read_u64(registers + 8 * walk->pc);
   copy->sp = read_u64(registers + 8 * walk->sp);
   copy->lr = walk->lr >= 0 ? read_u64(registers + 8 * walk->lr) : 0;
@@ -157,22 +156,52 @@ static int decode_copy(struct span rest, const struct perf_walk_regs *walk,
   return 0;
 }
 
+static int decode_copy(struct span rest, const struct perf_walk_regs *walk,
+                       struct perf_record *ret) {
+  uint64_t abi = 0;
+  int error = take_walk(&rest, walk, &abi, &ret->sample.copy);
+  return error ? error : take_stack(rest, &ret->sample.copy.stack);
+}
+
+/* A pair behind the kernel's chain.  Of a sample in the kernel the program's PC is the last. */
+static int decode_kernel_pair(struct span rest, const struct perf_form *form,
+                              struct perf_record *ret) {
+  struct perf_sample *sample = &ret->sample;
+  struct perf_copy copy = {.word = PERF_WORD_NONE};
+  uint64_t abi = 0;
+  int error = take_walk(&rest, form->walk, &abi, &copy);
+  if (!error && form->pair->stack_bytes > 0) {
+    error = take_stack(rest, &copy.stack);
+    copy.lr = stack_word(copy.stack, abi);
+  }
+  if (error) return error;
+  if (sample->kernel_depth == 0) {
+    sample->pc[1] = copy.lr & form->pair->address_mask;
+    sample->depth = 2;
+  } else if (copy.word != PERF_WORD_NONE && sample->depth < LIMIT_STACK_DEPTH) {
+    sample->pc[sample->depth++] = copy.pc;
+  }
+  return 0;
+}
+
 static int decode_content(struct span rest, const struct perf_form *form, struct perf_record *ret) {
   enum perf_content content = form != NULL ? form->content : PERF_CONTENT_CHAIN;
-  uint64_t ip = ret->sample.pc[0];
-  int error;
-  switch (content) {
+  enum perf_content callers = perf_content_callers(content);
+  bool has_kernel = content & PERF_CONTENT_KERNEL;
+  bool has_chain = has_kernel || callers == PERF_CONTENT_CHAIN;
+  int error = has_chain ? take_chain(&rest, ret->sample.pc[0], ret) : 0;
+  if (error) return error;
+  switch (callers) {
   case PERF_CONTENT_PAIR:
-    return decode_pair(rest, form->pair, ret);
+    return has_kernel ? decode_kernel_pair(rest, form, ret) : decode_pair(rest, form->pair, ret);
   case PERF_CONTENT_COPY:
     return decode_copy(rest, form->walk, ret);
-  case PERF_CONTENT_CHAIN_COPY:
-    error = take_chain(&rest, ip, ret);
-    return error ? error : decode_copy(rest, form->walk, ret);
   case PERF_CONTENT_PC:
+    ret->sample.depth = 1;
+    ret->sample.kernel_depth = ret->sample.kernel_depth > 0;
     return 0;
   default:
-    return take_chain(&rest, ip, ret);
+    return 0;
   }
 }
 
