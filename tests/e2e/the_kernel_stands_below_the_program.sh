@@ -45,6 +45,8 @@ for how in "--unwind fp" "--unwind none" "--collect pc-lr"; do
   is_between .3 "$named" 1 || fail "$how: $named in functions of the kernel"
 done
 
+fleetprof report "$W/how.fp" | grep -q '^stacks: ' && fail "a word on stacks where pairs were asked for"
+
 # Names that cannot be had are one row, and the report says why.
 sed 's/^[0-9a-f]*/0000000000000000/' /proc/kallsyms >"$W/kallsyms"
 if unshare -m mount --bind "$W/kallsyms" /proc/kallsyms 2>/dev/null; then
