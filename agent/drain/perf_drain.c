@@ -182,7 +182,7 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
   process->is_root = record->pid == target->held.pid;
   uint32_t in_kernel = record->sample.kernel_depth;
   enum perf_content callers = perf_content_callers(target->held.content);
-  bool is_pair = callers == PERF_CONTENT_PAIR && in_kernel == 0;
+  bool is_pair = callers == PERF_CONTENT_PAIR;
   enum stack_end end = perf_drain_walk(drain, process, record);
   struct drain_stack stack = {.target = target,
                               .process = process,

@@ -101,7 +101,7 @@ void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content) {
   if (has_kernel) ask_kernel(attr, content);
   switch (perf_content_callers(content)) {
   case PERF_CONTENT_PAIR:
-    ask_registers(attr, has_kernel ? perf_walk_regs.mask : perf_regs.mask, perf_regs.stack_bytes);
+    ask_registers(attr, perf_regs.mask, perf_regs.stack_bytes);
     return;
   case PERF_CONTENT_COPY:
     ask_registers(attr, perf_walk_regs.mask, copy_bytes(attr->sample_period));

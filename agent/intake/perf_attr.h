@@ -26,7 +26,7 @@ enum perf_content {
   PERF_CONTENT_PC,        /* not at all */
 
   /* A flag on any of these: the kernel is sampled as well.  The CALLCHAIN then begins with the
-     kernel's own callers, and comes before the registers.  A pair has struct perf_walk_regs. */
+     kernel's own callers, and comes before the registers.  A pair in the kernel is a lone PC. */
   PERF_CONTENT_KERNEL = 8,
 };
 

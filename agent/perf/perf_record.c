@@ -140,14 +140,15 @@ static int decode_pair(struct span rest, const struct perf_regs *pair, struct pe
   return 0;
 }
 
-/* The registers of a walk at the start of REST, which is cut off; COPY keeps its word where there
-   are none. */
-static int take_walk(struct span *rest, const struct perf_walk_regs *walk, uint64_t *ret_abi,
-                     struct perf_copy *copy) {
+static int decode_copy(struct span rest, const struct perf_walk_regs *walk,
+                       struct perf_record *ret) {
+  struct perf_copy *copy = &ret->sample.copy;
+  uint64_t abi = 0;
   const uint8_t *registers = NULL;
-  int error = take_registers(rest, walk->count, ret_abi, &registers);
+  int error = take_registers(&rest, walk->count, &abi, &registers);
+  if (!error) error = take_stack(rest, &copy->stack);
   if (error || registers == NULL) return error;
-  copy->word = *ret_abi == PERF_SAMPLE_REGS_ABI_64 ? PERF_WORD_64 : PERF_WORD_32;
+  copy->word = abi == PERF_SAMPLE_REGS_ABI_64 ? PERF_WORD_64 : PERF_WORD_32;
   copy->pc = read_u64(registers + 8 * walk->pc);
   copy->sp = read_u64(registers + 8 * walk->sp);
   copy->lr = walk->lr >= 0 ? read_u64(registers + 8 * walk->lr) : 0;
@@ -156,53 +157,17 @@ static int take_walk(struct span *rest, const struct perf_walk_regs *walk, uint6
   return 0;
 }
 
-static int decode_copy(struct span rest, const struct perf_walk_regs *walk,
-                       struct perf_record *ret) {
-  uint64_t abi = 0;
-  int error = take_walk(&rest, walk, &abi, &ret->sample.copy);
-  return error ? error : take_stack(rest, &ret->sample.copy.stack);
-}
-
-/* A pair behind the kernel's chain.  Of a sample in the kernel the program's PC is the last. */
-static int decode_kernel_pair(struct span rest, const struct perf_form *form,
-                              struct perf_record *ret) {
-  struct perf_sample *sample = &ret->sample;
-  struct perf_copy copy = {.word = PERF_WORD_NONE};
-  uint64_t abi = 0;
-  int error = take_walk(&rest, form->walk, &abi, &copy);
-  if (!error && form->pair->stack_bytes > 0) {
-    error = take_stack(rest, &copy.stack);
-    copy.lr = stack_word(copy.stack, abi);
-  }
-  if (error) return error;
-  if (sample->kernel_depth == 0) {
-    sample->pc[1] = copy.lr & form->pair->address_mask;
-    sample->depth = 2;
-  } else if (copy.word != PERF_WORD_NONE && sample->depth < LIMIT_STACK_DEPTH) {
-    sample->pc[sample->depth++] = copy.pc;
-  }
-  return 0;
-}
-
 static int decode_content(struct span rest, const struct perf_form *form, struct perf_record *ret) {
   enum perf_content content = form != NULL ? form->content : PERF_CONTENT_CHAIN;
   enum perf_content callers = perf_content_callers(content);
-  bool has_kernel = content & PERF_CONTENT_KERNEL;
-  bool has_chain = has_kernel || callers == PERF_CONTENT_CHAIN;
+  bool has_chain = (content & PERF_CONTENT_KERNEL) || callers == PERF_CONTENT_CHAIN;
   int error = has_chain ? take_chain(&rest, ret->sample.pc[0], ret) : 0;
-  if (error) return error;
-  switch (callers) {
-  case PERF_CONTENT_PAIR:
-    return has_kernel ? decode_kernel_pair(rest, form, ret) : decode_pair(rest, form->pair, ret);
-  case PERF_CONTENT_COPY:
-    return decode_copy(rest, form->walk, ret);
-  case PERF_CONTENT_PC:
-    ret->sample.depth = 1;
-    ret->sample.kernel_depth = ret->sample.kernel_depth > 0;
-    return 0;
-  default:
-    return 0;
-  }
+  if (error || callers == PERF_CONTENT_CHAIN) return error;
+  if (callers == PERF_CONTENT_COPY) return decode_copy(rest, form->walk, ret);
+  ret->sample.depth = 1;
+  ret->sample.kernel_depth = ret->sample.kernel_depth > 0;
+  bool is_pair = callers == PERF_CONTENT_PAIR && ret->sample.kernel_depth == 0;
+  return is_pair ? decode_pair(rest, form->pair, ret) : 0;
 }
 
 static int decode_sample(struct span body, const struct perf_form *form, struct perf_record *ret) {

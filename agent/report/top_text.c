@@ -130,15 +130,6 @@ static int print_stacks(const struct view_tree *tree, struct arena *arena, struc
   return error;
 }
 
-/* A profile of pairs (pc-lr) has stacks in the kernel alone, whose program's part is one address.
- */
-static bool has_only_pairs(const struct profile *profile, const struct view_tree *tree) {
-  bool has_pair = false;
-  for (uint32_t i = 0; i < profile->node_count && !has_pair; i++)
-    has_pair = profile->nodes[i].is_lr;
-  return has_pair && tree->stacks_weight[STACK_UNTOLD] == stacks_total(tree);
-}
-
 /* Its processes have spent time, and none of them as much as a sample takes to come. */
 static void print_too_short(const struct sampler_row *only, struct buf *ret) {
   char ms[QUANTITY_TEXT_BYTES], hz[QUANTITY_TEXT_BYTES];
@@ -172,7 +163,7 @@ int top_text_print_head(const struct profile *profile, const struct view_tree *t
                         struct arena *arena, struct buf *ret) {
   print_sums(profile, tree, ret);
   print_loss(tree, ret);
-  int error = has_only_pairs(profile, tree) ? 0 : print_stacks(tree, arena, ret);
+  int error = print_stacks(tree, arena, ret);
   if (error == 0 && tree->total_count == 0) print_why_nothing(profile, tree, ret);
   return error;
 }

@@ -56,8 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
       {PERF_CONTENT_PAIR, &with_stack, NULL},
       {PERF_CONTENT_COPY, NULL, &walked},
       {PERF_CONTENT_PC, NULL, NULL},
-      {PERF_CONTENT_PAIR | PERF_CONTENT_KERNEL, &with_lr, &walked},
-      {PERF_CONTENT_PAIR | PERF_CONTENT_KERNEL, &with_stack, &walked},
+      {PERF_CONTENT_PAIR | PERF_CONTENT_KERNEL, &with_lr, NULL},
+      {PERF_CONTENT_PAIR | PERF_CONTENT_KERNEL, &with_stack, NULL},
       {PERF_CONTENT_COPY | PERF_CONTENT_KERNEL, NULL, &walked},
       {PERF_CONTENT_PC | PERF_CONTENT_KERNEL, NULL, NULL}};
   struct span rest = span_of(data, len), bytes;
