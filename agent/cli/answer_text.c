@@ -62,6 +62,8 @@ static void print_loss(const cJSON *answer, struct buf *ret) {
   cJSON_ArrayForEach(row, field_find(answer, "marks"))
       buf_printf(ret, "%s: %s %s: %s\n", field_text(row, "service"), field_text(row, "mark"),
                  field_text(row, "certainty"), field_text(row, "meaning"));
+  const char *hint = field_text(answer, "kernel_hint");
+  if (*hint != '\0') buf_printf(ret, "[kernel]: %s\n", hint);
 }
 
 static void print_head(const cJSON *answer, struct buf *ret) {

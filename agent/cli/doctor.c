@@ -50,6 +50,7 @@ static const struct {
     {"perf events", finding_perf_events},
     {"perf ring", finding_perf_ring},
     {"CPU timers", finding_cpu_timers},
+    {"kernel part", finding_kernel_samples},
     {"kernel names", finding_kernel_names},
     {"kernel tick", finding_tick},
     {"signal queue", finding_signal_queue},

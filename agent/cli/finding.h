@@ -35,6 +35,7 @@ void finding_perf_events(const struct patient *patient, struct finding *ret);
 void finding_perf_ring(const struct patient *patient, struct finding *ret);
 void finding_cpu_timers(const struct patient *patient, struct finding *ret);
 void finding_kernel_names(const struct patient *patient, struct finding *ret);
+void finding_kernel_samples(const struct patient *patient, struct finding *ret);
 
 /* What is installed, and what the board has. */
 void finding_agent(const struct patient *patient, struct finding *ret);

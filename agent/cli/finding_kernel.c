@@ -149,12 +149,31 @@ void finding_kernel_names(const struct patient *patient, struct finding *ret) {
     finding_set(ret, FINDING_PASS, "the kernel and %u modules can be named", layout.count - 1);
   else if (error == -EACCES)
     finding_set(ret, FINDING_WARN,
-                "the kernel hides its addresses from this user: fleetprofd "
-                "--system shows all of it as [kernel]");
+                "the kernel hides its addresses from this user: all of it is one row, [kernel]");
   else
-    finding_set(ret, FINDING_WARN, "%s: fleetprofd --system shows all of it as [kernel]",
-                layout.why);
+    finding_set(ret, FINDING_WARN, "%s: all of it is one row, [kernel]", layout.why);
   if (error == -EACCES)
     finding_mend(ret, "give the daemon CAP_SYSLOG, or sysctl kernel.kptr_restrict=0");
   kernel_layout_fini(&layout);
+}
+
+void finding_kernel_samples(const struct patient *patient, struct finding *ret) {
+  (void)patient;
+  long paranoid = read_number("/proc/sys/kernel/perf_event_paranoid");
+  if (perf_attr_may_see_kernel()) {
+    finding_set(ret, FINDING_PASS, "programs by perf show the kernel's functions");
+    return;
+  }
+  int fd = open_event(false);
+  if (fd < 0) {
+    finding_set(ret, FINDING_WARN, "not tried, as no event can be opened");
+    return;
+  }
+  close(fd);
+  finding_set(ret, FINDING_WARN,
+              "the kernel's part of a program is one row, [kernel]: this user may not sample it "
+              "(perf_event_paranoid is %ld)",
+              paranoid);
+  finding_mend(ret, "run fleetprof as root, with CAP_PERFMON, or sysctl "
+                    "kernel.perf_event_paranoid=1");
 }

@@ -58,6 +58,8 @@ static int open_events(pid_t pid, const struct run_settings *settings, struct ev
   perf_attr_fill(&attr, 1000000000000ULL / settings->asked_mhz);
   bool is_pair = settings->collect.collect == RING_PC_LR;
   events->content = perf_attr_content(is_pair, settings->unwind);
+  if (perf_attr_may_see_kernel())
+    events->content = (enum perf_content)(events->content | PERF_CONTENT_KERNEL);
   perf_attr_ask(&attr, events->content);
   for (unsigned i = 0; i < cpus.count && error == 0; i++) {
     struct perf_event_attr varied = attr;

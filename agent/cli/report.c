@@ -181,6 +181,7 @@ static void translate(struct report *report, const struct profile *profile, stru
     if (profile->modules[i].kind != MODULE_ELF || (only != COUNTS_ALL && only != i)) continue;
     if (!is_sampled(profile, i)) continue;
     if (!translator_can_read(&translator, &profile->modules[i])) {
+      if (profile->modules[i].path[0] == '[') continue; /* it never had a file */
       if (gone->count++ == 0) gone->first = i;
       gone->is_gone[i] = true;
     } else if (translate_module(report, profile, i, names) == -ENOENT) {

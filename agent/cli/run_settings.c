@@ -30,7 +30,10 @@ static const struct option rows[] = {
     {"hz", 0, "HZ", "99", "How", "samples a second of CPU time, 0.1 to 10000", OPTION_STRING,
      OFFSET(hz)},
     {"sampler", 0, "auto|perf|timer|itimer|itimer-virtual", "auto", "How",
-     "auto, perf or timer; what cannot run falls to the next, and status says why; by name only: "
+     "auto, perf or timer; what cannot run falls to the next, and status says why; perf samples "
+     "the "
+     "kernel's functions, too, for root, with CAP_PERFMON, or where perf_event_paranoid is at most "
+     "1, else their time is one row, [kernel]; by name only: "
      "itimer, itimer-virtual (user time), one clock for the whole process, which survives exec and "
      "may kill the next program if that does not load the agent",
      OPTION_STRING, OFFSET(sampler)},

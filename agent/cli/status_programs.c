@@ -89,6 +89,22 @@ static void print_target(const cJSON *target, FILE *out) {
             lock_step);
 }
 
+/* Of a daemon that tells whether its programs' events sample the kernel. */
+static void print_kernel(const cJSON *targets, FILE *out) {
+  const cJSON *target;
+  unsigned closed = 0;
+  cJSON_ArrayForEach(target, targets) {
+    bool is_told = field_find(target, "samples_kernel") != NULL;
+    closed += is_told && !field_is_true(target, "samples_kernel");
+  }
+  if (closed == 0) return;
+  fprintf(
+      out,
+      "          the kernel's functions are one row, [kernel], of %u program%s by perf: they are "
+      "for root, CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1\n",
+      closed, closed == 1 ? "" : "s");
+}
+
 static void print_targets(const cJSON *targets, FILE *out) {
   const cJSON *target;
   if (cJSON_GetArraySize(targets) == 0) {
@@ -98,6 +114,7 @@ static void print_targets(const cJSON *targets, FILE *out) {
   fprintf(out, "\n  %7s %-20s %-7s %6s %8s %9s %9s  %s\n", "PID", "SERVICE", "SAMPLER", "ASKED",
           "ACHIEVED", "SAMPLES", "CPU S", "STATE");
   cJSON_ArrayForEach(target, targets) print_target(target, out);
+  print_kernel(targets, out);
 }
 
 static bool is_target(const cJSON *targets, double pid) {

@@ -27,8 +27,8 @@
 #include "common/log.h"
 #include "drain/target_state.h"
 #include "elf/preload_obstacle.h"
-#include "intake/perf_attr.h"
 #include "ring/ring_clock.h"
+#include "targets/perf_admission.h"
 #include "targets/perf_running.h"
 #include "targets/rate.h"
 #include "targets/switch.h"
@@ -288,7 +288,7 @@ static void describe_note(const struct worker_note *note, struct hold_target *re
   ret->period_ns = 1000 * NS_PER_SECOND / note->asked_mhz;
   ret->collect = note->collect;
   ret->unwind = note->unwind;
-  ret->content = perf_attr_content(note->collect == RING_PC_LR, note->unwind);
+  ret->content = perf_admission_content(note->uid, note->collect == RING_PC_LR, note->unwind);
   memcpy(ret->service, note->service, sizeof ret->service);
   memcpy(ret->labels, note->labels, sizeof ret->labels);
   memcpy(ret->exe, note->exe, sizeof ret->exe);

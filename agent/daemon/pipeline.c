@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "intake/perf_attr.h"
 #include "keeper/board_events.h"
 #include "uplink/debug_sender.h"
 #include "walk/table_store.h"
@@ -92,6 +93,16 @@ static int open_tables(struct worker *worker) {
   return table_store_new(is_kept ? path : NULL, table_job_build, &worker->tables);
 }
 
+/* Events of the board, or of a program that an earlier worker took on, sample the kernel. */
+static bool samples_kernel(const struct worker *worker) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target == NULL || target->held.kind == HOLD_TIMER) continue;
+    if (target->held.content & PERF_CONTENT_KERNEL) return true;
+  }
+  return false;
+}
+
 int pipeline_open(struct worker *worker) {
   struct keeper *keeper = worker->keeper;
   perf_rings_map(&keeper->perf);
@@ -111,8 +122,7 @@ int pipeline_open(struct worker *worker) {
                                  .deny = &worker->settings->deny};
   if (!error) error = regions_open(worker, &worker->regions);
   if (!error) error = drain_init(&worker->drain);
-  if (!error && worker->settings->is_whole_board)
-    kernel_frames_open(&worker->drain.kernel, worker->modules);
+  if (!error && samples_kernel(worker)) kernel_frames_open(&worker->drain.kernel, worker->modules);
   if (!error) error = open_disk(worker);
   if (error) return error;
   if (keeper->output >= 0) error = profile_file_resume(keeper->output, &worker->file);

@@ -21,8 +21,10 @@
 #include "intake/unwind_choice.h"
 #include "proc/proc_stat.h"
 #include "ring/ring_clock.h"
+#include "targets/perf_admission.h"
 #include "targets/timer_ring.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -84,7 +86,7 @@ static void describe_stacks(const struct worker *worker, const struct intake_req
   ret->unwind = request->unwind;
   if (ret->unwind == UNWIND_CHOICE_AUTO) ret->unwind = worker->settings->unwind;
   if (ret->unwind == UNWIND_CHOICE_LR && ret->collect == RING_STACKS) ret->collect = RING_PC_LR;
-  ret->content = perf_attr_content(ret->collect == RING_PC_LR, ret->unwind);
+  ret->content = perf_admission_content(ret->uid, ret->collect == RING_PC_LR, ret->unwind);
 }
 
 const char *registrar_describe(struct worker *worker, const struct intake_packet *packet,
@@ -110,16 +112,28 @@ const char *registrar_describe(struct worker *worker, const struct intake_packet
   return NULL;
 }
 
-struct target *registrar_take(struct worker *worker, const struct hold_target *held,
+/* Samples of the kernel without names are still its time; HELD says why there are none. */
+static void open_kernel(struct worker *worker, struct hold_target *held) {
+  struct kernel_frames *kernel = &worker->drain.kernel;
+  if (held->kind != HOLD_PERF || !(held->content & PERF_CONTENT_KERNEL)) return;
+  kernel_frames_open(kernel, worker->modules);
+  if (kernel->layout.count == 0 && held->why[0] == '\0')
+    snprintf(held->why, sizeof held->why, "perf: the kernel's functions have no names: %s",
+             kernel->layout.why);
+}
+
+struct target *registrar_take(struct worker *worker, const struct hold_target *wanted,
                               const int *fds) {
-  int error = hold_send_keep(worker->keeper->worker_socket, held, fds);
+  struct hold_target held = *wanted;
+  open_kernel(worker, &held);
+  int error = hold_send_keep(worker->keeper->worker_socket, &held, fds);
   if (error) {
-    log_warn("target %d: the keeper cannot hold it: %s", (int)held->pid, strerror(-error));
+    log_warn("target %d: the keeper cannot hold it: %s", (int)held.pid, strerror(-error));
     return NULL;
   }
-  struct target *target = targets_add_take(&worker->targets, held, fds);
+  struct target *target = targets_add_take(&worker->targets, &held, fds);
   if (target == NULL) {
-    hold_send_drop(worker->keeper->worker_socket, held->id);
+    hold_send_drop(worker->keeper->worker_socket, held.id);
     return NULL;
   }
   worker->targets_seen++;

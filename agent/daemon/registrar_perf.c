@@ -14,6 +14,7 @@
 #include "run_note.h"
 #include "switchboard.h"
 
+#include "intake/perf_attr.h"
 #include "proc/proc_stat.h"
 #include "targets/perf_admission.h"
 
@@ -68,8 +69,10 @@ static const char *accept_events(const struct worker *worker, const struct intak
   if (perf->count == 0) return perf->why;
   /* Who reads samples must know what is in them: another default of the daemon's, or another kernel
      than the caller saw, takes events of its own. */
-  bool is_as_held = packet->request->content == (uint32_t)held->content;
+  uint32_t content = packet->request->content;
+  bool is_as_held = perf_content_callers(content) == perf_content_callers(held->content);
   if (packet->uid != geteuid() || !is_as_held) return open_events(worker, held, events);
+  held->content = content; /* whether the kernel is sampled was decided by the caller's rights */
   held->fd_count = perf->count;
   held->exit_fd_count = packet->fd_count == perf->count + 2 ? 2 : 0;
   if (packet->fd_count != hold_fds(held)) return "one perf event for each online CPU is needed";

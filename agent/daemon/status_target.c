@@ -17,6 +17,7 @@
 #include "drain/histogram_drain.h"
 #include "drain/recorder.h"
 #include "drain/target_state.h"
+#include "intake/perf_attr.h"
 #include "intake/unwind_choice.h"
 #include "proto/batch.h"
 #include "ring/histogram_reader.h"
@@ -156,6 +157,8 @@ static void print_target(const struct worker *worker, const struct target *targe
   json_string(out, "sampler", target_sampler(target));
   target_explain(target, why, sizeof why);
   json_string(out, "why", why);
+  if (held->kind == HOLD_PERF)
+    json_bool(out, "samples_kernel", (held->content & PERF_CONTENT_KERNEL) != 0);
   json_fraction(out, "asked_hz", rate_wish_mhz(target) / 1000.0);
   json_fraction(out, "rate_hz", 1e9 / (double)rate_period_ns(target));
   json_string(out, "rate_reason", rate_reason(target));

@@ -70,11 +70,6 @@ static void add_to_others(struct drain *drain, struct target *board,
   if (window_add(drain->window, &sample) < 0) tally->dropped[LOSS_WINDOW_FULL]++;
 }
 
-/* The kernel knows its own stacks by tables. */
-static enum stack_end end_of(const struct process *process, enum stack_end end) {
-  return process->is_kernel && end == STACK_UNTOLD ? STACK_COMPLETE : end;
-}
-
 static void take_sample(struct drain *drain, struct target *board, struct perf_record *record,
                         struct counters *tally) {
   struct window_series series;
@@ -90,18 +85,14 @@ static void take_sample(struct drain *drain, struct target *board, struct perf_r
     add_to_others(drain, board, record, tally);
     return;
   }
-  uint32_t in_kernel = record->sample.kernel_depth;
-  bool has_user = in_kernel < record->sample.depth;
-  if (has_user && !process_has_code(process, record->sample.pc[in_kernel]))
-    process_refresh(drain->processes, process, -1);
   enum stack_end end = perf_drain_walk(drain, process, record);
   struct drain_stack stack = {.target = board,
                               .process = process,
                               .thread = process_thread_name(process, record->tid, NULL),
                               .pc = record->sample.pc,
                               .depth = record->sample.depth,
-                              .kernel_depth = in_kernel,
-                              .end = end_of(process, end),
+                              .kernel_depth = record->sample.kernel_depth,
+                              .end = end,
                               .weight_ns = record->sample.period_ns};
   drain_add(drain, &stack, tally);
 }

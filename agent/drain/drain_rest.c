@@ -23,6 +23,7 @@
 #include "drain_parts.h"
 
 #include "common/clock.h"
+#include "intake/perf_attr.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -92,9 +93,10 @@ static void bill(void *context, struct process *process) {
   uint64_t lives = process->has_ended ? 0 : rate_held_ns(billing->target, process->living_threads);
   uint64_t known = minus(time->cpu_ns, lives);
   if (time->ended_ns > known) known = time->ended_ns;
-  struct residual_claim claim = {.wanted_ns = minus(known, time->sampled_ns + time->billed_ns),
-                                 .is_kernel_known = !process->has_ended && !billing->is_by_events,
-                                 .kernel_ns = minus(time->system_ns, time->billed_kernel_ns)};
+  struct residual_claim claim = {
+      .wanted_ns = minus(known, time->sampled_ns + time->billed_ns),
+      .is_kernel_known = !process->has_ended && !billing->is_by_events,
+      .kernel_ns = minus(time->system_ns, time->sampled_kernel_ns + time->billed_kernel_ns)};
   if (claim.wanted_ns > 0) report(billing, process, &claim, &reported);
   if (process->has_ended && !process->is_awaited) billing->ending_ns += time->ended_ns;
 }
@@ -147,9 +149,11 @@ void drain_leave(struct drain *drain, const struct target *target) {
 }
 
 /* Returns true when the events say more of the kernel's part than SYSTEM_NS, which the clocks
-   do. */
+   do.  Events that sample the kernel say nothing by what has no sample (kernel_part.c). */
 static bool look_at_kernel(struct target *target, uint64_t system_ns, uint64_t held_ns) {
   struct residual *residual = &target->residual;
+  if (system_ns > residual->kernel_ns) residual->kernel_ns = system_ns;
+  if (target->held.content & PERF_CONTENT_KERNEL) return false;
   struct kernel_look look = {.counted_ns = minus(residual->counted_ns, residual->elsewhere_ns),
                              .sampled_ns = residual->sampled_ns,
                              .held_ns = held_ns,
@@ -158,7 +162,6 @@ static bool look_at_kernel(struct target *target, uint64_t system_ns, uint64_t h
   proc_board_read(&look.board);
   uint64_t kernel_ns = residual->base_kernel_ns + residual->left_kernel_ns +
                        kernel_part_look(&residual->kernel, &look);
-  if (system_ns > residual->kernel_ns) residual->kernel_ns = system_ns;
   if (kernel_ns <= residual->kernel_ns) return false;
   residual->kernel_ns = kernel_ns;
   return true;

@@ -3,9 +3,9 @@
    address but the first returns to where a call was.
 
    Modules may be loaded at any time and nobody tells: when an address is in no piece that is known,
-   the layout is read again, at most once a minute, because reading it is the most expensive thing
-   that the daemon does (40 ms for a hundred thousand symbols) and some code (BPF) never has a
-   place in it. */
+   the layout is read again, at most once a minute, because reading it may take the daemon 40 ms (a
+   hundred thousand symbols, where kernel_layout.c knows no shorter way) and some code (BPF) never
+   has a place in it. */
 #include "kernel_frames.h"
 
 #include "common/clock.h"
@@ -29,10 +29,11 @@ static void read_again(struct kernel_frames *frames) {
 }
 
 void kernel_frames_open(struct kernel_frames *frames, struct modules *modules) {
-  *frames = (struct kernel_frames){.modules = modules};
+  if (frames->read_ns != 0) return;
+  frames->modules = modules;
   read_again(frames);
   if (frames->layout.count == 0)
-    log_warn("system kernel: its functions have no names: %s", frames->layout.why);
+    log_warn("kernel: its functions have no names: %s", frames->layout.why);
 }
 
 void kernel_frames_close(struct kernel_frames *frames) {

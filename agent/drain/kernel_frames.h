@@ -6,7 +6,7 @@
 #include "elf/kernel_layout.h"
 #include "targets/process_entry.h"
 
-/* All-zero is valid: everything is [kernel]. */
+/* All-zero is valid, and closed: everything is [kernel]. */
 struct kernel_frames {
   struct modules *modules;
   struct kernel_layout layout;
@@ -14,8 +14,8 @@ struct kernel_frames {
   uint64_t read_ns;
 };
 
-/* Reads where the kernel is.  Where it does not say, layout.why has the reason and all its frames
-   are [kernel]. */
+/* Reads where the kernel is, unless FRAMES are open already.  Where it does not say, layout.why has
+   the reason and all its frames are [kernel]. */
 void kernel_frames_open(struct kernel_frames *frames, struct modules *modules);
 void kernel_frames_close(struct kernel_frames *frames);
 

@@ -135,10 +135,32 @@ struct perf_form perf_drain_form(const struct target *target) {
   return (struct perf_form){content, &perf_regs, &perf_walk_regs};
 }
 
-/* The callers that a copy of the stack tells, behind those that the kernel has told. */
+/* Where the program was, or 0: it is not in the sample. */
+static uint64_t user_pc(const struct perf_sample *sample) {
+  if (sample->copy.word != PERF_WORD_NONE) return sample->copy.pc;
+  return sample->kernel_depth < sample->depth ? sample->pc[sample->kernel_depth] : 0;
+}
+
+/* In the middle of an exec the registers are still those of the program before. */
+static void forget_other_program(struct drain *drain, struct process *process,
+                                 struct perf_sample *sample) {
+  uint64_t pc = user_pc(sample);
+  if (pc == 0 || process_has_code(process, pc)) return;
+  bool is_in_exec = sample->kernel_depth > 0 && process->is_exec_open;
+  if (!is_in_exec) process_refresh(drain->processes, process, -1);
+  if (sample->kernel_depth == 0 || process_has_code(process, pc)) return;
+  sample->copy.word = PERF_WORD_NONE;
+  sample->depth = sample->kernel_depth;
+}
+
+/* The callers that a copy of the stack tells, behind those that the kernel has told.  The kernel
+   unwinds itself by tables to its entry: without a program's part a stack is complete there. */
 enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
                                struct perf_record *record) {
   struct perf_sample *sample = &record->sample;
+  forget_other_program(drain, process, sample);
+  if (sample->depth == sample->kernel_depth && sample->copy.word == PERF_WORD_NONE)
+    return STACK_COMPLETE;
   if (sample->copy.word == PERF_WORD_NONE) return drain_chain_end(sample->depth);
   uint32_t kernel =
       sample->kernel_depth < LIMIT_STACK_DEPTH ? sample->kernel_depth : LIMIT_STACK_DEPTH - 1;
@@ -158,17 +180,18 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
     return;
   }
   process->is_root = record->pid == target->held.pid;
-  if (!process_has_code(process, record->sample.pc[0]))
-    process_refresh(drain->processes, process, -1);
-  bool is_pair = target->held.content == PERF_CONTENT_PAIR;
+  uint32_t in_kernel = record->sample.kernel_depth;
+  enum perf_content callers = perf_content_callers(target->held.content);
+  bool is_pair = callers == PERF_CONTENT_PAIR;
   enum stack_end end = perf_drain_walk(drain, process, record);
   struct drain_stack stack = {.target = target,
                               .process = process,
                               .thread = process_thread_name(process, record->tid, NULL),
                               .pc = record->sample.pc,
                               .depth = record->sample.depth,
+                              .kernel_depth = in_kernel,
                               .type = is_pair ? SAMPLE_CPU_LR : SAMPLE_CPU,
-                              .end = end,
+                              .end = callers == PERF_CONTENT_PC ? STACK_UNTOLD : end,
                               .weight_ns = record->sample.period_ns};
   uint64_t dropped = tally->dropped[LOSS_WINDOW_FULL];
   drain_add(drain, &stack, tally);
@@ -177,8 +200,11 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
     target->residual.kernel.lost_ns += record->sample.period_ns;
     return;
   }
+  uint64_t kernel_ns = in_kernel > 0 ? record->sample.period_ns : 0;
   target->residual.sampled_ns += record->sample.period_ns;
+  target->residual.sampled_kernel_ns += kernel_ns;
   process->time.sampled_ns += record->sample.period_ns;
+  process->time.sampled_kernel_ns += kernel_ns;
 }
 
 /* Makes the sample's period what it stands for.  Returns false when it is thinned out. */

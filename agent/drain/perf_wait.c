@@ -49,8 +49,7 @@ bool perf_wait_for(struct drain *drain, struct span bytes) {
   struct perf_owner owner = {.target = NULL};
   if (!wait->is_allowed || drain->figures.fill_percent >= WAIT_FILL_PERCENT_MAX) return false;
   if (!perf_owner_of_sample(drain, bytes, &owner) || owner.target == NULL) return false;
-  uint32_t content = owner.target->held.content;
-  if (content != PERF_CONTENT_COPY && content != PERF_CONTENT_CHAIN_COPY) return false;
+  if (perf_content_callers(owner.target->held.content) != PERF_CONTENT_COPY) return false;
   uint64_t now = clock_monotonic_ns();
   if (wait->since_ns != 0 && now - wait->since_ns >= WAIT_NS_MAX) return false;
   if (!would_be_short(drain, owner.target, bytes)) return false;

@@ -59,8 +59,6 @@ void perf_attr_fill_board(struct perf_event_attr *ret, uint64_t period_ns) {
   fill(ret);
   ret->config = PERF_COUNT_SW_CPU_CLOCK;
   ret->sample_period = period_ns;
-  ret->exclude_kernel = 0;
-  ret->exclude_callchain_kernel = 0;
   ret->exclude_idle = 1;
   follow_processes(ret);
 }
@@ -89,16 +87,21 @@ static void ask_registers(struct perf_event_attr *attr, uint64_t mask, uint32_t 
   attr->sample_stack_user = stack_bytes;
 }
 
+/* The program's callers come from the kernel's chain only where that is what CONTENT says. */
+static void ask_kernel(struct perf_event_attr *attr, enum perf_content content) {
+  attr->exclude_kernel = 0;
+  attr->exclude_callchain_kernel = 0;
+  attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+  attr->exclude_callchain_user = perf_content_callers(content) != PERF_CONTENT_CHAIN;
+}
+
 void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content) {
+  bool has_kernel = content & PERF_CONTENT_KERNEL;
   attr->sample_type = PERF_ATTR_SAMPLE_HEAD;
-  switch (content) {
+  if (has_kernel) ask_kernel(attr, content);
+  switch (perf_content_callers(content)) {
   case PERF_CONTENT_PAIR:
     ask_registers(attr, perf_regs.mask, perf_regs.stack_bytes);
-    return;
-  case PERF_CONTENT_CHAIN_COPY:
-    attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-    attr->exclude_callchain_user = 1;
-    ask_registers(attr, perf_walk_regs.mask, copy_bytes(attr->sample_period));
     return;
   case PERF_CONTENT_COPY:
     ask_registers(attr, perf_walk_regs.mask, copy_bytes(attr->sample_period));
@@ -111,21 +114,25 @@ void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content) {
   }
 }
 
-/* Whether this kernel hands out registers and copies of stacks. */
-static bool can_copy(void) {
+/* Whether this kernel gives the caller events with such samples. */
+static bool can_open(enum perf_content content) {
   struct perf_event_attr attr;
   perf_attr_fill_anchor(&attr);
-  perf_attr_ask(&attr, PERF_CONTENT_COPY);
+  perf_attr_ask(&attr, content);
   int fd = perf_attr_open(&attr, 0, -1);
   if (fd >= 0) close(fd);
   return fd >= 0;
+}
+
+bool perf_attr_may_see_kernel(void) {
+  return can_open((enum perf_content)(PERF_CONTENT_PC | PERF_CONTENT_KERNEL));
 }
 
 enum perf_content perf_attr_content(bool is_pair, uint32_t choice) {
   if (is_pair) return PERF_CONTENT_PAIR;
   if (choice == UNWIND_CHOICE_NONE) return PERF_CONTENT_PC;
   if (choice == UNWIND_CHOICE_FP) return PERF_CONTENT_CHAIN;
-  return can_copy() ? PERF_CONTENT_COPY : PERF_CONTENT_CHAIN;
+  return can_open(PERF_CONTENT_COPY) ? PERF_CONTENT_COPY : PERF_CONTENT_CHAIN;
 }
 
 void perf_attr_wait_for_enable(struct perf_event_attr *attr) {

@@ -20,12 +20,20 @@
 
 /* How the callers get into a sample. */
 enum perf_content {
-  PERF_CONTENT_CHAIN = 0,  /* CALLCHAIN: the kernel has followed frame pointers */
-  PERF_CONTENT_PAIR,       /* pc-lr: REGS_USER and STACK_USER as struct perf_regs says */
-  PERF_CONTENT_COPY,       /* REGS_USER (struct perf_walk_regs) and a piece of the stack */
-  PERF_CONTENT_CHAIN_COPY, /* the same behind a CALLCHAIN of the kernel's own part */
-  PERF_CONTENT_PC,         /* not at all */
+  PERF_CONTENT_CHAIN = 0, /* CALLCHAIN: the kernel has followed frame pointers */
+  PERF_CONTENT_PAIR,      /* pc-lr: REGS_USER and STACK_USER as struct perf_regs says */
+  PERF_CONTENT_COPY,      /* REGS_USER (struct perf_walk_regs) and a piece of the stack */
+  PERF_CONTENT_PC,        /* not at all */
+
+  /* A flag on any of these: the kernel is sampled as well.  The CALLCHAIN then begins with the
+     kernel's own callers, and comes before the registers.  A pair in the kernel is a lone PC. */
+  PERF_CONTENT_KERNEL = 8,
 };
+
+/* CONTENT without the flag. */
+static inline enum perf_content perf_content_callers(uint32_t content) {
+  return (enum perf_content)(content & ~(uint32_t)PERF_CONTENT_KERNEL);
+}
 
 enum {
   PERF_ATTR_STACK_DEPTH = 127, /* the kernel's own default, LIMIT_STACK_DEPTH less the PC */
@@ -47,12 +55,17 @@ void perf_attr_vary(struct perf_event_attr *attr);
    and kernel time of whatever runs there but the idle task, one sample each PERIOD_NS. */
 void perf_attr_fill_board(struct perf_event_attr *ret, uint64_t period_ns);
 
-/* Makes ATTR's samples hold CONTENT; its period decides how much of a stack is copied. */
+/* Makes ATTR's samples hold CONTENT; its period decides how much of a stack is copied.  With
+   PERF_CONTENT_KERNEL ATTR samples the kernel too. */
 void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content);
 
 /* What samples hold of pairs, or of stacks whose callers are found as CHOICE says (enum
    unwind_choice), on this kernel. */
 enum perf_content perf_attr_content(bool is_pair, uint32_t choice);
+
+/* Whether the caller's events may sample the kernel: as root, with CAP_PERFMON (before Linux 5.8
+   CAP_SYS_ADMIN), or where perf_event_paranoid is at most 1. */
+bool perf_attr_may_see_kernel(void);
 
 /* Makes ATTR, of a program that runs already, begin when it is told and not at an exec. */
 void perf_attr_wait_for_enable(struct perf_event_attr *attr);

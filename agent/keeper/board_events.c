@@ -54,8 +54,7 @@ static int open_all(const struct perf_rings *rings, const struct hold_target *bo
 
 /* In the kernel it is the kernel that knows its callers. */
 static enum perf_content board_content(const struct settings *settings) {
-  enum perf_content content = perf_attr_content(false, settings->unwind);
-  return content == PERF_CONTENT_COPY ? PERF_CONTENT_CHAIN_COPY : content;
+  return (enum perf_content)(perf_attr_content(false, settings->unwind) | PERF_CONTENT_KERNEL);
 }
 
 int board_events_open(const struct perf_rings *rings, const struct settings *settings,

@@ -5,7 +5,7 @@
 
      SAMPLE  header | identifier | ip | pid tid | time | stream | period | content
      content nr | ips...                        call chain
-             abi | registers | size | stack | used   pair or copy; a board's behind a call chain
+             abi | registers | size | stack | used   pair or copy; with the kernel's behind a chain
      others  header | fields ... | pid tid | time | stream | identifier        (sample_id_all)
 
    Call chains hold context markers (PERF_CONTEXT_USER and others, the topmost 4095 values), which
@@ -162,21 +162,15 @@ static int decode_copy(struct span rest, const struct perf_walk_regs *walk,
 
 static int decode_content(struct span rest, const struct perf_form *form, struct perf_record *ret) {
   enum perf_content content = form != NULL ? form->content : PERF_CONTENT_CHAIN;
-  uint64_t ip = ret->sample.pc[0];
-  int error;
-  switch (content) {
-  case PERF_CONTENT_PAIR:
-    return decode_pair(rest, form->pair, ret);
-  case PERF_CONTENT_COPY:
-    return decode_copy(rest, form->walk, ret);
-  case PERF_CONTENT_CHAIN_COPY:
-    error = take_chain(&rest, ip, ret);
-    return error ? error : decode_copy(rest, form->walk, ret);
-  case PERF_CONTENT_PC:
-    return 0;
-  default:
-    return take_chain(&rest, ip, ret);
-  }
+  enum perf_content callers = perf_content_callers(content);
+  bool has_chain = (content & PERF_CONTENT_KERNEL) || callers == PERF_CONTENT_CHAIN;
+  int error = has_chain ? take_chain(&rest, ret->sample.pc[0], ret) : 0;
+  if (error || callers == PERF_CONTENT_CHAIN) return error;
+  if (callers == PERF_CONTENT_COPY) return decode_copy(rest, form->walk, ret);
+  ret->sample.depth = 1;
+  ret->sample.kernel_depth = ret->sample.kernel_depth > 0;
+  bool is_pair = callers == PERF_CONTENT_PAIR && ret->sample.kernel_depth == 0;
+  return is_pair ? decode_pair(rest, form->pair, ret) : 0;
 }
 
 static int decode_sample(struct span body, const struct perf_form *form, struct perf_record *ret) {

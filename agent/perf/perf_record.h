@@ -28,7 +28,7 @@ enum { PERF_COMM_BYTES = 16, PERF_RECORD_BYTES_MAX = 65536 };
 struct perf_form {
   enum perf_content content;
   const struct perf_regs *pair;      /* of PERF_CONTENT_PAIR */
-  const struct perf_walk_regs *walk; /* of PERF_CONTENT_COPY and _CHAIN_COPY */
+  const struct perf_walk_regs *walk; /* of PERF_CONTENT_COPY */
 };
 
 /* The word size of a sample's process. */

@@ -11,6 +11,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/quantity.h"
+#include "view/kernel_hint.h"
 #include "view/marks.h"
 #include "view/stacks.h"
 
@@ -29,7 +30,6 @@ enum {
 };
 
 static const double worth_a_look = 0.1;
-static const double worth_a_hint = 0.3;
 static const double worth_an_end = 0.005;
 static const double worth_a_word = 0.8; /* of the samples: beyond what varied periods take */
 
@@ -272,14 +272,10 @@ static int print_rows(const struct view_tree *tree, const struct view_top_row *r
   return error;
 }
 
-/* Where much of the time is the kernel's: how to see whose there. */
-static void print_kernel_hint(const struct view_top_row *rows, uint32_t count,
-                              const struct view_tree *tree, struct buf *ret) {
-  for (uint32_t i = 0; i < count; i++)
-    if (rows[i].self.share >= worth_a_hint &&
-        strcmp(tree->functions[rows[i].function].name, "[kernel]") == 0)
-      buf_append_string(ret, "[kernel]: by function with fleetprofd --system --output FILE, as "
-                             "root, and the program started without run\n");
+/* Where much of the time is the kernel's: how to see its functions. */
+static void print_kernel_hint(const struct view_tree *tree, struct buf *ret) {
+  const char *hint = kernel_hint(tree);
+  if (hint != NULL) buf_printf(ret, "[kernel]: %s\n", hint);
 }
 
 int top_text_print(const struct profile *profile, const struct view_tree *tree,
@@ -301,6 +297,6 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
     buf_printf(ret, "%5.1f %%  in %u more functions (--limit)\n",
                tree->total_weight > 0 ? 100.0 * (double)rest / (double)tree->total_weight : 0,
                count - shown);
-  print_kernel_hint(rows, count, tree, ret);
+  print_kernel_hint(tree, ret);
   return ret->failed ? -ENOMEM : 0;
 }

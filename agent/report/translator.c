@@ -74,7 +74,8 @@ bool translator_can_read(const struct translator *translator, const struct profi
   struct stat status;
   struct module_stamp stamp;
   struct module_identity found;
-  if (!needs_path(translator->command) || module->path[0] != '/') return true;
+  if (!needs_path(translator->command)) return true;
+  if (module->path[0] != '/') return module->path[0] != '['; /* the kernel has no file */
   int fd = regular_file_open(module->path, &status);
   if (fd < 0) return false;
   bool is_there = module_file_stamp(fd, &stamp) == 0 &&

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel tells the system time of a process by what its tick has met.  A program that keeps
+/* Of events that sample user mode only.
+
+   The kernel tells the system time of a process by what its tick has met.  A program that keeps
    step with the tick is never met, or always at the same place: bursts of 0.2 ms that begin with a
    tick had 8 % of their time in the kernel (sleeping and waking), and /proc said 0.
 

@@ -10,7 +10,10 @@
    file capabilities) until that program says otherwise.  And perf must be open to users at all.
    Asked again when the events are open, as the same process: what it was before it can have been
    in between only if it is another program by now, and the kernel takes events off a program that
-   gains rights by its exec, whoever has opened them. */
+   gains rights by its exec, whoever has opened them.
+
+   The daemon's rights must not show a user the kernel at work where the kernel itself would refuse
+   that: his programs' events sample it only where perf_event_paranoid opens it to all users. */
 #include "perf_admission.h"
 
 #include "intake/perf_attr.h"
@@ -23,15 +26,26 @@
 
 #define PARANOID_PATH "/proc/sys/kernel/perf_event_paranoid"
 
-enum { PARANOID_OF_USERS = 2 /* beyond it some kernels let no user in */, IDS = 4 };
+enum {
+  PARANOID_OF_USERS = 2,  /* beyond it some kernels let no user in */
+  PARANOID_OF_KERNEL = 1, /* up to it users may sample the kernel */
+  IDS = 4,
+};
 
-static bool is_open_to_users(void) {
+/* The kernel allows users what takes at most LEVEL. */
+static bool is_open_to_users(int level) {
   int value = PARANOID_OF_USERS;
   FILE *file = fopen(PARANOID_PATH, "re");
   if (file == NULL) return false; /* a kernel without perf */
   if (fscanf(file, "%d", &value) != 1) value = PARANOID_OF_USERS;
   fclose(file);
-  return value <= PARANOID_OF_USERS;
+  return value <= level;
+}
+
+uint32_t perf_admission_content(uint32_t uid, bool is_pair, uint32_t choice) {
+  uint32_t content = (uint32_t)perf_attr_content(is_pair, choice);
+  bool is_his = uid == geteuid() || is_open_to_users(PARANOID_OF_KERNEL);
+  return is_his && perf_attr_may_see_kernel() ? content | PERF_CONTENT_KERNEL : content;
 }
 
 /* Reads "NAME: real effective saved filesystem".  Returns the id when all are the same, or -1. */
@@ -73,7 +87,7 @@ bool perf_admission_is_his(pid_t pid, uint32_t uid) {
 
 const char *perf_admission_check(pid_t pid, uint32_t uid, uint64_t start_ticks) {
   struct proc_stat stat;
-  if (!is_open_to_users()) return "the kernel lets no user have perf events";
+  if (!is_open_to_users(PARANOID_OF_USERS)) return "the kernel lets no user have perf events";
   bool is_his = perf_admission_is_his(pid, uid) && proc_stat_read(pid, &stat) == 0 &&
                 stat.start_ticks == start_ticks;
   return is_his ? NULL : "the program has, or may have had, more rights than you";

@@ -15,6 +15,10 @@ enum { PERF_ADMISSION_EVENTS_OF_USER = 8192 /* of all programs of one user toget
    rights than his. */
 const char *perf_admission_check(pid_t pid, uint32_t uid, uint64_t start_ticks);
 
+/* What perf samples of a program of user UID hold: as perf_attr_content says, and of the kernel
+   what that user may see by himself, or the daemon's own user where UID is that. */
+uint32_t perf_admission_content(uint32_t uid, bool is_pair, uint32_t choice);
+
 /* Opens the events of HELD (its pid, uid, start, period and collect mode are set) on the CPUs of
    RINGS, and where they are to be had those that tell of ends; sets the numbers of descriptors in
    HELD.  Returns NULL, or why not: the program is not one that its user may look into, or the

@@ -18,9 +18,9 @@ enum {
 struct process_time {
   uint64_t cpu_ns, system_ns; /* as /proc last said */
   uint64_t ended_ns;          /* of its threads that have ended, as the kernel's records said */
-  uint64_t sampled_ns;
-  uint64_t billed_ns, billed_kernel_ns; /* reported without samples (drain_rest.c) */
-  bool is_closed;                       /* nothing is added to it any more */
+  uint64_t sampled_ns, sampled_kernel_ns; /* by samples; of those in the kernel */
+  uint64_t billed_ns, billed_kernel_ns;   /* reported without samples (drain_rest.c) */
+  bool is_closed;                         /* nothing is added to it any more */
 };
 
 struct process_map {

@@ -3,8 +3,10 @@
    partial period; a thread that lives shorter than one period is never sampled at all.  The event's
    count misses none of that.  So
 
-     rest = total - sampled            kernel part = min(rest, kernel time of the tree)
+     rest = total - sampled
+     kernel part = min(rest, kernel time of the tree - samples in the kernel)
 
+   An event that samples the kernel too leaves only the partial periods and the short threads.
    is reported cumulatively: what is due less what has been reported.  Kernel time is the system
    time that /proc says, or what the events say (kernel_part.c), if that is more.  All terms move
    while the program runs, so a part is held back (one period for each thread and CPU that may yet
@@ -26,7 +28,7 @@ void residual_rebase(struct residual *residual) {
   residual->base_total_ns = minus(residual->total_ns, residual->elsewhere_ns);
   residual->base_kernel_ns = residual->kernel_ns;
   residual->spread_ns = minus(residual->total_ns, residual->counted_ns);
-  residual->sampled_ns = 0;
+  residual->sampled_ns = residual->sampled_kernel_ns = 0;
   residual->reported_kernel_ns = 0;
   residual->reported_rest_ns = 0;
   kernel_part_begin(&residual->kernel, minus(residual->counted_ns, residual->elsewhere_ns));
@@ -38,8 +40,8 @@ uint64_t residual_due_ns(const struct residual *residual) {
 }
 
 static uint64_t kernel_not_shown(const struct residual *residual) {
-  return minus(residual->kernel_ns,
-               residual->base_kernel_ns + residual->left_kernel_ns + residual->reported_kernel_ns);
+  return minus(residual->kernel_ns, residual->base_kernel_ns + residual->left_kernel_ns +
+                                        residual->sampled_kernel_ns + residual->reported_kernel_ns);
 }
 
 static void book(struct residual *residual, uint64_t now, uint64_t kernel,

@@ -12,6 +12,7 @@ struct residual {
   uint64_t spread_ns;                     /* of the difference what was given to ended processes */
   uint64_t kernel_ns;                     /* of that in the kernel, as far as known; never falls */
   uint64_t sampled_ns;                    /* weight of the samples taken since base */
+  uint64_t sampled_kernel_ns;             /* of that in the kernel */
   uint64_t base_total_ns, base_kernel_ns; /* what a dead worker had (or lost) already */
   uint64_t reported_kernel_ns, reported_rest_ns;
   /* Of total: what targets of their own within the tree answer for; of that those that are gone. */

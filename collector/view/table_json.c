@@ -2,9 +2,11 @@
 /* One shape for whoever reads tables: `GET /api/v1/profile` and `fleetprof report --format json`
    are written by the same lines, so a script that reads one reads the other.
 
-   Losses that did not happen are left out; every other key is always there. */
+   Losses that did not happen are left out, and a hint without its cause; every other key is always
+   there. */
 #include "table_json.h"
 #include "interval.h"
+#include "kernel_hint.h"
 #include "marks.h"
 #include "stacks.h"
 
@@ -36,6 +38,11 @@ static void write_marks(struct json *json, const struct view_tree *tree) {
   json_close(json, ']');
 }
 
+static void write_kernel_hint(struct json *json, const struct view_tree *tree) {
+  const char *hint = kernel_hint(tree);
+  if (hint != NULL) json_key_string(json, "kernel_hint", hint);
+}
+
 static void write_basis(struct json *json, struct view_basis basis) {
   json_key(json, "basis");
   json_open(json, '{');
@@ -61,6 +68,7 @@ void table_json_summary(struct json *json, const struct view_tree *tree, struct 
   json_key_string(json, "to", to);
   write_loss(json, tree->loss);
   write_marks(json, tree);
+  write_kernel_hint(json, tree);
 }
 
 static void write_end_shares(struct json *json, const struct view_tree *tree) {

@@ -8,13 +8,13 @@
 cd "$W" || fail "no folder"
 
 # whole PROGRAM FILE: the share of the time in stacks that begins at PROGRAM's entry, the loader's, or a thread's; time that
-# clocks told ([kernel], [unsampled]) is in no stack.
+# clocks told ([kernel], [unsampled]) is in no stack, and an exec has the kernel's part alone.
 whole() {
   local entry
   entry=$(readelf -hW "$(readlink -f "$(command -v "$1")")" | awk '/Entry point/ { print $NF }')
   fleetprof report "$2" --format folded | awk -v entry="+$entry" '
     { root = $0; sub(/[; ].*/, "", root) }
-    $0 ~ /^\[(kernel|unsampled)\] [0-9]+$/ { next }
+    $0 ~ /^\[(kernel|unsampled)\] [0-9]+$/ || root ~ /^(entry|asm|el0t|ret)_/ { next }
     { all += $NF }
     root ~ /^(_start|_dl_start_user|clone3?|__clone3?|__clone_internal)$/ || index(root, entry) == length(root) - length(entry) + 1 { whole += $NF; next }
     { short[$0] = $NF }
@@ -84,8 +84,10 @@ function simple(stack, count, i, frames, part, ret) {
   return ret
 }
 /^\[(kernel|unsampled)\] [0-9]+$/ { next }
+/^(entry|asm|el0t|ret)_/ { next } # of the kernel alone: an exec
 {
   weight = $NF; stack = $0; sub(/ [0-9]+$/, "", stack); all += weight
+  sub(/;(entry|asm|el0t)_.*/, "", stack); $0 = stack " " weight # where the kernel was entered
   if (stack ~ /^\[[a-z ]*\];/) next # it says itself that it is not whole
   if (!sub(/^[^;]*(;[^;]*)*;(main|in_thread);work/, "work", stack)) { if ($0 ~ /;main|^_start|^clone/) { begun += weight; next } }
   else {

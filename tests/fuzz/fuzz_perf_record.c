@@ -51,9 +51,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   static const struct perf_walk_regs walked = {
       .mask = 31, .count = 5, .pc = 4, .sp = 3, .lr = 2, .tracked = {1, 0}};
   static const struct perf_form forms[] = {
-      {PERF_CONTENT_CHAIN, NULL, NULL},         {PERF_CONTENT_PAIR, &with_lr, NULL},
-      {PERF_CONTENT_PAIR, &with_stack, NULL},   {PERF_CONTENT_COPY, NULL, &walked},
-      {PERF_CONTENT_CHAIN_COPY, NULL, &walked}, {PERF_CONTENT_PC, NULL, NULL}};
+      {PERF_CONTENT_CHAIN, NULL, NULL},
+      {PERF_CONTENT_PAIR, &with_lr, NULL},
+      {PERF_CONTENT_PAIR, &with_stack, NULL},
+      {PERF_CONTENT_COPY, NULL, &walked},
+      {PERF_CONTENT_PC, NULL, NULL},
+      {PERF_CONTENT_PAIR | PERF_CONTENT_KERNEL, &with_lr, NULL},
+      {PERF_CONTENT_PAIR | PERF_CONTENT_KERNEL, &with_stack, NULL},
+      {PERF_CONTENT_COPY | PERF_CONTENT_KERNEL, NULL, &walked},
+      {PERF_CONTENT_PC | PERF_CONTENT_KERNEL, NULL, NULL}};
   struct span rest = span_of(data, len), bytes;
   uint64_t id;
   int32_t pid;

@@ -15,6 +15,7 @@ export interface Summary {
   to: string;
   loss: Loss;
   marks?: { service: string; mark: string; certainty: string; meaning: string }[];
+  kernel_hint?: string;
 }
 
 export const ENDS = ["complete", "truncated", "no_table", "bad", "not_told"] as const;

@@ -228,6 +228,55 @@ static void a_pair_is_a_leaf_below_its_link_register_when_that_is_code(void **st
   }
 }
 
+/* The kernel's part of a stack, then registers of the program and no copy of its stack. */
+static void kernel_sample(uint64_t time, uint64_t user_pc) {
+  struct record r = {.len = 8};
+  put_u64(&r, EVENT);
+  put_u64(&r, 0xffffffff81000010);
+  put_pair(&r, PARENT, PARENT);
+  put_u64(&r, time);
+  put_u64(&r, EVENT);
+  put_u64(&r, 1000);
+  put_u64(&r, 3);
+  put_u64(&r, (uint64_t)PERF_CONTEXT_KERNEL);
+  put_u64(&r, 0xffffffff81000010);
+  put_u64(&r, 0xffffffff81000020);
+  put_u64(&r, PERF_SAMPLE_REGS_ABI_64);
+  for (uint32_t i = 0; i < perf_walk_regs.count; i++) put_u64(&r, user_pc);
+  put_u64(&r, 0);
+  publish(0, &r, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+}
+
+static void a_sample_in_the_kernel_is_below_the_program(void **state) {
+  (void)state;
+  struct batch batch;
+  target->held.content = PERF_CONTENT_COPY | PERF_CONTENT_KERNEL;
+  mmap2(0, 10, PARENT, 0x1000);
+  kernel_sample(20, 0x1800);
+  assert_int_equal(drain_run(&drain), 1);
+  assert_int_equal(window_batch(window, no_rate, NULL, &batch), 0);
+  const struct batch_node *leaf = &batch.nodes[batch.samples[0].node];
+  assert_string_equal(batch.modules[leaf->module].path, "[kernel]");
+  assert_string_equal(batch.modules[batch.nodes[leaf->parent].module].path, "[mapped]");
+  assert_int_equal(batch.samples[0].weight, 1000);
+  assert_int_equal(target->residual.sampled_ns, 1000);
+  assert_int_equal(target->residual.sampled_kernel_ns, 1000);
+}
+
+static void in_an_exec_the_kernel_stands_alone(void **state) {
+  (void)state;
+  struct batch batch;
+  target->held.content = PERF_CONTENT_COPY | PERF_CONTENT_KERNEL;
+  comm(0, 10, PARENT, PERF_RECORD_MISC_COMM_EXEC);
+  mmap2(0, 20, PARENT, 0x1000);
+  kernel_sample(30, 0x7fff0000); /* of the program before */
+  assert_int_equal(drain_run(&drain), 1);
+  assert_int_equal(window_batch(window, no_rate, NULL, &batch), 0);
+  assert_int_equal(batch.node_count, 1);
+  assert_string_equal(batch.modules[batch.nodes[0].module].path, "[kernel]");
+  assert_int_equal(target->stacks_ns[STACK_COMPLETE], 1000);
+}
+
 static void an_exec_between_two_samples_parts_them(void **state) {
   (void)state;
   mmap2(0, 10, PARENT, 0x1000);
@@ -416,6 +465,8 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
       TEST(a_fork_on_one_cpu_comes_before_a_sample_on_another),
       TEST(a_pair_is_a_leaf_below_its_link_register_when_that_is_code),
+      TEST(a_sample_in_the_kernel_is_below_the_program),
+      TEST(in_an_exec_the_kernel_stands_alone),
       TEST(an_exec_between_two_samples_parts_them),
       TEST(a_throttle_is_counted_and_said_once),
       TEST(samples_of_a_thread_that_is_too_fast_are_thinned_and_not_booked),

@@ -83,6 +83,19 @@ static void the_kernel_is_known_by_its_text_and_build_id(void **state) {
   assert_null(kernel_layout_find(&layout, 0x1000));
 }
 
+static void its_end_is_where_the_memory_map_ends_its_code(void **state) {
+  (void)state;
+  put_text("/proc/iomem", "00001000-7fffffff : System RAM\n"
+                          "  01000000-010007ff : Kernel code\n  02000000-02ffffff : Kernel data\n");
+  assert_int_equal(kernel_layout_read(root, &layout), 0);
+  assert_non_null(kernel_layout_find(&layout, 0xffffffff9a0007ff));
+  assert_null(kernel_layout_find(&layout, 0xffffffff9a000800));
+  kernel_layout_fini(&layout);
+  put_text("/proc/iomem", "  00000000-00000000 : Kernel code\n"); /* hidden */
+  assert_int_equal(kernel_layout_read(root, &layout), 0);
+  assert_non_null(kernel_layout_find(&layout, 0xffffffff9a7fffff));
+}
+
 static void a_module_is_known_by_its_own(void **state) {
   (void)state;
   assert_int_equal(kernel_layout_read(root, &layout), 0);
@@ -152,6 +165,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
       TEST(the_kernel_is_known_by_its_text_and_build_id),
+      TEST(its_end_is_where_the_memory_map_ends_its_code),
       TEST(a_module_is_known_by_its_own),
       TEST(hidden_addresses_are_said_to_be),
       TEST(a_list_has_functions_only_and_no_address_of_this_boot),

@@ -67,14 +67,34 @@ static void a_copy_is_what_half_a_ring_can_hold_at_the_rate(void **state) {
   }
 }
 
-static void a_board_has_the_kernels_own_callers_besides(void **state) {
+static void samples_of_the_kernel_begin_with_its_own_callers(void **state) {
   (void)state;
-  struct perf_event_attr board;
-  perf_attr_fill_board(&board, PERIOD_NS);
-  perf_attr_ask(&board, PERF_CONTENT_CHAIN_COPY);
-  assert_true(board.sample_type & PERF_SAMPLE_CALLCHAIN);
-  assert_true(board.sample_type & PERF_SAMPLE_STACK_USER);
-  assert_true(board.exclude_callchain_user && !board.exclude_callchain_kernel);
+  const enum perf_content callers[] = {PERF_CONTENT_CHAIN, PERF_CONTENT_PAIR, PERF_CONTENT_COPY,
+                                       PERF_CONTENT_PC};
+  for (size_t i = 0; i < sizeof callers / sizeof *callers; i++) {
+    struct perf_event_attr attr;
+    perf_attr_fill(&attr, PERIOD_NS);
+    perf_attr_ask(&attr, callers[i] | PERF_CONTENT_KERNEL);
+    assert_true(attr.sample_type & PERF_SAMPLE_CALLCHAIN);
+    assert_false(attr.exclude_kernel || attr.exclude_callchain_kernel);
+    assert_true(attr.exclude_hv);
+    assert_int_equal(attr.exclude_callchain_user, callers[i] != PERF_CONTENT_CHAIN);
+    assert_int_equal((attr.sample_type & PERF_SAMPLE_STACK_USER) != 0,
+                     callers[i] == PERF_CONTENT_COPY ||
+                         (callers[i] == PERF_CONTENT_PAIR && perf_regs.lr == PERF_REGS_NO_LR));
+    assert_int_equal(perf_content_callers(callers[i] | PERF_CONTENT_KERNEL), callers[i]);
+  }
+}
+
+/* A caller that may not see the kernel is refused by the kernel itself. */
+static void the_kernel_is_sampled_by_who_may_see_it(void **state) {
+  (void)state;
+  struct perf_event_attr attr;
+  perf_attr_fill(&attr, PERIOD_NS);
+  perf_attr_ask(&attr, PERF_CONTENT_COPY | PERF_CONTENT_KERNEL);
+  int fd = perf_attr_open(&attr, 0, -1);
+  assert_int_equal(perf_attr_may_see_kernel(), fd >= 0);
+  if (fd >= 0) close(fd);
 }
 
 static void what_a_walk_begins_with_has_each_register_once(void **state) {
@@ -121,7 +141,9 @@ static void a_target_is_redirected_into_an_anchors_ring(void **state) {
   if (anchor < 0) skip(); /* this machine allows no events at all */
   void *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, anchor, 0);
   assert_true(ring != MAP_FAILED);
-  for (int content = PERF_CONTENT_CHAIN; content <= PERF_CONTENT_PC; content++) {
+  int most = PERF_CONTENT_PC | (perf_attr_may_see_kernel() ? PERF_CONTENT_KERNEL : 0);
+  for (int content = PERF_CONTENT_CHAIN; content <= most; content++) {
+    if (perf_content_callers((uint32_t)content) > PERF_CONTENT_PC) continue;
     perf_attr_fill(&attr, PERIOD_NS);
     perf_attr_ask(&attr, (enum perf_content)content);
     int target = perf_attr_open(&attr, 0, 0);
@@ -139,7 +161,8 @@ int main(void) {
       cmocka_unit_test(a_target_is_sampled_from_its_exec_in_user_mode_with_all_it_starts),
       cmocka_unit_test(a_pair_is_asked_for_instead_of_a_chain),
       cmocka_unit_test(a_copy_is_what_half_a_ring_can_hold_at_the_rate),
-      cmocka_unit_test(a_board_has_the_kernels_own_callers_besides),
+      cmocka_unit_test(samples_of_the_kernel_begin_with_its_own_callers),
+      cmocka_unit_test(the_kernel_is_sampled_by_who_may_see_it),
       cmocka_unit_test(what_a_walk_begins_with_has_each_register_once),
       cmocka_unit_test(the_ends_of_tasks_are_told_on_all_cpus_in_records_of_one_size),
       cmocka_unit_test(a_target_is_redirected_into_an_anchors_ring),

@@ -122,7 +122,7 @@ static const struct perf_form stack_form = {PERF_CONTENT_PAIR, &with_stack, NULL
 static const struct perf_walk_regs walked = {
     .mask = 31, .count = 5, .pc = 3, .sp = 2, .lr = 4, .tracked = {0, 1}};
 static const struct perf_form copy_form = {PERF_CONTENT_COPY, NULL, &walked};
-static const struct perf_form board_form = {PERF_CONTENT_CHAIN_COPY, NULL, &walked};
+static const struct perf_form board_form = {PERF_CONTENT_COPY | PERF_CONTENT_KERNEL, NULL, &walked};
 static const struct perf_form pc_form = {PERF_CONTENT_PC, NULL, NULL};
 
 /* Up to the registers' abi and ABI_WORDS of them. */
@@ -281,6 +281,58 @@ static void a_copy_follows_the_chain_of_the_kernels_part(void **state) {
   assert_int_equal(record.sample.kernel_depth, 2);
   assert_int_equal(record.sample.copy.pc, 0x4000);
   assert_int_equal(record.sample.copy.stack.len, 16);
+}
+
+static const struct perf_form kernel_stack_form = {PERF_CONTENT_PAIR | PERF_CONTENT_KERNEL,
+                                                   &with_stack, NULL};
+static const struct perf_form kernel_pc_form = {PERF_CONTENT_PC | PERF_CONTENT_KERNEL, NULL, NULL};
+
+/* The kernel's callers as far as they go: two, or none of a sample in the program. */
+static void put_kernel_chain(struct writer *w, bool is_in_kernel) {
+  put_sample(w, is_in_kernel ? 3 : 0, 0);
+  if (!is_in_kernel) return;
+  put_u64(w, (uint64_t)PERF_CONTEXT_KERNEL);
+  put_u64(w, 0xffffffff81000010);
+  put_u64(w, 0xffffffff81000020);
+}
+
+/* The pair's own words of stack, 0xabc0 the first. */
+static void put_pair_content(struct writer *w) {
+  put_u64(w, PERF_SAMPLE_REGS_ABI_64);
+  put_u64(w, 0x4000);
+  put_u64(w, 8);
+  put_u64(w, 0xabc0);
+  put_u64(w, 8);
+}
+
+static void a_pair_in_the_kernel_is_a_lone_pc(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  for (unsigned is_in_kernel = 0; is_in_kernel < 2; is_in_kernel++) {
+    put_kernel_chain(&w, is_in_kernel != 0);
+    put_pair_content(&w);
+    struct span bytes = end(&w, PERF_RECORD_SAMPLE, 0);
+    assert_int_equal(perf_record_decode(bytes, &kernel_stack_form, &record), 0);
+    assert_int_equal(record.sample.kernel_depth, is_in_kernel);
+    assert_int_equal(record.sample.depth, is_in_kernel ? 1 : 2);
+    assert_int_equal(record.sample.pc[0], is_in_kernel ? 0xffffffff81000010 : 0x4000);
+    if (!is_in_kernel) assert_int_equal(record.sample.pc[1], 0xabc0);
+  }
+}
+
+static void a_pc_in_the_kernel_is_told_from_the_programs(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  for (unsigned is_in_kernel = 0; is_in_kernel < 2; is_in_kernel++) {
+    put_kernel_chain(&w, is_in_kernel != 0);
+    assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &kernel_pc_form, &record),
+                     0);
+    assert_int_equal(record.sample.depth, 1);
+    assert_int_equal(record.sample.kernel_depth, is_in_kernel);
+    assert_int_equal(record.sample.pc[0], is_in_kernel ? 0xffffffff81000010 : 0x4000);
+  }
 }
 
 static void a_copy_that_does_not_fit_its_record_is_refused(void **state) {
@@ -496,6 +548,8 @@ int main(void) {
       cmocka_unit_test(words_of_four_bytes_are_told),
       cmocka_unit_test(a_kernel_thread_has_nothing_to_copy),
       cmocka_unit_test(a_copy_follows_the_chain_of_the_kernels_part),
+      cmocka_unit_test(a_pair_in_the_kernel_is_a_lone_pc),
+      cmocka_unit_test(a_pc_in_the_kernel_is_told_from_the_programs),
       cmocka_unit_test(a_copy_that_does_not_fit_its_record_is_refused),
       cmocka_unit_test(a_sample_without_callers_is_its_pc),
       cmocka_unit_test(a_chain_longer_than_its_record_is_refused),

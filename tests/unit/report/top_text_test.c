@@ -176,20 +176,32 @@ static void rates_are_written_out(void **state) {
   end(&world);
 }
 
-static void much_of_the_kernel_has_a_way_to_see_it(void **state) {
+/* What is printed of COUNT samples of [kernel] that weigh WEIGHT ms, and NAMED ms of a function of
+   the kernel, beside 100 ms of the program; starts WORLD anew. */
+static const char *print_kernel(struct world *world, uint64_t count, uint64_t weight,
+                                uint64_t named) {
+  const struct batch_module kernel = {
+      .id = span_of("\2", 1), .path = "[kernel]", .kind = MODULE_ELF};
+  end(world);
+  begin(world);
+  target(world, "perf", 100000, 10);
+  add(world, "/bin/tool", 10, 100);
+  if (weight > 0) add(world, "[kernel]", count, weight);
+  if (named > 0)
+    assert_int_equal(profile_add_leaf(&world->profile, &kernel, 0x20, 1, named * 1000000), 0);
+  return print(world, false);
+}
+
+static void a_kernel_of_one_row_has_a_way_to_see_its_functions(void **state) {
   struct world world;
   (void)state;
   begin(&world);
-  target(&world, "perf", 100000, 10);
-  add(&world, "/bin/tool", 10, 100);
-  add(&world, "[kernel]", 0, 40);
-  assert_null(strstr(print(&world, false), "--system"));
-  end(&world);
-  begin(&world);
-  target(&world, "perf", 100000, 10);
-  add(&world, "/bin/tool", 10, 100);
-  add(&world, "[kernel]", 0, 500);
-  assert_says(print(&world, false), "\n[kernel]: by function with fleetprofd --system ");
+  assert_null(strstr(print_kernel(&world, 0, 9, 0), "\n[kernel]: "));   /* too little */
+  assert_null(strstr(print_kernel(&world, 0, 50, 10), "\n[kernel]: ")); /* there is nothing more */
+  assert_null(strstr(print_kernel(&world, 0, 0, 90), "\n[kernel]: "));
+  assert_says(print_kernel(&world, 0, 50, 0),
+              "\n[kernel]: the kernel's functions were not sampled");
+  assert_says(print_kernel(&world, 5, 50, 0), "\n[kernel]: the kernel's functions have no names");
   end(&world);
 }
 
@@ -373,7 +385,7 @@ int main(void) {
       cmocka_unit_test(why_nothing_was_sampled_is_said),
       cmocka_unit_test(processes_too_short_for_the_rate_are_told_what_helps),
       cmocka_unit_test(rates_are_written_out),
-      cmocka_unit_test(much_of_the_kernel_has_a_way_to_see_it),
+      cmocka_unit_test(a_kernel_of_one_row_has_a_way_to_see_its_functions),
       cmocka_unit_test(a_colour_that_was_not_begun_is_not_ended),
       cmocka_unit_test(a_difference_is_headed_by_its_files),
       cmocka_unit_test(why_an_unclear_row_is_unclear_is_said_where_it_is_shown),

@@ -126,11 +126,12 @@ static void it_is_asked_of_what_is_there_alone(void **state) {
   struct profile_module gone = here, rebuilt = here, of_no_file = here;
   gone.path = "/no/such/tool";
   rebuilt.id = span_of("\xab\xcd", 2);
-  of_no_file.path = "[vdso]";
+  of_no_file.path = "[kernel]";
   assert_true(translator_can_read(&by_path, &here));
   assert_false(translator_can_read(&by_path, &gone));
   assert_false(translator_can_read(&by_path, &rebuilt));
-  assert_true(translator_can_read(&by_path, &of_no_file));
+  assert_false(translator_can_read(&by_path, &of_no_file));
+  assert_true(translator_can_read(&by_id, &of_no_file));
   assert_true(translator_can_read(&by_id, &gone));
   assert_true(translator_can_read(&by_itself, &rebuilt));
   static const char *const by_bare_path[] = {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* On whose processes a daemon for all opens perf events; needs root and a kernel with perf. */
+#include "intake/perf_attr.h"
+#include "intake/unwind_choice.h"
 #include "proc/proc_stat.h"
 #include "targets/perf_admission.h"
 
@@ -8,6 +10,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -109,6 +112,24 @@ static void another_process_of_the_same_number_gets_none(void **state) {
   assert_non_null(perf_admission_open(&rings, &held, fds)); /* it is gone */
 }
 
+static long paranoid(void) {
+  long value = 2;
+  FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+  if (file == NULL || fscanf(file, "%ld", &value) != 1) value = 2;
+  if (file != NULL) fclose(file);
+  return value;
+}
+
+static void the_daemons_rights_show_a_user_no_more_of_the_kernel(void **state) {
+  (void)state;
+  bool may_see = perf_attr_may_see_kernel();
+  uint32_t own = perf_admission_content(geteuid(), false, UNWIND_CHOICE_CFI);
+  uint32_t his = perf_admission_content(HIM, false, UNWIND_CHOICE_CFI);
+  assert_int_equal((own & PERF_CONTENT_KERNEL) != 0, may_see);
+  assert_int_equal((his & PERF_CONTENT_KERNEL) != 0, may_see && paranoid() <= 1);
+  assert_int_equal(perf_content_callers(his), perf_content_callers(own));
+}
+
 static int open_rings(void **state) {
   (void)state;
   perf_rings_open(&rings);
@@ -126,6 +147,7 @@ int main(void) {
       cmocka_unit_test(a_users_program_gets_events_that_fit_the_rings),
       cmocka_unit_test(a_program_with_more_rights_than_its_user_gets_none),
       cmocka_unit_test(another_process_of_the_same_number_gets_none),
+      cmocka_unit_test(the_daemons_rights_show_a_user_no_more_of_the_kernel),
   };
   if (geteuid() != 0 || access("/proc/sys/kernel/perf_event_paranoid", F_OK) != 0) return 0;
   return cmocka_run_group_tests(tests, open_rings, close_rings);

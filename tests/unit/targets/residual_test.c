@@ -20,6 +20,21 @@ static void what_samples_do_not_show_is_kernel_time_first(void **state) {
   assert_int_equal(step.kernel_ns + step.rest_ns, 0);
 }
 
+static void kernel_time_that_samples_show_is_not_reported_again(void **state) {
+  (void)state;
+  struct residual residual = {
+      .total_ns = 1000, .kernel_ns = 400, .sampled_ns = 900, .sampled_kernel_ns = 370};
+  struct residual_step step;
+  residual_next(&residual, 0, &step);
+  assert_int_equal(step.kernel_ns, 30);
+  assert_int_equal(step.rest_ns, 70);
+  residual.total_ns = 1100;
+  residual.sampled_kernel_ns = 500; /* chance gave the kernel more than the clocks did */
+  residual_next(&residual, 0, &step);
+  assert_int_equal(step.kernel_ns, 0);
+  assert_int_equal(step.rest_ns, 100);
+}
+
 static void kernel_time_never_exceeds_what_is_missing(void **state) {
   (void)state;
   struct residual residual = {.total_ns = 1000, .kernel_ns = 400, .sampled_ns = 900};
@@ -121,6 +136,7 @@ static void an_ended_process_has_the_trees_share_of_kernel_time(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_samples_do_not_show_is_kernel_time_first),
+      cmocka_unit_test(kernel_time_that_samples_show_is_not_reported_again),
       cmocka_unit_test(kernel_time_never_exceeds_what_is_missing),
       cmocka_unit_test(more_samples_than_time_are_waited_out),
       cmocka_unit_test(what_may_yet_be_sampled_is_held_back_until_the_end),

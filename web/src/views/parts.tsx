@@ -50,6 +50,7 @@ export function SummaryFigures({ of }: { of: Summary }) {
     <Figures rows={[["Total", seconds(of.total)], ["Samples", count(of.samples)], ["Lost", lossText(of.loss)]]} />
     {(of.marks ?? []).map((mark) =>
       <p class="notice">{shown(mark.service)}: {words(mark.mark)} {shown(mark.certainty)}: {shown(mark.meaning)}</p>)}
+    {of.kernel_hint && <p class="notice">[kernel]: {shown(of.kernel_hint)}</p>}
   </>;
 }
 
