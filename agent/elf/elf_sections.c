@@ -160,7 +160,8 @@ static void look_at(const struct source *source, const struct section *section,
     ret->has_functions = has_functions(source, section);
   else if (section->type == SHT_PROGBITS && is_named(source, section, ".gnu_debuglink"))
     read_debuglink(source, section, ret);
-  else if (section->type == SHT_PROGBITS && is_named(source, section, ".debug_info"))
+  else if (section->type == SHT_PROGBITS &&
+           (is_named(source, section, ".debug_info") || is_named(source, section, ".zdebug_info")))
     ret->has_dwarf = true;
 }
 

@@ -39,6 +39,7 @@ struct dwarf_file {
   Elf *alternate_elf; /* the file that .gnu_debugaltlink leads to; or NULL, as the next one */
   Dwarf *alternate;
   struct dwarf_splits *splits; /* .dwo and .dwp files; or NULL */
+  struct elf_packed packed;
   struct code_range *code;
   size_t code_count;
   struct dwarf_scopes scopes; /* has texts that symbols borrow */
@@ -50,7 +51,6 @@ struct reader {
   struct dwarf_context context;
   bool is_object;
   struct span alternate_id; /* of the file that .gnu_debugaltlink leads to; empty: there is none */
-  uint64_t unpacked_bytes;  /* of compressed sections so far */
   char *why;
   size_t why_len;
 };
@@ -68,6 +68,7 @@ void dwarf_file_close(struct dwarf_file *file) {
   if (file->elf != NULL) elf_end(file->elf);
   if (file->alternate_elf != NULL) elf_end(file->alternate_elf);
   dwarf_splits_close(file->splits);
+  elf_packed_fini(&file->packed);
   dwarf_scopes_fini(&file->scopes);
   free(file->code);
   free(file);
@@ -163,11 +164,12 @@ static int read_sections(struct reader *reader) {
 static void try_alternate(struct reader *reader, struct span image, struct span id) {
   struct dwarf_file *file = reader->file;
   const void *bytes;
+  char why[128];
   Elf *elf = elf_memory((char *)(uintptr_t)image.data, image.len);
   if (elf == NULL) return;
   ssize_t len = dwelf_elf_gnu_build_id(elf, &bytes);
   bool is_wanted = len > 0 && span_is_equal(span_of(bytes, (size_t)len), id);
-  if (is_wanted && elf_packed_check(elf, &reader->unpacked_bytes) == 0)
+  if (is_wanted && elf_packed_open(&file->packed, elf, why, sizeof why) == 0)
     file->alternate = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
   if (file->alternate == NULL) {
     elf_end(elf);
@@ -214,7 +216,7 @@ static int read_split(struct reader *reader, Dwarf_Die *skeleton) {
   int error = 0;
   if (file->splits == NULL)
     error = dwarf_splits_open(reader->input->supplements, reader->input->supplement_count,
-                              &reader->unpacked_bytes, &file->splits);
+                              &file->packed, &file->splits);
   if (error == 0) error = split_unit_open(file->splits, file->elf, skeleton, &unit);
   if (error == -ENOENT) context->split++;
   if (error == -EBADMSG) context->malformed++;
@@ -307,7 +309,8 @@ static int read_file(struct reader *reader) {
   struct span image = reader->input->image;
   reader->file->elf = elf_memory((char *)(uintptr_t)image.data, image.len);
   if (reader->file->elf == NULL) return -EBADMSG;
-  int error = elf_packed_check(reader->file->elf, &reader->unpacked_bytes);
+  int error =
+      elf_packed_open(&reader->file->packed, reader->file->elf, reader->why, reader->why_len);
   if (error == 0) error = prepare_object(reader);
   if (error == 0) error = read_sections(reader);
   if (error == 0) error = read_units(reader);

@@ -55,7 +55,10 @@ static struct span section_bytes(Elf *elf, const char *name) {
     GElf_Shdr section;
     if (gelf_getshdr(scn, &section) == NULL) break;
     const char *text = elf_strptr(elf, names, section.sh_name);
-    if (text == NULL || strcmp(text, name) != 0 || section.sh_type == SHT_NOBITS) continue;
+    bool is_old = text != NULL && strncmp(text, ".z", 2) == 0 && strcmp(text + 2, name + 1) == 0;
+    if (text == NULL || section.sh_type == SHT_NOBITS) continue;
+    if (!is_old && strcmp(text, name) != 0) continue;
+    if (is_old) elf_compress_gnu(scn, 0, 0); /* fails where that was done before */
     if ((section.sh_flags & SHF_COMPRESSED) != 0 && elf_compress(scn, 0, 0) < 0) break;
     Elf_Data *bytes = elf_rawdata(scn, NULL);
     if (bytes == NULL || bytes->d_buf == NULL) break;
@@ -93,12 +96,13 @@ static int note_units(struct dwarf_splits *splits, struct split_file *file) {
   return error;
 }
 
-static int open_file(struct dwarf_splits *splits, struct span image, uint64_t *unpacked_bytes) {
+static int open_file(struct dwarf_splits *splits, struct span image, struct elf_packed *packed) {
+  char why[128];
   struct split_file *file = &splits->files[splits->count];
   *file = (struct split_file){.elf = elf_memory((char *)(uintptr_t)image.data, image.len)};
   if (file->elf == NULL) return 0;
   bool is_good =
-      elf_kind(file->elf) == ELF_K_ELF && elf_packed_check(file->elf, unpacked_bytes) == 0;
+      elf_kind(file->elf) == ELF_K_ELF && elf_packed_open(packed, file->elf, why, sizeof why) == 0;
   for (unsigned i = INFO; is_good && i <= STR; i++) {
     char name[32];
     snprintf(name, sizeof name, "%s.dwo", part_names[i]);
@@ -113,14 +117,14 @@ static int open_file(struct dwarf_splits *splits, struct span image, uint64_t *u
   return file->index.len == 0 ? note_units(splits, file) : 0;
 }
 
-int dwarf_splits_open(const struct span *supplements, uint32_t count, uint64_t *unpacked_bytes,
+int dwarf_splits_open(const struct span *supplements, uint32_t count, struct elf_packed *packed,
                       struct dwarf_splits **ret) {
   struct dwarf_splits *splits = calloc(1, sizeof *splits);
   if (splits == NULL) return -ENOMEM;
   splits->files = calloc(count > 0 ? count : 1, sizeof *splits->files);
   int error = splits->files == NULL ? -ENOMEM : 0;
   for (uint32_t i = 0; error == 0 && i < count; i++)
-    error = open_file(splits, supplements[i], unpacked_bytes);
+    error = open_file(splits, supplements[i], packed);
   if (error != 0) {
     dwarf_splits_close(splits);
     return error;

@@ -122,6 +122,18 @@ static void units_in_dwo_files_say_what_whole_ones_do(void **state) {
   }
 }
 
+static void compressed_dwo_files_say_what_whole_units_do(void **state) {
+  static const char *const forms[] = {"zlib", "zlib-gnu", "zstd"};
+  (void)state;
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    if (strcmp(forms[i], "zstd") == 0 && system("objcopy --help | grep -q zstd") != 0) continue;
+    compile("cc", "-gdwarf-5");
+    fixture_run("for x in a.dwo b.dwo split.so; do objcopy --compress-debug-sections=%s $x; done",
+                forms[i]);
+    expect_the_same("split.so a.dwo b.dwo");
+  }
+}
+
 static void clang_splits_otherwise_and_says_the_same(void **state) {
   (void)state;
   if (!has_command("clang")) skip();
@@ -166,6 +178,7 @@ static int set_up(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(units_in_dwo_files_say_what_whole_ones_do),
+      cmocka_unit_test(compressed_dwo_files_say_what_whole_units_do),
       cmocka_unit_test(clang_splits_otherwise_and_says_the_same),
       cmocka_unit_test(units_in_a_dwp_file_say_what_whole_ones_do),
       cmocka_unit_test(a_unit_that_is_not_here_is_told),
