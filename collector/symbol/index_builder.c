@@ -136,9 +136,10 @@ static int read_symbols(struct making *making, char *why, size_t why_len) {
 static void read_dwarf(struct making *making, char *why, size_t why_len) {
   uint32_t symbol_count = making->set.count;
   struct dwarf_input input = {making->input->file, making->input->supplements,
-                              making->input->supplement_count};
+                              making->input->supplement_count, making->input->missing};
   int error = dwarf_file_read(&input, &making->names, &making->source, &making->set, &making->dwarf,
                               why, why_len);
+  if (error == 0) making->summary.missing_units = dwarf_file_missing(making->dwarf);
   making->summary.is_from_dwarf = error == 0 && making->source.run_count > 0;
   if (error == 0 && !making->summary.is_from_dwarf && why[0] == '\0')
     snprintf(why, why_len, "its debug information tells of no function");
