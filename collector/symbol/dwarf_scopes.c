@@ -201,20 +201,36 @@ static int add_name(struct dwarf_scopes *scopes, const void *place,
   return table_add(&scopes->by_place, (uintptr_t)place, scopes->count++);
 }
 
+static struct scoped_class *class_of(const struct dwarf_scopes *scopes, const Dwarf_Die *class) {
+  uint32_t cursor, at = table_find(&scopes->by_class, (uintptr_t) class->addr, &cursor);
+  return at != TABLE_NONE ? &scopes->classes[at] : NULL;
+}
+
 static bool find_class(void *context, const Dwarf_Die *class, const char **ret_around,
                        const char **ret_whole) {
-  const struct dwarf_scopes *scopes = context;
-  uint32_t cursor, at = table_find(&scopes->by_class, (uintptr_t) class->addr, &cursor);
-  if (at == TABLE_NONE) return false;
-  *ret_around = scopes->classes[at].around;
-  *ret_whole = scopes->classes[at].whole;
+  const struct scoped_class *known = class_of(context, class);
+  if (known == NULL || known->around == NULL) return false;
+  *ret_around = known->around;
+  *ret_whole = known->whole;
   return true;
+}
+
+/* Keeps what CLASS is called: templates of many are made of few. */
+static void keep_class(void *context, const Dwarf_Die *class, struct span text) {
+  struct dwarf_scopes *scopes = context;
+  struct scoped_class *known = class_of(scopes, class);
+  if (known == NULL) return;
+  if (text.len > 0)
+    known->whole = join(scopes, "", text, "::");
+  else if (scopes->is_walked) /* else what it is made of may come behind it */
+    known->around = NULL;
 }
 
 /* What stands behind the name of the function of ENTRY, which other files cannot see; NULL: not
    told.  What they can see without a linkage name is C's. */
 static const char *signature_of(struct dwarf_scopes *scopes, Dwarf_Die *entry) {
-  const struct dwarf_classes classes = {find_class, scopes}; /* those that were read so far */
+  const struct dwarf_classes classes = {find_class, keep_class,
+                                        scopes}; /* those that were read so far */
   struct buf text = {0};
   const char *signature = NULL;
   bool is_const;
@@ -319,7 +335,7 @@ static bool find_call(Dwarf_Die *class, Dwarf_Die *ret, bool *ret_is_one) {
    for. */
 static void print_kind(struct scope_walk *walk, Dwarf_Die *class, struct buf *ret,
                        struct span *ret_numbered) {
-  const struct dwarf_classes classes = {find_class, walk->scopes};
+  const struct dwarf_classes classes = {find_class, keep_class, walk->scopes};
   Dwarf_Die call;
   bool is_one = false, is_const;
   bool is_lambda = find_call(class, &call, &is_one);
@@ -387,7 +403,9 @@ static const char *enter_class(struct scope_walk *walk, struct scope_level *leve
     class.around = outside.scope;
     inside = enter(walk, &outside, name);
   }
-  note_class(walk->scopes, level->entry.addr, &class);
+  /* One that stands for a class in a unit of types does not say what is around that. */
+  if (!dwarf_hasattr(&level->entry, DW_AT_signature))
+    note_class(walk->scopes, level->entry.addr, &class);
   return inside;
 }
 
@@ -451,6 +469,7 @@ int dwarf_scopes_read(struct dwarf_scopes *scopes, const struct symbol_set *set,
   if (!scopes->has_symbols) error = list_symbols(&walk);
   table_clear(&scopes->by_class);
   scopes->class_count = 0;
+  scopes->is_walked = false;
   table_clear(&scopes->by_kind);
   scopes->kind_count = 0;
   levels[0] = (struct scope_level){.scope = ""};
@@ -465,12 +484,13 @@ int dwarf_scopes_read(struct dwarf_scopes *scopes, const struct symbol_set *set,
     else
       count = go_on(levels, count);
   }
+  scopes->is_walked = true;
   return error;
 }
 
 /* Puts together the name of a template, or of what is in one; NULL where that cannot be told. */
 static const char *whole_name(struct dwarf_scopes *scopes, struct scoped_name *name) {
-  const struct dwarf_classes classes = {find_class, scopes};
+  const struct dwarf_classes classes = {find_class, keep_class, scopes};
   struct buf around = {0}, text = {0};
   bool is_told = !name->has_class || dwarf_signature_print_class(&classes, &name->class, &around);
   if (name->has_class)

@@ -28,6 +28,7 @@ struct dwarf_scopes {
   struct table by_class; /* place of a class of the unit -> what is around it */
   struct scoped_class *classes;
   uint32_t class_count, class_room;
+  bool is_walked;       /* all classes of the unit are known */
   struct table by_kind; /* of what has no name, and what is around it, in one unit -> */
   uint32_t *numbers;    /* how many there were so far */
   uint32_t kind_count, kind_room;

@@ -281,8 +281,12 @@ bool dwarf_signature_print_class(const struct dwarf_classes *classes, const Dwar
   if (!classes->find(classes->context, class, &around, &whole)) return false;
   if (whole != NULL) buf_append(ret, whole, strlen(whole) - strlen("::"));
   if (whole != NULL) return true;
+  size_t before = ret->len;
   buf_append_string(ret, around);
-  return append_with_arguments(classes, &entry, ret, &is_template);
+  bool is_told = append_with_arguments(classes, &entry, ret, &is_template);
+  size_t len = is_told && !ret->failed ? ret->len - before : 0;
+  classes->keep(classes->context, class, span_of(ret->data + before, len));
+  return is_told;
 }
 
 bool dwarf_signature_print_function(const struct dwarf_classes *classes, const char *around,

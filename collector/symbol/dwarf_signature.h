@@ -4,7 +4,7 @@
 #ifndef SYMBOL_DWARF_SIGNATURE_H
 #define SYMBOL_DWARF_SIGNATURE_H
 
-#include <stdbool.h>
+#include "common/span.h"
 
 #include <elfutils/libdw.h>
 
@@ -13,10 +13,12 @@ struct buf;
 enum { SIGNATURE_CHILDREN_MAX = 1024 }; /* of an entry that are looked at */
 
 /* What is around classes.  FIND tells it of CLASS, each part with "::" behind it, or in RET_WHOLE
-   what a class without a name is called, the same way; it returns false where that is not known. */
+   what CLASS is called with that, the same way; it returns false where that is not known.  KEEP is
+   told what was found out, TEXT being empty where CLASS cannot be told. */
 struct dwarf_classes {
   bool (*find)(void *context, const Dwarf_Die *class, const char **ret_around,
                const char **ret_whole);
+  void (*keep)(void *context, const Dwarf_Die *class, struct span text);
   void *context;
 };
 
