@@ -24,6 +24,7 @@ static const double worth_a_word = 0.01; /* of all */
 
 struct nameless {
   uint64_t *weights; /* of each module */
+  uint64_t *all;     /* of each module, with names or without */
   bool is_all_told;
 };
 
@@ -61,17 +62,37 @@ static void tell(const struct profile *profile, uint32_t index, struct namer *na
             module->path, percent, is_here ? "its file is stripped" : why, hint);
 }
 
+/* Where the debug information of a module is not whole, its names are good and less is known. */
+static void tell_lacks(const struct profile *profile, const struct namer *namer,
+                       const struct nameless *nameless) {
+  for (uint32_t i = 0, told = 0; i < profile->module_count && told < TOLD_MAX; i++) {
+    const char *lacks = namer_lacks(namer, i);
+    double share = (double)nameless->all[i] / (double)profile->weight;
+    if (*lacks == '\0' || share < worth_a_word) continue;
+    fprintf(stderr, "fleetprof: report: %s: %.1f %% of all: %s\n", profile->modules[i].path,
+            100 * share, lacks);
+    told++;
+  }
+}
+
+static void nameless_fini(struct nameless *nameless) {
+  free(nameless->weights);
+  free(nameless->all);
+}
+
 void report_names_tell(const struct profile *profile, struct namer *namer,
                        const struct answer *names, bool is_all_told) {
   struct nameless nameless = {.is_all_told = is_all_told};
   nameless.weights = calloc(profile->module_count + 1, sizeof *nameless.weights);
-  if (nameless.weights == NULL || profile->weight == 0) {
-    free(nameless.weights);
+  nameless.all = calloc(profile->module_count + 1, sizeof *nameless.all);
+  if (nameless.weights == NULL || nameless.all == NULL || profile->weight == 0) {
+    nameless_fini(&nameless);
     return;
   }
   for (uint32_t i = 0; i < profile->frame_count; i++) {
     const struct profile_frame *frame = &profile->frames[i];
     if (profile->modules[frame->module].kind != MODULE_ELF) continue;
+    nameless.all[frame->module] += frame->weight;
     if (!has_name(profile, i, namer, names)) nameless.weights[frame->module] += frame->weight;
   }
   for (int told = 0; told < TOLD_MAX; told++) {
@@ -83,5 +104,6 @@ void report_names_tell(const struct profile *profile, struct namer *namer,
     tell(profile, heaviest, namer, &nameless);
     nameless.weights[heaviest] = 0;
   }
-  free(nameless.weights);
+  if (is_all_told) tell_lacks(profile, namer, &nameless);
+  nameless_fini(&nameless);
 }

@@ -11,7 +11,8 @@
 #include <errno.h>
 
 enum {
-  SECTIONS_MAX = 1024, /* -ffunction-sections multiplies them in objects, not in linked files */
+  SECTIONS_MAX =
+      16384, /* -ffunction-sections multiplies them in objects, which may hold .dwo sections */
   NOTE_BYTES_MAX = 1024,
   NAME_BYTES = 24, /* longer than any name that we look for */
   SYMBOLS_A_READ = 64,
@@ -125,6 +126,21 @@ static void read_debuglink(const struct source *source, const struct section *se
   if (memchr(name, '\0', len) != NULL) memcpy(ret->debuglink, name, sizeof name);
 }
 
+/* A name, and behind it the build-id of the file that is called so. */
+static void read_alternate(const struct source *source, const struct section *section,
+                           struct elf_sections *ret) {
+  uint8_t bytes[ELF_DEBUGLINK_BYTES + LIMIT_MODULE_ID_BYTES];
+  if (section->bytes > sizeof bytes) return;
+  size_t len = (size_t)section->bytes;
+  if (!source->read(source->context, section->offset, bytes, len)) return;
+  const uint8_t *end = memchr(bytes, '\0', len < ELF_DEBUGLINK_BYTES ? len : ELF_DEBUGLINK_BYTES);
+  size_t name_bytes = end != NULL ? (size_t)(end - bytes) + 1 : 0;
+  if (name_bytes <= 1 || name_bytes == len || len - name_bytes > sizeof ret->alternate_id) return;
+  memcpy(ret->alternate, bytes, name_bytes);
+  ret->alternate_id_bytes = (uint32_t)(len - name_bytes);
+  memcpy(ret->alternate_id, bytes + name_bytes, len - name_bytes);
+}
+
 static bool is_function(const struct source *source, const uint8_t *symbol) {
   if (source->is_64) {
     Elf64_Sym entry;
@@ -151,6 +167,20 @@ static bool has_functions(const struct source *source, const struct section *sec
   return false;
 }
 
+/* The sections that are found by their names. */
+static void look_at_name(const struct source *source, const struct section *section,
+                         struct elf_sections *ret) {
+  if (is_named(source, section, ".gnu_debuglink"))
+    read_debuglink(source, section, ret);
+  else if (is_named(source, section, ".gnu_debugaltlink"))
+    read_alternate(source, section, ret);
+  else if (is_named(source, section, ".debug_info") || is_named(source, section, ".zdebug_info"))
+    ret->has_dwarf = true;
+  else if (is_named(source, section, ".debug_info.dwo") ||
+           is_named(source, section, ".zdebug_info.dwo"))
+    ret->is_split = true;
+}
+
 static void look_at(const struct source *source, const struct section *section,
                     struct elf_sections *ret) {
   if (section->bytes == 0) return;
@@ -158,10 +188,8 @@ static void look_at(const struct source *source, const struct section *section,
     read_note(source, section, ret);
   else if (section->type == SHT_SYMTAB && !ret->has_functions)
     ret->has_functions = has_functions(source, section);
-  else if (section->type == SHT_PROGBITS && is_named(source, section, ".gnu_debuglink"))
-    read_debuglink(source, section, ret);
-  else if (section->type == SHT_PROGBITS && is_named(source, section, ".debug_info"))
-    ret->has_dwarf = true;
+  else if (section->type == SHT_PROGBITS)
+    look_at_name(source, section, ret);
 }
 
 int elf_sections_read(elf_read *read, void *context, struct elf_sections *ret) {

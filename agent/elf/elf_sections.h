@@ -14,6 +14,10 @@ struct elf_sections {
   char debuglink[ELF_DEBUGLINK_BYTES]; /* file name in .gnu_debuglink, or "" */
   bool has_functions;                  /* a .symtab that defines at least one function */
   bool has_dwarf;                      /* .debug_info with content */
+  bool is_split;                       /* a .dwo or .dwp file */
+  char alternate[ELF_DEBUGLINK_BYTES]; /* file name in .gnu_debugaltlink, or "", with: */
+  uint8_t alternate_id[LIMIT_MODULE_ID_BYTES];
+  uint32_t alternate_id_bytes;
 };
 
 /* Reads through READ.  Returns 0, or -EBADMSG when it is no ELF file of this machine's byte order,

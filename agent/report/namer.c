@@ -16,6 +16,7 @@
 
 #include "elf/debug_find.h"
 #include "elf/debug_folders.h"
+#include "elf/debug_supplements.h"
 #include "elf/module_file.h"
 #include "elf/other_roots.h"
 #include "symbol/index_file.h"
@@ -26,9 +27,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
+  ROOT_BYTES = 32,
+  MISSING_BYTES_MAX = 2 << 20,
   ROOM_STEP = 64,
   OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32,
   TWINS_MAX = 8, /* paths of one file that are tried: a program may be in a thousand containers */
@@ -37,7 +41,7 @@ enum {
 struct loaded {
   bool is_tried;
   int error;
-  char why[LIMIT_VALUE_BYTES];
+  char why[LIMIT_VALUE_BYTES]; /* with a file: what of its debug information is missing */
   struct index_file file;
 };
 
@@ -101,29 +105,79 @@ static int open_debug_file(const struct profile_module *module, const char *open
   return -ESTALE;
 }
 
-/* Looks for MODULE, which is not found here, where other processes have their files. */
-static int open_elsewhere(struct namer *namer, const struct profile_module *module) {
+/* Looks for MODULE, which is not found here, where other processes have their files: then ROOT is
+   theirs. */
+static int open_elsewhere(struct namer *namer, const struct profile_module *module,
+                          char root[ROOT_BYTES]) {
   char path[OPEN_PATH_BYTES], why[LIMIT_VALUE_BYTES];
   int fd = -ENOENT;
   if (module->path[0] != '/') return fd;
   if (!namer->has_roots) other_roots_find(&namer->roots);
   namer->has_roots = true;
   for (unsigned i = 0; i < namer->roots.count && fd < 0; i++) {
-    snprintf(path, sizeof path, "/proc/%d/root%s", (int)namer->roots.pids[i], module->path);
+    snprintf(root, ROOT_BYTES, "/proc/%d/root", (int)namer->roots.pids[i]);
+    snprintf(path, sizeof path, "%s%s", root, module->path);
     if (access(path, R_OK) == 0) fd = open_debug_file(module, path, why);
   }
   return fd;
 }
 
-/* Opens the file that names MODULE, wherever it is.  Returns the descriptor, or -errno and WHY. */
-static int open_any(struct namer *namer, const struct profile_module *module, char *why) {
+/* Opens the file that names MODULE, wherever it is, below ROOT.  Returns the descriptor, or -errno
+   and WHY. */
+static int open_any(struct namer *namer, const struct profile_module *module, char root[ROOT_BYTES],
+                    char *why) {
   struct debug_found found;
+  root[0] = '\0';
   if (namer->folders != NULL && debug_folders_find(namer->folders, module->id, &found) == 0)
     return found.fd;
   int fd = open_debug_file(module, "", why);
   if (fd >= 0) return fd;
-  int elsewhere = open_elsewhere(namer, module);
+  int elsewhere = open_elsewhere(namer, module, root);
   return elsewhere >= 0 ? elsewhere : fd;
+}
+
+/* Has a worker index the file of PROGRAM and what was FOUND with it; without that where it spoils
+   the file, or is too much at once. */
+static int index_with(struct namer *namer, const struct debug_program *program,
+                      struct debug_supplements *found, const int *missing, char *why) {
+  struct worker_job job = {.elf = program->fd,
+                           .depth = INDEX_ALL,
+                           .supplements = found->fds,
+                           .supplement_count = found->count,
+                           .missing = missing};
+  int index = nursery_index(namer->nursery, &job, why, LIMIT_VALUE_BYTES);
+  if (index >= 0 || found->count == 0) return index;
+  debug_supplements_close(found);
+  job.supplement_count = 0;
+  return nursery_index(namer->nursery, &job, why, LIMIT_VALUE_BYTES);
+}
+
+/* Looks for the .dwo files that a worker has listed in MISSING.  Returns how many there are. */
+static uint32_t add_missing(const struct debug_program *program, int missing,
+                            struct debug_supplements *found) {
+  uint32_t count = 0;
+  char *list = malloc(MISSING_BYTES_MAX);
+  ssize_t len = list != NULL && missing >= 0 ? pread(missing, list, MISSING_BYTES_MAX, 0) : 0;
+  if (len > 0) count = debug_supplements_add(program, span_of(list, (size_t)len), found);
+  free(list);
+  return count;
+}
+
+/* The same with all that is found on this machine. */
+static int index_program(struct namer *namer, const struct debug_program *program, char *why) {
+  struct debug_supplements found;
+  char better_why[LIMIT_VALUE_BYTES] = "";
+  int missing = memfd_create("missing-units", MFD_CLOEXEC), better = -ENOENT;
+  debug_supplements_find(program, &found);
+  int index = index_with(namer, program, &found, missing >= 0 ? &missing : NULL, why);
+  if (index >= 0 && add_missing(program, missing, &found) > 0)
+    better = index_with(namer, program, &found, NULL, better_why);
+  debug_supplements_close(&found);
+  if (missing >= 0) close(missing);
+  if (better < 0) return index;
+  close(index);
+  memcpy(why, better_why, LIMIT_VALUE_BYTES);
+  return better;
 }
 
 static int load_one(struct namer *namer, const struct profile_module *module,
@@ -133,9 +187,11 @@ static int load_one(struct namer *namer, const struct profile_module *module,
              "this installation has no lib/fleetprof/fleetprof-symbols");
     return -ENOENT;
   }
-  int elf = open_any(namer, module, loaded->why);
+  char root[ROOT_BYTES];
+  int elf = open_any(namer, module, root, loaded->why);
   if (elf < 0) return elf; /* and why */
-  int index = nursery_index(namer->nursery, elf, loaded->why, sizeof loaded->why);
+  const struct debug_program program = {elf, module->path, root, namer->folders};
+  int index = index_program(namer, &program, loaded->why);
   close(elf);
   if (index < 0) return index;
   int error = index_file_read(index, &loaded->file);
@@ -159,7 +215,8 @@ static int load(struct namer *namer, const struct profile_module *module, struct
     bool is_better = load_one(namer, twin, &other) == 0 && quality_of(&other) > quality_of(loaded);
     unload(is_better ? loaded : &other);
     if (!is_better) continue;
-    loaded->file = other.file;
+    *loaded = (struct loaded){.is_tried = true, .file = other.file};
+    memcpy(loaded->why, other.why, sizeof loaded->why);
     error = 0;
   }
   return error;
@@ -196,6 +253,10 @@ int namer_load(struct namer *namer, uint32_t index, const struct profile_module 
 const struct symbol_index *namer_symbols(const struct namer *namer, uint32_t index) {
   bool is_there = index < namer->room && namer->modules[index].file.bytes.data != NULL;
   return is_there ? &namer->modules[index].file.index : NULL;
+}
+
+const char *namer_lacks(const struct namer *namer, uint32_t index) {
+  return namer_symbols(namer, index) != NULL ? namer->modules[index].why : "";
 }
 
 int namer_chain(const struct namer *namer, uint32_t index, uint64_t address,

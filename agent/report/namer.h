@@ -34,6 +34,9 @@ int namer_load(struct namer *namer, uint32_t index, const struct profile_module 
 int namer_chain(const struct namer *namer, uint32_t index, uint64_t address,
                 struct symbol_frame *frames);
 
+/* What of the debug information of module INDEX, loaded before, could not be had, or "". */
+const char *namer_lacks(const struct namer *namer, uint32_t index);
+
 /* The symbols of module INDEX, or NULL; valid until namer_close. */
 const struct symbol_index *namer_symbols(const struct namer *namer, uint32_t index);
 

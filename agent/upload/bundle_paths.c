@@ -67,7 +67,9 @@ static int read_index(int fd, struct arena *arena, struct bundle_paths *ret) {
 int bundle_paths_read(struct bundle_reader *reader, int fd, struct arena *arena,
                       struct bundle_paths *ret, char *why, size_t why_len) {
   *why = '\0';
-  int index = nursery_index(reader->nursery, fd, why, why_len);
+  const struct worker_job job = {.elf = fd, .depth = INDEX_ALL};
+  int index = nursery_index(reader->nursery, &job, why, why_len);
+  if (index >= 0) *why = '\0'; /* paths of sources that it lacks are not asked for */
   int error = index < 0 ? index : read_index(index, arena, ret);
   if (index >= 0) close(index);
   if (error != 0 && *why == '\0') snprintf(why, why_len, "%s", strerror(-error));

@@ -276,7 +276,8 @@ static int make_deep(struct debug_store *store, struct nursery *nursery,
     error = make(nursery, file, &recipe, result, why);
   }
   if (error == 0 && why[0] == '\0' && lacks[0] == '\0')
-    memcpy(lacks, result->reply.reason, LIMIT_VALUE_BYTES);
+    snprintf(lacks, LIMIT_VALUE_BYTES, "%.*s%s", LIMIT_VALUE_BYTES - 48, result->reply.reason,
+             result->reply.missing_units > 0 ? "; upload it, or a .dwp, for this build-id" : "");
   return error;
 }
 

@@ -31,6 +31,7 @@ enum {
   UNITS_PER_HANDLE = 64,
   UNITS_MAX = 1 << 20,
   CODE_SECTIONS_MAX = 1 << 16,
+  MISSING_BYTES = 96,
 };
 
 struct dwarf_file {
@@ -39,9 +40,11 @@ struct dwarf_file {
   Elf *alternate_elf; /* the file that .gnu_debugaltlink leads to; or NULL, as the next one */
   Dwarf *alternate;
   struct dwarf_splits *splits; /* .dwo and .dwp files; or NULL */
+  struct elf_packed packed;
   struct code_range *code;
   size_t code_count;
   struct dwarf_scopes scopes; /* has texts that symbols borrow */
+  uint32_t missing_units;
 };
 
 struct reader {
@@ -49,8 +52,9 @@ struct reader {
   struct dwarf_file *file;
   struct dwarf_context context;
   bool is_object;
+  char missing[MISSING_BYTES]; /* the name of the first .dwo file that is not there, or its end */
+  const char *alternate_name;  /* of the file that .gnu_debugaltlink leads to, with: */
   struct span alternate_id; /* of the file that .gnu_debugaltlink leads to; empty: there is none */
-  uint64_t unpacked_bytes;  /* of compressed sections so far */
   char *why;
   size_t why_len;
 };
@@ -68,9 +72,14 @@ void dwarf_file_close(struct dwarf_file *file) {
   if (file->elf != NULL) elf_end(file->elf);
   if (file->alternate_elf != NULL) elf_end(file->alternate_elf);
   dwarf_splits_close(file->splits);
+  elf_packed_fini(&file->packed);
   dwarf_scopes_fini(&file->scopes);
   free(file->code);
   free(file);
+}
+
+uint32_t dwarf_file_missing(const struct dwarf_file *file) {
+  return file->missing_units;
 }
 
 const struct code_range *dwarf_context_find_code(const struct dwarf_context *context,
@@ -163,11 +172,12 @@ static int read_sections(struct reader *reader) {
 static void try_alternate(struct reader *reader, struct span image, struct span id) {
   struct dwarf_file *file = reader->file;
   const void *bytes;
+  char why[128];
   Elf *elf = elf_memory((char *)(uintptr_t)image.data, image.len);
   if (elf == NULL) return;
   ssize_t len = dwelf_elf_gnu_build_id(elf, &bytes);
   bool is_wanted = len > 0 && span_is_equal(span_of(bytes, (size_t)len), id);
-  if (is_wanted && elf_packed_check(elf, &reader->unpacked_bytes) == 0)
+  if (is_wanted && elf_packed_open(&file->packed, elf, why, sizeof why) == 0)
     file->alternate = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
   if (file->alternate == NULL) {
     elf_end(elf);
@@ -185,6 +195,7 @@ static void set_alternate(struct reader *reader) {
   ssize_t len = dwelf_dwarf_gnu_debugaltlink(file->dwarf, &name, &id);
   if (len <= 0) return;
   reader->alternate_id = span_of(id, (size_t)len);
+  reader->alternate_name = name;
   for (uint32_t i = 0; file->alternate == NULL && i < reader->input->supplement_count; i++)
     try_alternate(reader, reader->input->supplements[i], reader->alternate_id);
   dwarf_setalt(file->dwarf, file->alternate);
@@ -206,6 +217,31 @@ static int open_handle(struct reader *reader) {
   return 0;
 }
 
+/* TEXT, or as much of its end as there is room for. */
+static const char *end_of(const char *text, size_t room) {
+  size_t len = strlen(text);
+  return len > room ? text + len - room : text;
+}
+
+static const char *text_of(Dwarf_Die *unit, unsigned name, unsigned gnu_name) {
+  Dwarf_Attribute attribute;
+  const char *text = dwarf_formstring(dwarf_attr(unit, name, &attribute));
+  if (text == NULL) text = dwarf_formstring(dwarf_attr(unit, gnu_name, &attribute));
+  return text != NULL ? text : "";
+}
+
+/* The unit that SKELETON stands for is not here. */
+static void note_missing(struct reader *reader, Dwarf_Die *skeleton) {
+  struct buf *list = reader->input->missing;
+  const char *name = text_of(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+  const char *folder = text_of(skeleton, DW_AT_comp_dir, DW_AT_comp_dir);
+  if (reader->context.split++ == 0)
+    snprintf(reader->missing, sizeof reader->missing, "%s", end_of(name, MISSING_BYTES - 1));
+  if (list == NULL || reader->context.split > DWARF_MISSING_MAX) return;
+  buf_append(list, folder, strlen(folder) + 1);
+  buf_append(list, name, strlen(name) + 1);
+}
+
 /* Reads functions of the unit that SKELETON stands for, where it is here. */
 static int read_split(struct reader *reader, Dwarf_Die *skeleton) {
   struct dwarf_file *file = reader->file;
@@ -214,9 +250,9 @@ static int read_split(struct reader *reader, Dwarf_Die *skeleton) {
   int error = 0;
   if (file->splits == NULL)
     error = dwarf_splits_open(reader->input->supplements, reader->input->supplement_count,
-                              &reader->unpacked_bytes, &file->splits);
+                              &file->packed, &file->splits);
   if (error == 0) error = split_unit_open(file->splits, file->elf, skeleton, &unit);
-  if (error == -ENOENT) context->split++;
+  if (error == -ENOENT) note_missing(reader, skeleton);
   if (error == -EBADMSG) context->malformed++;
   if (error != 0) return error == -ENOMEM ? error : 0;
   dwarf_new_oom_handler(unit.dwarf, on_out_of_memory);
@@ -269,8 +305,9 @@ static int read_units(struct reader *reader) {
 static void say_whats_elsewhere(struct reader *reader) {
   struct span id = reader->alternate_id;
   int len = snprintf(reader->why, reader->why_len,
-                     "%u functions have their names in another file (.gnu_debugaltlink), build-id ",
-                     reader->context.nameless);
+                     "dwz: %s is not there, which %u functions have their names in "
+                     "(.gnu_debugaltlink), build-id ",
+                     end_of(reader->alternate_name, MISSING_BYTES), reader->context.nameless);
   if ((size_t)len < reader->why_len)
     hex_text_print(id, reader->why + len, reader->why_len - (size_t)len);
 }
@@ -279,11 +316,9 @@ static void say_whats_elsewhere(struct reader *reader) {
 static void say_what_is_missing(struct reader *reader) {
   const struct dwarf_context *context = &reader->context;
   if (context->split > 0)
-    snprintf(
-        reader->why, reader->why_len,
-        "functions of %u units are in .dwo files (split DWARF) that are not here; upload them, "
-        "or a .dwp of them, for this build-id",
-        context->split);
+    snprintf(reader->why, reader->why_len,
+             "split DWARF: %s is not there%s: functions of %u units are without inlined ones",
+             reader->missing, context->split > 1 ? ", nor are others" : "", context->split);
   else if (context->nameless > 0 && reader->alternate_id.len > 0 && reader->file->alternate == NULL)
     say_whats_elsewhere(reader);
   else if (context->nameless > 0 && reader->alternate_id.len > 0)
@@ -307,7 +342,8 @@ static int read_file(struct reader *reader) {
   struct span image = reader->input->image;
   reader->file->elf = elf_memory((char *)(uintptr_t)image.data, image.len);
   if (reader->file->elf == NULL) return -EBADMSG;
-  int error = elf_packed_check(reader->file->elf, &reader->unpacked_bytes);
+  int error =
+      elf_packed_open(&reader->file->packed, reader->file->elf, reader->why, reader->why_len);
   if (error == 0) error = prepare_object(reader);
   if (error == 0) error = read_sections(reader);
   if (error == 0) error = read_units(reader);
@@ -344,6 +380,7 @@ int dwarf_file_read(const struct dwarf_input *input, struct index_names *names,
     return error;
   }
   say_what_is_missing(&reader);
+  reader.file->missing_units = reader.context.split;
   *ret = reader.file;
   return 0;
 }

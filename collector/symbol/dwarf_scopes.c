@@ -13,8 +13,8 @@
 
    What has no name is numbered in what it is declared in, as in symbols: one more line above it
    makes it no other function.  What is around it and what it takes is told in a symbol's words as
-   far as debug information has them (dwarf_signature.h), so that a build in which it was inlined
-   everywhere calls it like one in which it was not.
+   far as debug information has them (dwarf_signature.h), with the arguments of templates, so that a
+   build in which it was inlined everywhere calls it like one in which it was not.
 
    A copy that the compiler made (`.constprop.0`) is the same function, so what follows a point is
    left out.  Instances, inlined or not, refer to the entry that has the name, and that is how all
@@ -37,14 +37,22 @@ enum { ENTRY_DEPTH_MAX = 512, REFERENCES_MAX = 16, NAMES_MAX = 4 << 20 };
 
 /* What is known of the function whose name is at a place. */
 struct scoped_name {
-  const char *scope;     /* what is around it, each part with "::" behind it; may be "" */
-  const char *symbol;    /* or NULL */
-  const char *signature; /* what stands behind its name then; or NULL */
+  const char *scope;      /* what is around it, each part with "::" behind it; may be "" */
+  const char *symbol;     /* or NULL */
+  const char *signature;  /* what stands behind its name then; or NULL */
+  const char *whole;      /* all of it, once it was put together; or NULL */
+  Dwarf_Die named, class; /* of a template or in one: where its name is, and its class, if any */
+  bool is_template, has_class;
+};
+
+struct scoped_class {
+  const char *around, *whole; /* as struct dwarf_classes tells it */
 };
 
 struct scope_walk {
   struct dwarf_scopes *scopes;
   const struct symbol_set *set;
+  bool numbers_all_lambdas; /* of a function together, whatever they take */
 };
 
 /* A function that entries stand in. */
@@ -58,6 +66,8 @@ struct scope_level {
   Dwarf_Die entry;
   const char *scope;
   struct outer_function function;
+  Dwarf_Die class; /* that entries stand in */
+  bool has_class;
 };
 
 void dwarf_scopes_fini(struct dwarf_scopes *scopes) {
@@ -65,6 +75,8 @@ void dwarf_scopes_fini(struct dwarf_scopes *scopes) {
   table_fini(&scopes->by_place);
   table_fini(&scopes->symbols);
   table_fini(&scopes->by_kind);
+  table_fini(&scopes->by_class);
+  free(scopes->classes);
   free(scopes->names);
   free(scopes->numbers);
   *scopes = (struct dwarf_scopes){0};
@@ -189,17 +201,55 @@ static int add_name(struct dwarf_scopes *scopes, const void *place,
   return table_add(&scopes->by_place, (uintptr_t)place, scopes->count++);
 }
 
+static struct scoped_class *class_of(const struct dwarf_scopes *scopes, const Dwarf_Die *class) {
+  uint32_t cursor, at = table_find(&scopes->by_class, (uintptr_t) class->addr, &cursor);
+  return at != TABLE_NONE ? &scopes->classes[at] : NULL;
+}
+
+static bool find_class(void *context, const Dwarf_Die *class, const char **ret_around,
+                       const char **ret_whole) {
+  const struct scoped_class *known = class_of(context, class);
+  if (known == NULL || known->around == NULL) return false;
+  *ret_around = known->around;
+  *ret_whole = known->whole;
+  return true;
+}
+
+/* Keeps what CLASS is called: templates of many are made of few. */
+static void keep_class(void *context, const Dwarf_Die *class, struct span text) {
+  struct dwarf_scopes *scopes = context;
+  struct scoped_class *known = class_of(scopes, class);
+  if (known == NULL) return;
+  if (text.len > 0)
+    known->whole = join(scopes, "", text, "::");
+  else if (scopes->is_walked) /* else what it is made of may come behind it */
+    known->around = NULL;
+}
+
 /* What stands behind the name of the function of ENTRY, which other files cannot see; NULL: not
    told.  What they can see without a linkage name is C's. */
 static const char *signature_of(struct dwarf_scopes *scopes, Dwarf_Die *entry) {
+  const struct dwarf_classes classes = {find_class, keep_class,
+                                        scopes}; /* those that were read so far */
   struct buf text = {0};
   const char *signature = NULL;
   bool is_const;
   if (dwarf_hasattr(entry, DW_AT_external)) return NULL;
-  if (dwarf_signature_print(entry, &text, &is_const) && !text.failed)
+  if (dwarf_signature_print(&classes, entry, &text, &is_const) && !text.failed)
     signature = join(scopes, "", buf_span(&text), is_const ? " const" : "");
   buf_fini(&text);
   return signature;
+}
+
+/* Notes of NAME what its arguments are told by, which may be entries that were not read yet. */
+static void note_template(const struct scope_level *level, Dwarf_Die *named,
+                          struct scoped_name *name) {
+  const char *text = string_of(named, DW_AT_name);
+  name->is_template =
+      (text != NULL && strchr(text, '<') != NULL) || strchr(name->scope, '<') != NULL;
+  name->named = *named;
+  name->class = level->class;
+  name->has_class = level->has_class;
 }
 
 /* Notes what is around the function of LEVEL and its symbol, where its name is.  INSIDE: what is
@@ -218,14 +268,17 @@ static int read_function(struct scope_walk *walk, struct scope_level *level,
   if (symbol.len > 0) name.symbol = join(scopes, "", symbol, "");
   if (known == TABLE_NONE && linkage == NULL && name.symbol == NULL && name.scope[0] != '\0')
     name.signature = signature_of(scopes, &named);
+  if (known == TABLE_NONE && linkage == NULL && name.symbol == NULL)
+    note_template(level, &named, &name);
   if (known != TABLE_NONE)
     scopes->names[known] = name;
-  else if (name.scope[0] != '\0' || name.symbol != NULL)
+  else if (name.scope[0] != '\0' || name.symbol != NULL || name.is_template)
     error = add_name(scopes, named.addr, &name);
   const char *text = string_of(&named, DW_AT_name);
   const char *scope = text != NULL ? join(scopes, name.scope, span_of_string(text), "::") : NULL;
   if (scope == NULL) return error;
   inside->scope = scope;
+  inside->has_class = false;
   inside->function = (struct outer_function){named, linkage != NULL ? linkage : name.symbol, true};
   return error;
 }
@@ -278,14 +331,19 @@ static bool find_call(Dwarf_Die *class, Dwarf_Die *ret, bool *ret_is_one) {
   return false;
 }
 
-/* What demanglers call CLASS, which has no name, without its number. */
-static void print_kind(Dwarf_Die *class, struct buf *ret) {
+/* What demanglers call CLASS, which has no name, without its number, which RET_NUMBERED is counted
+   for. */
+static void print_kind(struct scope_walk *walk, Dwarf_Die *class, struct buf *ret,
+                       struct span *ret_numbered) {
+  const struct dwarf_classes classes = {find_class, keep_class, walk->scopes};
   Dwarf_Die call;
   bool is_one = false, is_const;
   bool is_lambda = find_call(class, &call, &is_one);
   buf_append_string(ret, is_lambda ? "lambda" : "unnamed type");
   size_t len = ret->len;
-  if (is_lambda && (!is_one || !dwarf_signature_print(&call, ret, &is_const))) ret->len = len;
+  if (is_lambda && (!is_one || !dwarf_signature_print(&classes, &call, ret, &is_const)))
+    ret->len = len;
+  *ret_numbered = span_of(ret->data, walk->numbers_all_lambdas ? len : ret->len);
 }
 
 /* Counts one more of KIND in SCOPE, in this unit.  Returns its number; 0: there is no room. */
@@ -308,8 +366,9 @@ static uint32_t count_kind(struct dwarf_scopes *scopes, const char *scope, struc
 static const char *enter_nameless(struct scope_walk *walk, struct scope_level *level) {
   struct scope_level outside = {.scope = around(walk, level)};
   struct buf kind = {0}, text = {0};
-  print_kind(&level->entry, &kind);
-  uint32_t number = kind.failed ? 0 : count_kind(walk->scopes, outside.scope, buf_span(&kind));
+  struct span numbered;
+  print_kind(walk, &level->entry, &kind, &numbered);
+  uint32_t number = kind.failed ? 0 : count_kind(walk->scopes, outside.scope, numbered);
   buf_append_byte(&text, '{');
   buf_append(&text, kind.data, kind.len);
   if (number > 0) buf_printf(&text, "#%u", (unsigned)number);
@@ -320,12 +379,34 @@ static const char *enter_nameless(struct scope_walk *walk, struct scope_level *l
   return inside != NULL ? inside : level->scope;
 }
 
+/* Notes what is around the class at PLACE, where there is room; else names with it are not told. */
+static void note_class(struct dwarf_scopes *scopes, const void *place,
+                       const struct scoped_class *class) {
+  if (scopes->class_count == NAMES_MAX) return;
+  struct scoped_class *more =
+      array_grow(scopes->classes, scopes->class_count, &scopes->class_room, 256, sizeof *more);
+  if (more == NULL) return;
+  scopes->classes = more;
+  scopes->classes[scopes->class_count] = *class;
+  if (table_add(&scopes->by_class, (uintptr_t)place, scopes->class_count) == 0)
+    scopes->class_count++;
+}
+
 static const char *enter_class(struct scope_walk *walk, struct scope_level *level) {
   const char *name = string_of(&level->entry, DW_AT_name);
-  if (name == NULL || strncmp(name, "<lambda", strlen("<lambda")) == 0)
-    return enter_nameless(walk, level);
-  const struct scope_level outside = {.scope = around(walk, level)};
-  return enter(walk, &outside, name);
+  struct scoped_class class = {.around = level->scope};
+  const char *inside;
+  if (name == NULL || strncmp(name, "<lambda", strlen("<lambda")) == 0) {
+    inside = class.whole = enter_nameless(walk, level);
+  } else {
+    const struct scope_level outside = {.scope = around(walk, level)};
+    class.around = outside.scope;
+    inside = enter(walk, &outside, name);
+  }
+  /* One that stands for a class in a unit of types does not say what is around that. */
+  if (!dwarf_hasattr(&level->entry, DW_AT_signature))
+    note_class(walk->scopes, level->entry.addr, &class);
+  return inside;
 }
 
 /* Returns 0 or -ENOMEM.  *RET_DESCENDS: functions can stand in it; INSIDE, which is as LEVEL at
@@ -343,6 +424,8 @@ static int read_entry(struct scope_walk *walk, struct scope_level *level, bool *
   case DW_TAG_enumeration_type:
     inside->scope = enter_class(walk, level);
     inside->function.is_there = false;
+    inside->class = level->entry;
+    inside->has_class = true;
     return 0;
   case DW_TAG_subprogram:
     return read_function(walk, level, inside);
@@ -368,13 +451,25 @@ static int go_on(struct scope_level *levels, int count) {
   return 0;
 }
 
+/* GCC before 14 gives symbols of lambdas such numbers; from then on each signature has its own. */
+static bool numbers_all_lambdas(Dwarf_Die *unit) {
+  static const char gcc[] = "GNU C++";
+  const char *producer = string_of(unit, DW_AT_producer);
+  if (producer == NULL || strncmp(producer, gcc, sizeof gcc - 1) != 0) return false;
+  const char *version = strchr(producer + sizeof gcc - 1, ' ');
+  return version != NULL && strtoul(version, NULL, 10) < 14;
+}
+
 int dwarf_scopes_read(struct dwarf_scopes *scopes, const struct symbol_set *set, Dwarf_Die *unit,
                       uint64_t dies_max) {
-  struct scope_walk walk = {scopes, set};
+  struct scope_walk walk = {scopes, set, numbers_all_lambdas(unit)};
   struct scope_level levels[ENTRY_DEPTH_MAX];
   int count = 1, error = 0;
   if (!is_of_cplusplus(unit)) return 0;
   if (!scopes->has_symbols) error = list_symbols(&walk);
+  table_clear(&scopes->by_class);
+  scopes->class_count = 0;
+  scopes->is_walked = false;
   table_clear(&scopes->by_kind);
   scopes->kind_count = 0;
   levels[0] = (struct scope_level){.scope = ""};
@@ -389,15 +484,40 @@ int dwarf_scopes_read(struct dwarf_scopes *scopes, const struct symbol_set *set,
     else
       count = go_on(levels, count);
   }
+  scopes->is_walked = true;
   return error;
+}
+
+/* Puts together the name of a template, or of what is in one; NULL where that cannot be told. */
+static const char *whole_name(struct dwarf_scopes *scopes, struct scoped_name *name) {
+  const struct dwarf_classes classes = {find_class, keep_class, scopes};
+  struct buf around = {0}, text = {0};
+  bool is_told = !name->has_class || dwarf_signature_print_class(&classes, &name->class, &around);
+  if (name->has_class)
+    buf_append_string(&around, "::");
+  else
+    buf_append_string(&around, name->scope);
+  const char *whole = NULL;
+  if (is_told && !around.failed)
+    is_told = dwarf_signature_print_function(&classes, buf_text(&around), &name->named, &text);
+  if (is_told && !around.failed && scopes->has_texts)
+    whole = arena_string(&scopes->texts, text.data, text.len);
+  buf_fini(&around);
+  buf_fini(&text);
+  return whole;
 }
 
 const char *dwarf_scopes_name(struct dwarf_scopes *scopes, const void *place,
                               const char *short_name) {
   uint32_t number = find_number(scopes, place);
   if (number == TABLE_NONE) return short_name;
-  const struct scoped_name *name = &scopes->names[number];
+  struct scoped_name *name = &scopes->names[number];
   if (name->symbol != NULL) return name->symbol;
+  if (name->is_template && name->whole == NULL) {
+    name->whole = whole_name(scopes, name);
+    name->is_template = name->whole != NULL; /* it is not tried again */
+  }
+  if (name->whole != NULL) return name->whole;
   const char *signature = name->signature != NULL ? name->signature : "";
   const char *joined = join(scopes, name->scope, span_of_string(short_name), signature);
   return joined != NULL ? joined : short_name;

@@ -10,6 +10,7 @@
 #include <elfutils/libdw.h>
 
 struct scoped_name;
+struct scoped_class;
 struct symbol_set;
 
 enum { SCOPE_BYTES_MAX = 1024 }; /* of namespaces, classes and functions around a function */
@@ -24,6 +25,10 @@ struct dwarf_scopes {
   bool has_symbols;
   struct scoped_name *names;
   uint32_t count, room;
+  struct table by_class; /* place of a class of the unit -> what is around it */
+  struct scoped_class *classes;
+  uint32_t class_count, class_room;
+  bool is_walked;       /* all classes of the unit are known */
   struct table by_kind; /* of what has no name, and what is around it, in one unit -> */
   uint32_t *numbers;    /* how many there were so far */
   uint32_t kind_count, kind_room;

@@ -5,8 +5,12 @@
      pointer ─▶ const ─▶ char                  char const*
      typedef size_t ─▶ long unsigned int       unsigned long
 
-   Types by name alone do not say in which namespace they are, so parameters of these are left
-   untold rather than told unlike the symbol. */
+   Types by name alone do not say in which namespace they are: who knows what is around classes
+   says so (struct dwarf_classes); else parameters of these are left untold rather than told unlike
+   the symbol.  Names of templates have arguments in the compiler's words, in which two lambdas are
+   alike; so these are told anew, by what they refer to:
+
+     sort<main()::<lambda(int)> >      sort<main::{lambda(int)#2}> */
 #include "dwarf_signature.h"
 
 #include "common/buf.h"
@@ -15,7 +19,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { PARTS_MAX = 16 }; /* of one type */
+enum { PARTS_MAX = 16 /* of one type */, ARGUMENTS_DEPTH_MAX = 3 };
 
 /* GCC's words for types of the language, where they are not the demanglers', and those that are. */
 static const struct {
@@ -87,24 +91,39 @@ static const char *part_of(Dwarf_Die *type) {
   }
 }
 
-/* Appends the type of PARAMETER: that it is const itself is no part of a signature. */
-static bool append_type(const Dwarf_Die *parameter, struct buf *ret) {
-  const char *parts[PARTS_MAX], *name = NULL;
+static bool is_class(Dwarf_Die *type) {
+  int tag = dwarf_tag(type);
+  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type ||
+         tag == DW_TAG_enumeration_type;
+}
+
+/* Appends what TYPE refers to, a plain type or a class. */
+static bool append_name(const struct dwarf_classes *classes, Dwarf_Die *type, struct buf *ret) {
+  const char *name = plain_name(type);
+  if (name != NULL) buf_append_string(ret, name);
+  if (name != NULL) return true;
+  return classes != NULL && is_class(type) && dwarf_signature_print_class(classes, type, ret);
+}
+
+/* Appends the type that ENTRY has.  That it is const itself is no part of it where it IS_PARAMETER:
+   signatures do not say that. */
+static bool append_type(const struct dwarf_classes *classes, const Dwarf_Die *entry,
+                        bool is_parameter, struct buf *ret) {
+  const char *parts[PARTS_MAX];
   unsigned count = 0;
-  Dwarf_Die type = *parameter;
-  if (!next_type(&type)) return false;
-  for (unsigned depth = 0; name == NULL; depth++) {
-    const char *part = part_of(&type);
-    if (depth == PARTS_MAX) return false;
-    if (part == NULL) {
-      name = plain_name(&type);
-      if (name == NULL) return false;
-      break;
-    }
-    if (*part != '\0' && (count > 0 || *part != ' ')) parts[count++] = part;
-    if (!next_type(&type)) name = "void";
+  Dwarf_Die type = *entry;
+  bool is_void = !next_type(&type);
+  if (is_void && is_parameter) return false;
+  for (const char *part; !is_void && (part = part_of(&type)) != NULL;) {
+    if (count == PARTS_MAX) return false;
+    bool is_told = *part != '\0' && (count > 0 || *part != ' ' || !is_parameter);
+    if (is_told) parts[count++] = part;
+    is_void = !next_type(&type);
   }
-  buf_append_string(ret, name);
+  if (is_void)
+    buf_append_string(ret, "void");
+  else if (!append_name(classes, &type, ret))
+    return false;
   while (count > 0) buf_append_string(ret, parts[--count]);
   return true;
 }
@@ -118,7 +137,8 @@ static bool is_of_const(const Dwarf_Die *parameter) {
          dwarf_tag(&type) == DW_TAG_const_type;
 }
 
-bool dwarf_signature_print(Dwarf_Die *function, struct buf *ret, bool *ret_is_const) {
+bool dwarf_signature_print(const struct dwarf_classes *classes, Dwarf_Die *function,
+                           struct buf *ret, bool *ret_is_const) {
   Dwarf_Die child;
   const char *separator = "(";
   bool is_const = false;
@@ -135,11 +155,159 @@ bool dwarf_signature_print(Dwarf_Die *function, struct buf *ret, bool *ret_is_co
     separator = ", ";
     if (tag == DW_TAG_unspecified_parameters)
       buf_append_string(ret, "...");
-    else if (!append_type(&child, ret))
+    else if (!append_type(classes, &child, true, ret))
       return false;
   }
   if (error < 0) return false;
   buf_append_string(ret, *separator == '(' ? "()" : ")");
   *ret_is_const = is_const;
   return true;
+}
+
+/* ---- templates ---- */
+
+struct arguments {
+  const struct dwarf_classes *classes;
+  struct buf *ret;
+  unsigned count;
+  const char *first; /* name of the first parameter */
+};
+
+/* A number, with what tells its type: 3ul, true, (char)97. */
+static bool append_value(struct arguments *arguments, Dwarf_Die *entry) {
+  static const struct {
+    const char *type, *ending;
+  } endings[] = {{"int", ""},         {"unsigned int", "u"},
+                 {"long", "l"},       {"unsigned long", "ul"},
+                 {"long long", "ll"}, {"unsigned long long", "ull"}};
+  struct buf *ret = arguments->ret, type = {0};
+  Dwarf_Attribute attribute;
+  Dwarf_Sword value;
+  Dwarf_Die of = *entry;
+  if (dwarf_attr(entry, DW_AT_const_value, &attribute) == NULL) return false;
+  if (dwarf_formsdata(&attribute, &value) != 0 || !next_type(&of)) return false;
+  bool is_told = append_type(arguments->classes, entry, true, &type) && !type.failed;
+  if (is_told && strcmp(buf_text(&type), "bool") == 0) {
+    buf_append_string(ret, value != 0 ? "true" : "false");
+  } else if (is_told) {
+    const char *ending = NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+      if (strcmp(buf_text(&type), endings[i].type) == 0) ending = endings[i].ending;
+    if (ending == NULL) buf_printf(ret, "(%s)", buf_text(&type));
+    buf_printf(ret, "%lld%s", (long long)value, ending != NULL ? ending : "");
+  }
+  buf_fini(&type);
+  return is_told;
+}
+
+static bool append_argument(struct arguments *arguments, Dwarf_Die *entry) {
+  Dwarf_Attribute attribute;
+  buf_append_string(arguments->ret, arguments->count++ == 0 ? "<" : ", ");
+  switch (dwarf_tag(entry)) {
+  case DW_TAG_template_type_parameter:
+    return append_type(arguments->classes, entry, false, arguments->ret);
+  case DW_TAG_template_value_parameter:
+    return append_value(arguments, entry);
+  default: {
+    const char *name = dwarf_formstring(dwarf_attr(entry, DW_AT_GNU_template_name, &attribute));
+    if (name != NULL) buf_append_string(arguments->ret, name);
+    return name != NULL;
+  }
+  }
+}
+
+/* Appends the arguments that are children of ENTRY, or of packs among these. */
+static bool append_arguments(struct arguments *arguments, Dwarf_Die *entry, unsigned depth,
+                             bool *ret_is_template) {
+  Dwarf_Die child;
+  int error = dwarf_child(entry, &child);
+  for (unsigned i = 0; error == 0; i++, error = dwarf_siblingof(&child, &child)) {
+    if (i == SIGNATURE_CHILDREN_MAX || arguments->ret->len > SIGNATURE_BYTES_MAX) return false;
+    int tag = dwarf_tag(&child);
+    const char *name = dwarf_diename(&child);
+    if (arguments->first != NULL && name != NULL && strcmp(name, arguments->first) == 0)
+      return true; /* GCC tells those of lambdas with auto twice */
+    bool is_pack = tag == DW_TAG_GNU_template_parameter_pack;
+    bool is_argument = tag == DW_TAG_template_type_parameter ||
+                       tag == DW_TAG_template_value_parameter ||
+                       tag == DW_TAG_GNU_template_template_param;
+    *ret_is_template |= is_pack || is_argument;
+    if (is_pack && depth == ARGUMENTS_DEPTH_MAX) return false;
+    if (is_pack && !append_arguments(arguments, &child, depth + 1, ret_is_template)) return false;
+    if (is_argument && !append_argument(arguments, &child)) return false;
+    if (is_argument && arguments->count == 1) arguments->first = name;
+  }
+  return error >= 0;
+}
+
+/* Length of NAME without the arguments that it ends with.  Operators have such signs, too. */
+static size_t base_len(const char *name) {
+  size_t len = strlen(name), at = len, depth = 0;
+  if (len == 0 || name[len - 1] != '>') return len;
+  while (at > 0) {
+    at--;
+    if (name[at] == '>' && (at == 0 || name[at - 1] != '-')) depth++;
+    if (name[at] == '<' && --depth == 0) return at;
+  }
+  return len;
+}
+
+/* Appends the name of ENTRY with its arguments. */
+static bool append_with_arguments(const struct dwarf_classes *classes, Dwarf_Die *entry,
+                                  struct buf *ret, bool *ret_is_template) {
+  struct arguments arguments = {.classes = classes, .ret = ret};
+  const char *name = dwarf_diename(entry);
+  size_t before = ret->len;
+  *ret_is_template = false;
+  if (name == NULL || before > SIGNATURE_BYTES_MAX) return false;
+  buf_append(ret, name, base_len(name));
+  if (!append_arguments(&arguments, entry, 0, ret_is_template)) return false;
+  if (!*ret_is_template) { /* an operator's sign, or a class that is but declared */
+    ret->len = before;
+    buf_append_string(ret, name);
+    return strchr(name, '<') == NULL || strchr(name, '(') == NULL ||
+           strncmp(name, "operator", strlen("operator")) == 0;
+  }
+  if (arguments.count == 0) buf_append_string(ret, "<");
+  buf_append_string(ret, ret->data != NULL && ret->data[ret->len - 1] == '>' ? " >" : ">");
+  return !ret->failed;
+}
+
+bool dwarf_signature_print_class(const struct dwarf_classes *classes, const Dwarf_Die *class,
+                                 struct buf *ret) {
+  const char *around, *whole;
+  bool is_template;
+  Dwarf_Die entry = *class;
+  if (!classes->find(classes->context, class, &around, &whole)) return false;
+  if (whole != NULL) buf_append(ret, whole, strlen(whole) - strlen("::"));
+  if (whole != NULL) return true;
+  size_t before = ret->len;
+  buf_append_string(ret, around);
+  bool is_told = append_with_arguments(classes, &entry, ret, &is_template);
+  size_t len = is_told && !ret->failed ? ret->len - before : 0;
+  classes->keep(classes->context, class, span_of(ret->data + before, len));
+  return is_told;
+}
+
+bool dwarf_signature_print_function(const struct dwarf_classes *classes, const char *around,
+                                    Dwarf_Die *function, struct buf *ret) {
+  struct buf parameters = {0}, returned = {0};
+  bool is_template = false, is_const = false;
+  buf_append_string(ret, around);
+  bool is_told = append_with_arguments(classes, function, ret, &is_template);
+  bool has_parameters = is_told && dwarf_signature_print(classes, function, &parameters, &is_const);
+  if (has_parameters && is_template)
+    has_parameters = append_type(classes, function, false, &returned);
+  if (has_parameters) {
+    if (is_template) buf_append_string(&returned, " ");
+    buf_append(&returned, ret->data, ret->len);
+    buf_append(&returned, parameters.data, parameters.len);
+    if (is_const) buf_append_string(&returned, " const");
+    buf_clear(ret);
+    buf_append(ret, returned.data, returned.len);
+  }
+  is_told &= !ret->failed && !returned.failed && !parameters.failed;
+  buf_fini(&parameters);
+  buf_fini(&returned);
+  return is_told && ret->len <= SIGNATURE_BYTES_MAX;
 }

@@ -46,22 +46,36 @@ static bool is_big_endian(Elf *elf) {
   return ident != NULL && ident[EI_DATA] == ELFDATA2MSB;
 }
 
+/* Whether INFO begins with a unit of types, which each have a section of their own in a .dwo. */
+static bool is_of_types(struct span info) {
+  static const uint8_t long_form[4] = {0xff, 0xff, 0xff, 0xff};
+  size_t at = info.len > 4 && memcmp(info.data, long_form, 4) == 0 ? 12 : 4;
+  if (info.len < at + 3 || info.data[at] + info.data[at + 1] < 5) return false;
+  return info.data[at + 2] == DW_UT_split_type || info.data[at + 2] == DW_UT_type;
+}
+
 /* The bytes of section NAME of ELF, unpacked; empty when there is none. */
 static struct span section_bytes(Elf *elf, const char *name) {
   size_t names;
+  struct span types = {0};
   Elf_Scn *scn = NULL;
   if (elf_getshdrstrndx(elf, &names) != 0) return span_of(NULL, 0);
   while ((scn = elf_nextscn(elf, scn)) != NULL) {
     GElf_Shdr section;
     if (gelf_getshdr(scn, &section) == NULL) break;
     const char *text = elf_strptr(elf, names, section.sh_name);
-    if (text == NULL || strcmp(text, name) != 0 || section.sh_type == SHT_NOBITS) continue;
+    bool is_old = text != NULL && strncmp(text, ".z", 2) == 0 && strcmp(text + 2, name + 1) == 0;
+    if (text == NULL || section.sh_type == SHT_NOBITS) continue;
+    if (!is_old && strcmp(text, name) != 0) continue;
+    if (is_old) elf_compress_gnu(scn, 0, 0); /* fails where that was done before */
     if ((section.sh_flags & SHF_COMPRESSED) != 0 && elf_compress(scn, 0, 0) < 0) break;
     Elf_Data *bytes = elf_rawdata(scn, NULL);
     if (bytes == NULL || bytes->d_buf == NULL) break;
-    return span_of(bytes->d_buf, bytes->d_size);
+    struct span found = span_of(bytes->d_buf, bytes->d_size);
+    if (strcmp(name, ".debug_info.dwo") != 0 || !is_of_types(found)) return found;
+    if (types.len == 0) types = found; /* in a .dwp all are in one section */
   }
-  return span_of(NULL, 0);
+  return types;
 }
 
 static struct span cut(struct span bytes, uint64_t offset, uint64_t len) {
@@ -73,32 +87,110 @@ static struct span cut_from(struct span bytes, uint64_t offset) {
   return offset > bytes.len ? span_of(NULL, 0) : cut(bytes, offset, bytes.len - offset);
 }
 
+/* Appends the structure FROM, as files of the byte order of IDENT have it. */
+static void append_as(struct buf *out, const void *from, size_t len, Elf_Type type, unsigned data) {
+  uint8_t bytes[64];
+  Elf_Data source = {
+      .d_buf = (void *)(uintptr_t)from, .d_type = type, .d_size = len, .d_version = EV_CURRENT};
+  Elf_Data target = {
+      .d_buf = bytes, .d_type = type, .d_size = sizeof bytes, .d_version = EV_CURRENT};
+  if (elf64_xlatetof(&target, &source, data) != NULL) buf_append(out, bytes, len);
+}
+
+enum { NAME_BYTES = 32, SECTIONS_MAX = PARTS + 2 };
+
+static void put_name(char *names, unsigned number, const char *name) {
+  snprintf(names + (size_t)NAME_BYTES * number, NAME_BYTES, "%s", name);
+}
+
+/* Makes the headers of a file with a section for each part that is there, of a byte each, which
+   stands for the part's bytes. */
+static int make_image(const struct span parts[PARTS], unsigned data, struct buf *out) {
+  static const char zeros[SECTIONS_MAX * NAME_BYTES];
+  char names[SECTIONS_MAX * NAME_BYTES];
+  unsigned count = 1;
+  const uint64_t names_at = sizeof(Elf64_Ehdr), sections_at = names_at + sizeof names;
+  memcpy(names, zeros, sizeof names);
+  for (unsigned i = 0; i < PARTS; i++)
+    if (parts[i].len > 0) put_name(names, count++, part_names[i]);
+  Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, (uint8_t)data, EV_CURRENT},
+                       .e_type = ET_EXEC,
+                       .e_version = EV_CURRENT,
+                       .e_shoff = sections_at,
+                       .e_ehsize = sizeof header,
+                       .e_shentsize = sizeof(Elf64_Shdr),
+                       .e_shnum = (uint16_t)(count + 1),
+                       .e_shstrndx = (uint16_t)count};
+  put_name(names, count, ".shstrtab");
+  append_as(out, &header, sizeof header, ELF_T_EHDR, data);
+  buf_append(out, names, sizeof names);
+  for (unsigned i = 0; i <= count; i++) {
+    Elf64_Shdr section = {.sh_name = NAME_BYTES * i,
+                          .sh_type = SHT_PROGBITS,
+                          .sh_offset = names_at,
+                          .sh_size = i < count ? 1 : sizeof names,
+                          .sh_addralign = 1};
+    if (i == 0) section = (Elf64_Shdr){.sh_type = SHT_NULL};
+    if (i == count) section.sh_type = SHT_STRTAB;
+    append_as(out, &section, sizeof section, ELF_T_SHDR, data);
+  }
+  return out->failed ? -ENOMEM : 0;
+}
+
+/* Has libelf take the bytes of PARTS for those of the sections. */
+static bool put_parts(Elf *elf, const struct span parts[PARTS]) {
+  Elf_Scn *scn = NULL;
+  for (unsigned i = 0; i < PARTS; i++) {
+    if (parts[i].len == 0) continue;
+    scn = elf_nextscn(elf, scn);
+    Elf_Data *raw = scn != NULL ? elf_rawdata(scn, NULL) : NULL;
+    Elf_Data *data = scn != NULL ? elf_getdata(scn, NULL) : NULL;
+    if (raw == NULL || data == NULL) return false;
+    raw->d_buf = data->d_buf = (void *)(uintptr_t)parts[i].data;
+    raw->d_size = data->d_size = parts[i].len;
+  }
+  return true;
+}
+
+/* Shows PARTS to libdw as a file. */
+static int show_parts(const struct span parts[PARTS], bool is_big, struct split_unit *unit) {
+  int error = make_image(parts, is_big ? ELFDATA2MSB : ELFDATA2LSB, &unit->image);
+  if (error != 0) return error;
+  unit->elf = elf_memory((char *)unit->image.data, unit->image.len);
+  if (unit->elf == NULL || !put_parts(unit->elf, parts)) return -EBADMSG;
+  unit->dwarf = dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL);
+  return unit->dwarf != NULL ? 0 : -EBADMSG;
+}
+
 /* ---- the files ---- */
 
-/* Notes the units of FILE, a .dwo.  Returns 0 or -ENOMEM. */
+/* Notes the units of FILE, a .dwo, or an object file that has such sections beside its own: these
+   alone are shown to libdw, which would take the others.  Returns 0 or -ENOMEM. */
 static int note_units(struct dwarf_splits *splits, struct split_file *file) {
-  Dwarf *dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+  struct split_unit unit = {0};
   Dwarf_CU *cu = NULL;
-  int error = 0;
-  if (dwarf == NULL) return 0;
-  for (unsigned i = 0; error == 0 && i < UNITS_A_FILE_MAX; i++) {
+  int error = show_parts(file->parts, is_big_endian(file->elf), &unit);
+  bool is_shown = error == 0;
+  if (error == -EBADMSG) error = 0;
+  for (unsigned i = 0; is_shown && error == 0 && i < UNITS_A_FILE_MAX; i++) {
     uint8_t type;
     uint64_t id;
-    if (dwarf_get_units(dwarf, cu, &cu, NULL, &type, NULL, NULL) != 0) break;
+    if (dwarf_get_units(unit.dwarf, cu, &cu, NULL, &type, NULL, NULL) != 0) break;
     if (type != DW_UT_split_compile) continue;
     if (dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) == 0)
       error = table_add(&splits->by_id, id, (uint32_t)(file - splits->files));
   }
-  dwarf_end(dwarf);
+  split_unit_close(&unit);
   return error;
 }
 
-static int open_file(struct dwarf_splits *splits, struct span image, uint64_t *unpacked_bytes) {
+static int open_file(struct dwarf_splits *splits, struct span image, struct elf_packed *packed) {
+  char why[128];
   struct split_file *file = &splits->files[splits->count];
   *file = (struct split_file){.elf = elf_memory((char *)(uintptr_t)image.data, image.len)};
   if (file->elf == NULL) return 0;
   bool is_good =
-      elf_kind(file->elf) == ELF_K_ELF && elf_packed_check(file->elf, unpacked_bytes) == 0;
+      elf_kind(file->elf) == ELF_K_ELF && elf_packed_open(packed, file->elf, why, sizeof why) == 0;
   for (unsigned i = INFO; is_good && i <= STR; i++) {
     char name[32];
     snprintf(name, sizeof name, "%s.dwo", part_names[i]);
@@ -113,14 +205,14 @@ static int open_file(struct dwarf_splits *splits, struct span image, uint64_t *u
   return file->index.len == 0 ? note_units(splits, file) : 0;
 }
 
-int dwarf_splits_open(const struct span *supplements, uint32_t count, uint64_t *unpacked_bytes,
+int dwarf_splits_open(const struct span *supplements, uint32_t count, struct elf_packed *packed,
                       struct dwarf_splits **ret) {
   struct dwarf_splits *splits = calloc(1, sizeof *splits);
   if (splits == NULL) return -ENOMEM;
   splits->files = calloc(count > 0 ? count : 1, sizeof *splits->files);
   int error = splits->files == NULL ? -ENOMEM : 0;
   for (uint32_t i = 0; error == 0 && i < count; i++)
-    error = open_file(splits, supplements[i], unpacked_bytes);
+    error = open_file(splits, supplements[i], packed);
   if (error != 0) {
     dwarf_splits_close(splits);
     return error;
@@ -191,71 +283,6 @@ static int add_main_parts(Elf *main, Dwarf_Die *skeleton, unsigned version,
   return error == -ENOMEM ? error : 0; /* without ranges there is still most of it */
 }
 
-/* Appends the structure FROM, as files of the byte order of IDENT have it. */
-static void append_as(struct buf *out, const void *from, size_t len, Elf_Type type, unsigned data) {
-  uint8_t bytes[64];
-  Elf_Data source = {
-      .d_buf = (void *)(uintptr_t)from, .d_type = type, .d_size = len, .d_version = EV_CURRENT};
-  Elf_Data target = {
-      .d_buf = bytes, .d_type = type, .d_size = sizeof bytes, .d_version = EV_CURRENT};
-  if (elf64_xlatetof(&target, &source, data) != NULL) buf_append(out, bytes, len);
-}
-
-enum { NAME_BYTES = 32, SECTIONS_MAX = PARTS + 2 };
-
-static void put_name(char *names, unsigned number, const char *name) {
-  snprintf(names + (size_t)NAME_BYTES * number, NAME_BYTES, "%s", name);
-}
-
-/* Makes the headers of a file with a section for each part that is there, of a byte each, which
-   stands for the part's bytes. */
-static int make_image(const struct span parts[PARTS], unsigned data, struct buf *out) {
-  static const char zeros[SECTIONS_MAX * NAME_BYTES];
-  char names[SECTIONS_MAX * NAME_BYTES];
-  unsigned count = 1;
-  const uint64_t names_at = sizeof(Elf64_Ehdr), sections_at = names_at + sizeof names;
-  memcpy(names, zeros, sizeof names);
-  for (unsigned i = 0; i < PARTS; i++)
-    if (parts[i].len > 0) put_name(names, count++, part_names[i]);
-  Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, (uint8_t)data, EV_CURRENT},
-                       .e_type = ET_EXEC,
-                       .e_version = EV_CURRENT,
-                       .e_shoff = sections_at,
-                       .e_ehsize = sizeof header,
-                       .e_shentsize = sizeof(Elf64_Shdr),
-                       .e_shnum = (uint16_t)(count + 1),
-                       .e_shstrndx = (uint16_t)count};
-  put_name(names, count, ".shstrtab");
-  append_as(out, &header, sizeof header, ELF_T_EHDR, data);
-  buf_append(out, names, sizeof names);
-  for (unsigned i = 0; i <= count; i++) {
-    Elf64_Shdr section = {.sh_name = NAME_BYTES * i,
-                          .sh_type = SHT_PROGBITS,
-                          .sh_offset = names_at,
-                          .sh_size = i < count ? 1 : sizeof names,
-                          .sh_addralign = 1};
-    if (i == 0) section = (Elf64_Shdr){.sh_type = SHT_NULL};
-    if (i == count) section.sh_type = SHT_STRTAB;
-    append_as(out, &section, sizeof section, ELF_T_SHDR, data);
-  }
-  return out->failed ? -ENOMEM : 0;
-}
-
-/* Has libelf take the bytes of PARTS for those of the sections. */
-static bool put_parts(Elf *elf, const struct span parts[PARTS]) {
-  Elf_Scn *scn = NULL;
-  for (unsigned i = 0; i < PARTS; i++) {
-    if (parts[i].len == 0) continue;
-    scn = elf_nextscn(elf, scn);
-    Elf_Data *raw = scn != NULL ? elf_rawdata(scn, NULL) : NULL;
-    Elf_Data *data = scn != NULL ? elf_getdata(scn, NULL) : NULL;
-    if (raw == NULL || data == NULL) return false;
-    raw->d_buf = data->d_buf = (void *)(uintptr_t)parts[i].data;
-    raw->d_size = data->d_size = parts[i].len;
-  }
-  return true;
-}
-
 static int find_die(struct split_unit *unit, uint64_t id) {
   Dwarf_CU *cu = NULL;
   for (unsigned i = 0; i < UNITS_A_FILE_MAX; i++) {
@@ -271,14 +298,9 @@ static int find_die(struct split_unit *unit, uint64_t id) {
 
 static int open_unit(const struct span parts[PARTS], bool is_big, uint64_t id,
                      struct split_unit *unit) {
-  int error = make_image(parts, is_big ? ELFDATA2MSB : ELFDATA2LSB, &unit->image);
-  if (error != 0) return error;
-  unit->elf = elf_memory((char *)unit->image.data, unit->image.len);
-  if (unit->elf == NULL || !put_parts(unit->elf, parts)) return -EBADMSG;
-  unit->dwarf = dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL);
-  if (unit->dwarf == NULL) return -EBADMSG;
+  int error = show_parts(parts, is_big, unit);
   unit->bytes = parts[INFO].len;
-  return find_die(unit, id);
+  return error != 0 ? error : find_die(unit, id);
 }
 
 int split_unit_open(const struct dwarf_splits *splits, Elf *main, Dwarf_Die *skeleton,

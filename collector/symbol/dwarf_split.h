@@ -9,11 +9,12 @@
 
 /* The .dwo and .dwp files among the supplements of one file. */
 struct dwarf_splits;
+struct elf_packed;
 
 /* Looks through COUNT SUPPLEMENTS, whose bytes are writable and stay, for such files; what is none,
-   or malformed, is left out, and so is what would unpack to too much, together with *UNPACKED_BYTES
-   (elf_packed.h).  Returns 0 or -ENOMEM. */
-int dwarf_splits_open(const struct span *supplements, uint32_t count, uint64_t *unpacked_bytes,
+   or malformed, is left out, and so is what would unpack to too much, together with what is in
+   PACKED, which outlives them.  Returns 0 or -ENOMEM. */
+int dwarf_splits_open(const struct span *supplements, uint32_t count, struct elf_packed *packed,
                       struct dwarf_splits **ret);
 void dwarf_splits_close(struct dwarf_splits *splits);
 

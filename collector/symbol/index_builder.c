@@ -11,6 +11,7 @@
 #include "index_builder.h"
 
 #include "alias_name.h"
+#include "code_reach.h"
 #include "common/buf.h"
 #include "dwarf_reader.h"
 #include "index_layout.h"
@@ -36,6 +37,7 @@ struct making {
   struct buf lr_places, lr_calls, aliases;
   struct buf text_blocks, texts; /* the strings, packed */
   struct dwarf_file *dwarf;
+  struct code_reach *reach;
   struct index_summary summary;
 };
 
@@ -51,6 +53,7 @@ static void making_fini(struct making *making) {
   buf_fini(&making->text_blocks);
   buf_fini(&making->texts);
   dwarf_file_close(making->dwarf);
+  code_reach_close(making->reach);
 }
 
 static void put_table(struct buf *out, struct span table) {
@@ -136,9 +139,10 @@ static int read_symbols(struct making *making, char *why, size_t why_len) {
 static void read_dwarf(struct making *making, char *why, size_t why_len) {
   uint32_t symbol_count = making->set.count;
   struct dwarf_input input = {making->input->file, making->input->supplements,
-                              making->input->supplement_count};
+                              making->input->supplement_count, making->input->missing};
   int error = dwarf_file_read(&input, &making->names, &making->source, &making->set, &making->dwarf,
                               why, why_len);
+  if (error == 0) making->summary.missing_units = dwarf_file_missing(making->dwarf);
   making->summary.is_from_dwarf = error == 0 && making->source.run_count > 0;
   if (error == 0 && !making->summary.is_from_dwarf && why[0] == '\0')
     snprintf(why, why_len, "its debug information tells of no function");
@@ -160,6 +164,17 @@ static int read_code(struct making *making, bool is_moved) {
   return lr_build(making->input->file, &making->lr_places, &making->lr_calls);
 }
 
+/* A list of symbols has no code.  In a debug file the code is missing, too: nothing is told then.
+ */
+static int read_reach(struct making *making) {
+  const struct elf_image *image = &making->summary.image;
+  if (image->is_map) return 0;
+  int error = code_reach_open(making->input->file, image->has_symtab, &making->reach);
+  making->set.end_context = making->reach;
+  if (making->reach != NULL) making->set.end_of = code_reach_end;
+  return error;
+}
+
 /* Those that are too far away to be told are left out. */
 static int write_aliases(struct making *making) {
   const struct symbol_set *set = &making->set;
@@ -175,7 +190,8 @@ static int write_aliases(struct making *making) {
 static int lay_out(struct making *making) {
   uint64_t moved = kernel_base_apply(&making->set);
   source_map_move(&making->source, moved);
-  int error = symbol_set_settle(&making->set);
+  int error = moved != 0 ? 0 : read_reach(making);
+  if (error == 0) error = symbol_set_settle(&making->set);
   making->summary.symbol_count = making->set.count;
   uint32_t offset;
   if (error == 0) error = read_code(making, moved != 0);

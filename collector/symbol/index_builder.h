@@ -11,7 +11,8 @@ struct buf;
 struct index_summary {
   struct elf_image image;
   uint32_t symbol_count;
-  bool is_from_dwarf; /* functions, files and lines come from its debug information */
+  bool is_from_dwarf;     /* functions, files and lines come from its debug information */
+  uint32_t missing_units; /* are in .dwo files that are not among the supplements */
 };
 
 /* Appends the index of the file FILE (8-aligned), made from as much of it as DEPTH says, to RET,
@@ -28,6 +29,7 @@ struct index_input {
   enum index_depth depth;
   const struct span *supplements; /* that its debug information may refer to; writable, too */
   uint32_t supplement_count;
+  struct buf *missing; /* takes the names of .dwo files that are not there; or NULL */
 };
 
 /* The same for a file with supplements. */

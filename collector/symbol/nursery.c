@@ -178,23 +178,36 @@ static int give_turn(struct nursery *nursery) {
   return error;
 }
 
-static int send_job(int socket, const struct worker_job *job) {
-  uint8_t depth = (uint8_t)job->depth;
-  size_t more = job->supplement_count * sizeof(int);
+/* Sends LEN BYTES with COUNT descriptors. */
+static int send_packet(int socket, const void *bytes, size_t len, const int *fds, size_t count) {
   union nursery_descriptors control;
   memset(&control, 0, sizeof control);
-  struct iovec part = {&depth, 1};
+  struct iovec part = {(void *)(uintptr_t)bytes, len};
   struct msghdr message = {.msg_iov = &part,
                            .msg_iovlen = 1,
                            .msg_control = control.bytes,
-                           .msg_controllen = CMSG_SPACE(2 * sizeof(int) + more)};
+                           .msg_controllen = CMSG_SPACE(count * sizeof *fds)};
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(2 * sizeof(int) + more);
-  memcpy(CMSG_DATA(header), (int[]){job->elf, job->index}, 2 * sizeof(int));
-  if (more > 0) memcpy(CMSG_DATA(header) + 2 * sizeof(int), job->supplements, more);
-  return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -EPIPE;
+  header->cmsg_len = CMSG_LEN(count * sizeof *fds);
+  memcpy(CMSG_DATA(header), fds, count * sizeof *fds);
+  return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)len ? 0 : -EPIPE;
+}
+
+static int send_job(int socket, const struct worker_job *job) {
+  const struct nursery_head head = {.depth = job->depth,
+                                    .supplement_count = job->supplement_count,
+                                    .has_missing = job->missing != NULL};
+  const int fds[] = {job->elf, job->index, job->missing != NULL ? *job->missing : -1};
+  int error = send_packet(socket, &head, sizeof head, fds, job->missing != NULL ? 3 : 2);
+  for (uint32_t at = 0; error == 0 && at < job->supplement_count;) {
+    uint32_t count = job->supplement_count - at;
+    if (count > NURSERY_PACKET_DESCRIPTORS) count = NURSERY_PACKET_DESCRIPTORS;
+    error = send_packet(socket, "", 1, job->supplements + at, count);
+    at += count;
+  }
+  return error;
 }
 
 static int receive_answer(int socket, const struct nursery_options *options,

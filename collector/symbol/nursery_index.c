@@ -9,12 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int nursery_index(struct nursery *nursery, int elf, char *why, size_t why_len) {
+int nursery_index(struct nursery *nursery, const struct worker_job *job, char *why,
+                  size_t why_len) {
   struct nursery_result result;
+  struct worker_job whole = *job;
   int index = memfd_create("symbol-index", MFD_CLOEXEC);
   if (index < 0) return -errno;
-  const struct worker_job job = {.elf = elf, .index = index, .depth = INDEX_ALL};
-  int error = nursery_run(nursery, &job, &result);
+  whole.index = index;
+  int error = nursery_run(nursery, &whole, &result);
   if (error == 0 && result.outcome == NURSERY_TIMED_OUT) {
     snprintf(why, why_len, "reading its file takes too long on this machine");
     error = -ETIMEDOUT;
@@ -25,7 +27,10 @@ int nursery_index(struct nursery *nursery, int elf, char *why, size_t why_len) {
     snprintf(why, why_len, "%.*s", LIMIT_VALUE_BYTES, result.reply.reason);
     error = result.reply.status < 0 ? result.reply.status : -EBADMSG;
   }
-  if (error == 0) return index;
+  if (error == 0) {
+    snprintf(why, why_len, "%.*s", LIMIT_VALUE_BYTES, result.reply.reason);
+    return index;
+  }
   close(index);
   return error;
 }

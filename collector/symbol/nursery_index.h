@@ -6,10 +6,12 @@
 #include <stddef.h>
 
 struct nursery;
+struct worker_job;
 
-/* Has a worker of NURSERY index the whole of ELF, which is borrowed.  Returns a descriptor of the
-   index (index_file_read), which the caller closes; or -errno, with WHY in words where the file or
-   the time it takes is the reason, else untouched. */
-int nursery_index(struct nursery *nursery, int elf, char *why, size_t why_len);
+/* Has a worker of NURSERY do JOB but for its index.  Returns a descriptor of the index
+   (index_file_read), which the caller closes, with WHY saying what of the debug information is
+   missing, or ""; or -errno, with WHY in words where the file or the time it takes is the reason,
+   else untouched. */
+int nursery_index(struct nursery *nursery, const struct worker_job *job, char *why, size_t why_len);
 
 #endif

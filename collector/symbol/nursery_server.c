@@ -29,29 +29,47 @@ enum {
   CPU_SHARE_MIN = 200, /* a worker that had no such part of a deadline in CPU time gets nowhere */
 };
 
-static int receive_job(int socket, int fds[NURSERY_DESCRIPTORS_MAX], struct worker_job *ret) {
-  uint8_t depth;
+/* Receives LEN BYTES and descriptors, as many as there is ROOM for.  Returns their number or
+   -errno. */
+static int receive_packet(void *bytes, size_t len, int *fds, size_t room) {
   union nursery_descriptors control;
-  struct iovec part = {&depth, 1};
+  struct iovec part = {bytes, len};
   struct msghdr message = {.msg_iov = &part,
                            .msg_iovlen = 1,
                            .msg_control = control.bytes,
                            .msg_controllen = sizeof control.bytes};
-  ssize_t len;
-  do len = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  while (len < 0 && errno == EINTR);
-  if (len != 1) return -EPIPE;
+  ssize_t got;
+  do got = recvmsg(NURSERY_SOCKET, &message, MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  if (got != (ssize_t)len) return -EPIPE;
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  if (header == NULL || header->cmsg_len < CMSG_LEN(2 * sizeof(int))) return -EPROTO;
-  size_t bytes = header->cmsg_len - CMSG_LEN(0);
-  if (bytes > NURSERY_DESCRIPTORS_MAX * sizeof(int)) return -EPROTO;
-  memcpy(fds, CMSG_DATA(header), bytes);
+  if (header == NULL || header->cmsg_len < CMSG_LEN(sizeof(int))) return -EPROTO;
+  size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  if (count > room) return -EPROTO;
+  memcpy(fds, CMSG_DATA(header), count * sizeof(int));
+  return (int)count;
+}
+
+/* Returns how many FDS came with the job, or -errno. */
+static int receive_job(int fds[NURSERY_DESCRIPTORS_MAX], struct worker_job *ret) {
+  struct nursery_head head;
+  char byte;
+  int count = receive_packet(&head, sizeof head, fds, NURSERY_DESCRIPTORS_MAX);
+  if (count < 0) return count;
+  uint32_t first = head.has_missing != 0 ? 3 : 2;
+  if ((uint32_t)count != first || head.supplement_count > WORKER_SUPPLEMENTS_MAX) return -EPROTO;
+  uint32_t all = first + head.supplement_count;
+  for (uint32_t at = first; at < all; at += (uint32_t)count) {
+    count = receive_packet(&byte, sizeof byte, fds + at, all - at);
+    if (count < 0) return count;
+  }
   *ret = (struct worker_job){.elf = fds[0],
                              .index = fds[1],
-                             .depth = depth,
-                             .supplements = fds + 2,
-                             .supplement_count = (uint32_t)(bytes / sizeof(int)) - 2};
-  return 0;
+                             .missing = head.has_missing != 0 ? &fds[2] : NULL,
+                             .depth = head.depth,
+                             .supplements = fds + first,
+                             .supplement_count = head.supplement_count};
+  return (int)all;
 }
 
 _Noreturn static void become_worker(const struct worker_job *job, int reply, pid_t nursery) {
@@ -150,15 +168,15 @@ static void ignore_signals(void) {
 
 void nursery_serve(const struct nursery_options *options) {
   struct worker_job job;
-  int fds[NURSERY_DESCRIPTORS_MAX];
+  int fds[NURSERY_DESCRIPTORS_MAX], count;
   prctl(PR_SET_NAME, "fleetprof-symbo");
   ignore_signals();
   close_from(NURSERY_SOCKET + 1);
-  while (receive_job(NURSERY_SOCKET, fds, &job) == 0) {
+  while ((count = receive_job(fds, &job)) > 0) {
     struct nursery_answer answer;
     memset(&answer, 0, sizeof answer);
     answer.error = run_job(&job, options, &answer.result);
-    for (uint32_t i = 0; i < 2 + job.supplement_count; i++) close(fds[i]);
+    for (int i = 0; i < count; i++) close(fds[i]);
     if (send(NURSERY_SOCKET, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) break;
   }
   _exit(0);

@@ -7,7 +7,9 @@
      before weak before local; then fewer leading underscores, the shorter, the alphabetically
      first.
    - A symbol of size 0 beside a sized one at the same start is only an alias of it.  Otherwise it
-     reaches to the next symbol, at most to the end of the function around it.
+     reaches to the next symbol or bounds, at most to the end of the function or bounds around it,
+     and no further than its code does where that can be told (code_reach.h): code behind that has
+     bounds without a name.
    - A name without type inside a sized function is a label, not a function: dropped.
    - Bounds without a symbol (of .eh_frame; of debug information, which is the better one) count
      where no sized symbol covers their start.  A symbol of size 0
@@ -114,8 +116,10 @@ static void drop_bounds(struct symbol_set *set) {
     struct candidate *last = kept > 0 ? &set->candidates[kept - 1] : NULL;
     bool is_same_start = last != NULL && last->start == candidate->start;
     uint64_t end = candidate->start + candidate->size;
-    if (is_bounds(candidate) && is_same_start && last->size == 0 && end < last->limit)
+    if (is_bounds(candidate) && is_same_start && last->size == 0 && end <= last->limit) {
       last->limit = end;
+      last->is_bounded = true;
+    }
     if (is_bounds(candidate) && (is_same_start || candidate->start < covered_end)) continue;
     if (!is_bounds(candidate) && end > covered_end) covered_end = end;
     set->candidates[kept++] = *candidate;
@@ -160,20 +164,55 @@ static int drop_aliases(struct symbol_set *set) {
 }
 
 /* Gives each symbol of size 0 its reach. */
-static void stretch_unsized(struct symbol_set *set) {
-  uint64_t function_end = 0;
-  for (uint32_t i = 0; i < set->count; i++) {
+static int add_bounds(struct symbol_set *set, uint64_t start, uint64_t end, uint64_t limit) {
+  return symbol_set_add(set, &(struct candidate){.start = start,
+                                                 .size = end - start,
+                                                 .limit = limit,
+                                                 .name = span_of("", 0),
+                                                 .rank = SYMBOL_BOUNDS});
+}
+
+/* Gives symbol number AT, of size 0, its reach, which is END at most, and what is behind it
+   bounds. */
+static int stretch(struct symbol_set *set, uint32_t at, uint64_t end) {
+  const struct candidate symbol = set->candidates[at];
+  uint64_t own_end = end, next = end;
+  bool is_mark = symbol.rank == SYMBOL_LABEL;
+  int error = 0;
+  if (set->end_of != NULL && !symbol.is_bounded && symbol.rank >= SYMBOL_LABEL)
+    own_end = set->end_of(set->end_context, symbol.start, end, is_mark, &next);
+  set->candidates[at].size = own_end - symbol.start;
+  while (error == 0 && next < end) {
+    uint64_t start = next;
+    own_end = set->end_of(set->end_context, start, end, false, &next);
+    error = add_bounds(set, start, own_end, symbol.limit);
+  }
+  return error;
+}
+
+/* Gives each symbol of size 0 its reach. */
+static int stretch_unsized(struct symbol_set *set) {
+  uint64_t function_end = 0, bounds_end = 0;
+  uint32_t count = set->count;
+  int error = 0;
+  for (uint32_t i = 0; i < count && error == 0; i++) {
     struct candidate *candidate = &set->candidates[i];
     uint64_t end = candidate->start + candidate->size;
     if (candidate->size > 0) {
       if (candidate->rank > SYMBOL_LABEL && end > function_end) function_end = end;
+      if (is_bounds(candidate) && end > bounds_end) bounds_end = end;
       continue;
     }
     end = candidate->limit;
-    if (i + 1 < set->count && candidate[1].start < end) end = candidate[1].start;
+    if (i + 1 < count && candidate[1].start < end) end = candidate[1].start;
+    candidate->is_bounded |= candidate->start < function_end || candidate->start < bounds_end;
     if (candidate->start < function_end && function_end < end) end = function_end;
-    candidate->size = end - candidate->start;
+    if (candidate->start < bounds_end && bounds_end < end) end = bounds_end;
+    error = stretch(set, i, end);
   }
+  if (error == 0 && set->count > count)
+    qsort(set->candidates, set->count, sizeof *set->candidates, compare_place);
+  return error;
 }
 
 /* A heap of indexes into the candidates that are open at the sweep's place, the winner first. */
@@ -271,12 +310,13 @@ int symbol_set_settle(struct symbol_set *set) {
   if (kept == 0) return 0;
   qsort(set->candidates, set->count, sizeof *set->candidates, compare_place);
   drop_bounds(set);
-  if (drop_aliases(set) != 0) return -ENOMEM;
-  stretch_unsized(set);
+  int error = drop_aliases(set);
+  if (error == 0) error = stretch_unsized(set);
+  if (error != 0) return error;
   struct open_heap heap = {.candidates = set->candidates};
   heap.items = malloc(set->count * sizeof *heap.items);
   if (heap.items == NULL) return -ENOMEM;
-  int error = sweep(set, &heap);
+  error = sweep(set, &heap);
   free(heap.items);
   return error;
 }

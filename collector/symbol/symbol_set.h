@@ -26,6 +26,7 @@ struct candidate {
   struct span name; /* borrowed */
   enum symbol_rank rank;
   bool is_indirect; /* an IFUNC: its code is that of its resolver */
+  bool is_bounded;  /* without a size: its limit is the end that others tell of its function */
 };
 
 struct symbol_piece {
@@ -41,6 +42,11 @@ struct symbol_alias {
 
 struct symbol_texts;
 
+/* Where the function at START, without a size, ends, END at the latest; RET_NEXT: where the next
+   one begins, which has no name, or END.  IS_MARK: START may be no function. */
+typedef uint64_t symbol_end(void *context, uint64_t start, uint64_t end, bool is_mark,
+                            uint64_t *ret_next);
+
 /* All-zero is a valid empty set. */
 struct symbol_set {
   struct symbol_texts *texts;   /* names that were made here */
@@ -50,6 +56,8 @@ struct symbol_set {
   uint32_t piece_count, piece_cap;
   struct symbol_alias *aliases; /* by start */
   uint32_t alias_count, alias_cap;
+  symbol_end *end_of; /* what is known of that beside the symbols; or NULL */
+  void *end_context;  /* borrowed */
 };
 
 void symbol_set_fini(struct symbol_set *set);
@@ -62,8 +70,8 @@ int symbol_set_add(struct symbol_set *set, const struct candidate *candidate);
 int symbol_set_join(struct symbol_set *set, struct span first, const char *second,
                     struct span *ret);
 
-/* Applies the rules that symbol_set.c states and cuts the address space into pieces.  Returns 0 or
-   -ENOMEM. */
+/* Applies the rules that symbol_set.c states and cuts the address space into pieces.  Returns 0,
+   -EOVERFLOW or -ENOMEM. */
 int symbol_set_settle(struct symbol_set *set);
 
 #endif

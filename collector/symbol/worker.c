@@ -54,13 +54,14 @@ static int map_files(const struct worker_job *job, struct mapped *ret) {
 
 static int index_file(const struct mapped *mapped, const struct worker_job *job,
                       struct worker_reply *reply) {
-  struct buf index = {0};
+  struct buf index = {0}, missing = {0};
   struct index_summary summary;
   struct index_input input = {mapped->elf, job->depth, mapped->supplements,
-                              mapped->supplement_count};
+                              mapped->supplement_count, job->missing != NULL ? &missing : NULL};
   int error =
       index_builder_build_with(&input, &index, &summary, reply->reason, sizeof reply->reason);
   reply->symbol_count = summary.symbol_count;
+  reply->missing_units = summary.missing_units;
   reply->is_supplement = summary.image.is_supplement;
   reply->alternate_id_len = summary.image.alternate_id_len;
   memcpy(reply->alternate_id, summary.image.alternate_id, sizeof reply->alternate_id);
@@ -75,6 +76,9 @@ static int index_file(const struct mapped *mapped, const struct worker_job *job,
     error = write_all(job->index, buf_span(&index));
     if (error != 0) snprintf(reply->reason, sizeof reply->reason, "its index cannot be written");
   }
+  if (error == 0 && job->missing != NULL && !missing.failed)
+    write_all(*job->missing, buf_span(&missing)); /* without them it is as good as it was */
+  buf_fini(&missing);
   buf_fini(&index);
   return error;
 }

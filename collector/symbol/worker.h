@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 enum {
-  WORKER_MAGIC = 0x66706b35,
-  WORKER_SUPPLEMENTS_MAX = 128, /* the kernel hands over 253 descriptors at once */
+  WORKER_MAGIC = 0x66706b36,
+  WORKER_SUPPLEMENTS_MAX = 768, /* a process has 1024 descriptors as a rule */
 };
 
 /* What it writes to its reply pipe, once.  Its reader trusts none of it. */
@@ -26,6 +26,7 @@ struct worker_reply {
   uint32_t symbol_count;
   uint32_t build_id_len; /* 0: none */
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
+  uint32_t missing_units;    /* are in .dwo files that are not among the supplements */
   uint32_t alternate_id_len; /* of the supplement that it refers to; 0: none */
   uint8_t alternate_id[LIMIT_MODULE_ID_BYTES];
   char reason[LIMIT_VALUE_BYTES]; /* with status 0: what of its debug information is missing */
@@ -36,7 +37,8 @@ struct worker_job {
   enum index_depth depth;
   const int *supplements; /* files that ELF's debug information refers to, for INDEX_ALL */
   uint32_t supplement_count;
-  struct span key; /* by which the nursery knows the file again, 32 bytes; or none */
+  const int *missing; /* takes names of .dwo files that are not among them (dwarf_reader.h); NULL */
+  struct span key;    /* by which the nursery knows the file again, 32 bytes; or none */
 };
 
 /* Enters the sandbox, makes the index of JOB->elf, replies on REPLY, a pipe, ends the process. Call

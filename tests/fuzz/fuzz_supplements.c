@@ -16,7 +16,7 @@ static struct span copy_of(struct span bytes) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
-  struct buf bytes = {0};
+  struct buf bytes = {0}, missing = {0};
   struct index_summary summary;
   char why[256] = "";
   uint32_t file_len;
@@ -26,13 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   if (file_len > rest.len) return 0;
   struct span file = copy_of(span_of(rest.data, file_len));
   struct span supplement = copy_of(span_of(rest.data + file_len, rest.len - file_len));
-  struct index_input input = {file, INDEX_ALL, &supplement, 1};
+  struct index_input input = {file, INDEX_ALL, &supplement, 1, &missing};
   int error = index_builder_build_with(&input, &bytes, &summary, why, sizeof why);
   if (error == 0)
     whole_index_check(&bytes);
   else if (why[0] == '\0')
     abort();
   buf_fini(&bytes);
+  buf_fini(&missing);
   free((void *)(uintptr_t)file.data);
   free((void *)(uintptr_t)supplement.data);
   return 0;

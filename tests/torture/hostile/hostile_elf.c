@@ -79,7 +79,7 @@ static void read_file(struct span file, const struct span *supplement) {
   struct index_summary summary;
   struct symbol_index index = {0};
   char why[256] = "";
-  const struct index_input input = {file, INDEX_ALL, supplement, supplement->len > 0};
+  const struct index_input input = {file, INDEX_ALL, supplement, supplement->len > 0, NULL};
   int error = index_builder_build_with(&input, &bytes, &summary, why, sizeof why);
   if (error == 0) {
     bool is_sound =

@@ -104,6 +104,39 @@ static void a_claim_beyond_all_limits_is_not_unpacked(void **state) {
   }
 }
 
+/* zstd packs 300 MiB of zeros into some ten KiB. */
+static void a_claim_of_zstd_is_a_limit_too(void **state) {
+  static const uint64_t claims[] = {16, 1 << 20, 1ULL << 30, 1ULL << 40, UINT64_MAX};
+  (void)state;
+  if (system("objcopy --help | grep -q zstd && command -v zstd >/dev/null") != 0) skip();
+  fixture_make_library("");
+  fixture_run("objcopy --compress-debug-sections=zstd lib.so packed.so");
+  assert_true(read_symbols("packed.so").is_from_dwarf);
+  for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+    struct victim victim = open_victim("packed.so");
+    Elf64_Shdr *section = find_section(&victim, ".debug_info");
+    ((Elf64_Chdr *)(victim.bytes + section->sh_offset))->ch_size = claims[i];
+    write_victim(&victim);
+    expect_symbols_alone("bomb", claims[i] > 1 << 29 ? "over a limit" : "is damaged");
+  }
+}
+
+/* The frame says that it is larger than the section claims, and it is. */
+static void what_zstd_unpacks_to_beyond_its_claim_is_refused(void **state) {
+  (void)state;
+  if (system("objcopy --help | grep -q zstd && command -v zstd >/dev/null") != 0) skip();
+  fixture_make_library("");
+  fixture_run(
+      "head -c 300M /dev/zero | zstd -q >zeros.zst && [ $(stat -c %%s zeros.zst) -lt 90000 ]"
+      " && (printf '\\002\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0\\0\\0\\1\\0\\0\\0\\0\\0\\0\\0' &&"
+      " cat zeros.zst) >section && objcopy --update-section .debug_info=section"
+      " --set-section-flags .debug_info=readonly,debug lib.so packed.so");
+  struct victim victim = open_victim("packed.so");
+  find_section(&victim, ".debug_info")->sh_flags |= SHF_COMPRESSED;
+  write_victim(&victim);
+  expect_symbols_alone("bomb", "is damaged");
+}
+
 static void claims_count_together(void **state) {
   (void)state;
   fixture_make_library("-gz");
@@ -225,6 +258,8 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_claim_beyond_all_limits_is_not_unpacked),
+      cmocka_unit_test(a_claim_of_zstd_is_a_limit_too),
+      cmocka_unit_test(what_zstd_unpacks_to_beyond_its_claim_is_refused),
       cmocka_unit_test(claims_count_together),
       cmocka_unit_test(a_claim_that_is_too_small_is_no_way_around),
       cmocka_unit_test(a_claim_in_an_old_section_counts_too),

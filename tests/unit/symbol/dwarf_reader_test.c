@@ -107,6 +107,57 @@ static void inlined_functions_of_every_dwarf_are_told(void **state) {
   }
 }
 
+static bool has_zstd(void) {
+  return system("objcopy --help | grep -q zstd") == 0;
+}
+
+static void expect_chain_of(const char *path) {
+  struct built built;
+  build(path, INDEX_ALL, &built);
+  assert_string_equal(built.why, "");
+  assert_true(built.summary.is_from_dwarf);
+  expect_chain(&built);
+  built_fini(&built);
+}
+
+static void compressed_debug_information_is_read(void **state) {
+  (void)state;
+  static const char *const forms[] = {"zlib", "zlib-gnu", "zstd"};
+  static const char *const versions[] = {"-gdwarf-4", "-gdwarf-5"};
+  for (size_t i = 0; i < 2 * sizeof forms / sizeof forms[0]; i++) {
+    const char *form = forms[i / 2];
+    if (strcmp(form, "zstd") == 0 && !has_zstd()) continue;
+    fixture_run("cc -O2 %s -nostdlib -shared -fPIC -o f.so f.c &&"
+                " objcopy --compress-debug-sections=%s f.so",
+                versions[i % 2], form);
+    fixture_run("readelf -SW f.so | grep -q 'debug_info.* C \\|[.]zdebug_info'");
+    expect_chain_of("f.so");
+    fixture_run("objcopy --only-keep-debug f.so f.debug");
+    expect_chain_of("f.debug");
+  }
+}
+
+static void damaged_or_unknown_compression_is_told(void **state) {
+  (void)state;
+  struct built built;
+  if (!has_zstd()) skip();
+  fixture_run("cc -O2 -g -nostdlib -shared -fPIC -o f.so f.c &&"
+              " objcopy --compress-debug-sections=zstd f.so &&"
+              " at=$((0x$(readelf -SW f.so | sed -n 's/.*debug_info *PROGBITS *[0-9a-f]* *"
+              "\\([0-9a-f]*\\) .*/\\1/p'))) &&"
+              " cp f.so damaged && printf XXXX | dd of=damaged bs=1 seek=$((at + 40)) conv=notrunc"
+              " status=none && cp f.so unknown && printf '\\007' |"
+              " dd of=unknown bs=1 seek=$at conv=notrunc status=none");
+  build("damaged", INDEX_ALL, &built);
+  assert_non_null(strstr(built.why, ".debug_info is damaged"));
+  assert_false(built.summary.is_from_dwarf);
+  built_fini(&built);
+  build("unknown", INDEX_ALL, &built);
+  assert_non_null(strstr(built.why, ".debug_info is compressed in a way that is not known here"));
+  assert_non_null(strstr(built.why, "(type 7)"));
+  built_fini(&built);
+}
+
 static void symbols_alone_are_told_when_asked_for(void **state) {
   (void)state;
   struct built built;
@@ -235,6 +286,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_cursor_tells_what_a_lookup_tells),
       cmocka_unit_test(inlined_functions_of_every_dwarf_are_told),
+      cmocka_unit_test(compressed_debug_information_is_read),
+      cmocka_unit_test(damaged_or_unknown_compression_is_told),
       cmocka_unit_test(symbols_alone_are_told_when_asked_for),
       cmocka_unit_test(a_function_without_symbol_has_its_name_from_debug_information),
       cmocka_unit_test(debug_information_that_is_cut_off_leaves_the_symbols),

@@ -9,6 +9,17 @@
 
 enum { CODE_BYTES_MAX = 8192 };
 
+/* GCC counts lambdas of a function together, and from 14 on those of each signature. */
+#if __GNUC__ < 14
+#define SECOND "#2"
+#define THIRD "#3"
+#else
+#define SECOND "#1"
+#define THIRD "#1"
+#endif
+#define SPOON "plant::stir(long)::Spoon const&"
+#define LAMBDA_OF_SPOON "plant::stir(long)::{lambda(long, " SPOON ")" SECOND "}"
+
 static const char source[] =
     "#define OUT __attribute__((noinline))\n"
     "#ifndef IN\n"
@@ -109,7 +120,7 @@ static void one_that_is_nowhere_but_inlined_is_called_by_what_is_around_it(void 
                                          "plant::stir(long)::Spoon::lift(char const* const*) const",
                                          "plant::stir(long)::{unnamed type#1}::hold(unsigned long)",
                                          "plant::stir(long)::{lambda(int)#1}::operator()(int)",
-                                         "plant::stir(long)::{lambda#1}::operator()",
+                                         LAMBDA_OF_SPOON "::operator()(long, " SPOON ") const",
                                          NULL};
   compile("");
   expect_names("scopes.so", expected);
@@ -125,11 +136,63 @@ static void it_is_called_so_where_it_is_not_inlined_too(void **state) {
                                          "plant::stir(long)::Spoon::lift(char const* const*) const",
                                          "plant::stir(long)::{unnamed type#1}::hold(unsigned long)",
                                          "plant::stir(long)::{lambda(int)#1}::operator()(int)",
+                                         LAMBDA_OF_SPOON "::operator()(long, " SPOON ") const",
                                          NULL};
   compile("-D'IN=__attribute__((noipa))'");
   fixture_run("nm -C scopes.so | grep -qF 'stir(int)::{lambda(int)#2}::operator()(int) const' && "
               "nm -C scopes.so | grep -qF 'turn(int)'");
   expect_names("scopes.so", expected);
+}
+
+/* What the names of templates' arguments are alike in, as compilers tell them. */
+static const char templates[] =
+    "#define IN __attribute__((INLINED))\n"
+    "namespace {\n"
+    "enum class Mode { fast, slow };\n"
+    "template <class T> struct Box { T t; template <class U> IN int put(U u) { return t + u * 3; } "
+    "};\n"
+    "template <class F> IN int apply(F f, int x) { return f(x) * 7; }\n"
+    "template <class T, int N> IN int scale(const T &t) { return t.n * N; }\n"
+    "template <Mode M, bool B> IN int mode(int x) { return M == Mode::fast ? x * 3 : x * 5 + B; }\n"
+    "template <class... A> IN int sum(A... a) { return (int(a) + ... + 0) * 9; }\n"
+    "template <template <class> class C> IN int wrapped(int x) { return x * int(sizeof(C<int>)); "
+    "}\n"
+    "}\n"
+    "int one(int x) {\n"
+    "  struct Local { int n; } local{x};\n"
+    "  auto f = [=](int y) IN { return y * x / 3; };\n"
+    "  auto g = [=](int y) IN { return y * x / 5; };\n"
+    "  Box<long> box{x};\n"
+    "  return apply(f, x) + apply(g, x) + scale<Local, 3>(local) + mode<Mode::slow, true>(x) +\n"
+    "         sum(x, 2L, 'c') + wrapped<Box>(x) + box.put(2.5f);\n"
+    "}\n"
+    "int two(int x) {\n"
+    "  struct Local { int n; } local{x};\n"
+    "  return scale<Local, 3>(local) + apply([=](int y) IN { return y / (x + 21); }, x + 9);\n"
+    "}\n";
+
+static void instances_of_a_template_are_told_apart(void **state) {
+  (void)state;
+#define HERE "(anonymous namespace)::"
+  static const char *const expected[] = {
+      "int " HERE "apply<one(int)::{lambda(int)#1}>(one(int)::{lambda(int)#1}, int)",
+      "int " HERE "apply<one(int)::{lambda(int)#2}>(one(int)::{lambda(int)#2}, int)",
+      "int " HERE "apply<two(int)::{lambda(int)#1}>(two(int)::{lambda(int)#1}, int)",
+      "one(int)::{lambda(int)#1}::operator()(int) const",
+      "int " HERE "scale<one(int)::Local, 3>(one(int)::Local const&)",
+      "int " HERE "scale<two(int)::Local, 3>(two(int)::Local const&)",
+      "int " HERE "mode<(" HERE "Mode)1, true>(int)",
+      "int " HERE "sum<int, long, char>(int, long, char)",
+      "int " HERE "Box<long>::put<float>(float)",
+      NULL};
+  static const char *const ways[] = {"always_inline", "noipa"};
+  fixture_write("templates.cpp", templates, sizeof templates - 1);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    fixture_run("g++ -std=c++17 -O2 -g -DINLINED=%s -fPIC -shared -nostdlib -o templates.so"
+                " templates.cpp 2>/dev/null",
+                ways[i]);
+    expect_names("templates.so", expected);
+  }
 }
 
 static void lines_above_it_change_no_name(void **state) {
@@ -190,6 +253,7 @@ int main(void) {
       cmocka_unit_test(a_function_is_called_by_its_symbol),
       cmocka_unit_test(one_that_is_nowhere_but_inlined_is_called_by_what_is_around_it),
       cmocka_unit_test(it_is_called_so_where_it_is_not_inlined_too),
+      cmocka_unit_test(instances_of_a_template_are_told_apart),
       cmocka_unit_test(lines_above_it_change_no_name),
       cmocka_unit_test(so_is_each_where_no_symbols_are_left),
       cmocka_unit_test(every_edition_of_the_language_is_read_alike),

@@ -41,7 +41,7 @@ static void build(const char *names, struct built *ret) {
   snprintf(text, sizeof text, "%s", names);
   for (char *rest = text, *name; (name = strtok_r(rest, " ", &rest)) != NULL;)
     ret->files[count++] = fixture_read(name);
-  struct index_input input = {ret->files[0], INDEX_ALL, ret->files + 1, count - 1};
+  struct index_input input = {ret->files[0], INDEX_ALL, ret->files + 1, count - 1, NULL};
   assert_int_equal(
       index_builder_build_with(&input, &ret->bytes, &ret->summary, ret->why, sizeof ret->why), 0);
   assert_int_equal(symbol_index_parse(buf_span(&ret->bytes), &ret->index), 0);
@@ -122,6 +122,18 @@ static void units_in_dwo_files_say_what_whole_ones_do(void **state) {
   }
 }
 
+static void compressed_dwo_files_say_what_whole_units_do(void **state) {
+  static const char *const forms[] = {"zlib", "zlib-gnu", "zstd"};
+  (void)state;
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    if (strcmp(forms[i], "zstd") == 0 && system("objcopy --help | grep -q zstd") != 0) continue;
+    compile("cc", "-gdwarf-5");
+    fixture_run("for x in a.dwo b.dwo split.so; do objcopy --compress-debug-sections=%s $x; done",
+                forms[i]);
+    expect_the_same("split.so a.dwo b.dwo");
+  }
+}
+
 static void clang_splits_otherwise_and_says_the_same(void **state) {
   (void)state;
   if (!has_command("clang")) skip();
@@ -143,13 +155,60 @@ static void units_in_a_dwp_file_say_what_whole_ones_do(void **state) {
   expect_the_same("split.so split.dwp");
 }
 
+static void sections_beside_an_objects_own_say_the_same(void **state) {
+  (void)state;
+  if (!has_command("clang")) skip();
+  compile("clang", "-gdwarf-5");
+  fixture_run("for x in a b; do clang -O2 -g -gdwarf-5 -gsplit-dwarf=single -fPIC -c $x.c -o $x.o"
+              " || exit; done && cc -shared -nostdlib -o split.so a.o b.o");
+  expect_the_same("split.so a.o b.o");
+}
+
+/* GCC puts each type into a section .debug_info.dwo of its own, before that of the functions. */
+static void units_of_types_are_passed_over(void **state) {
+  (void)state;
+  fixture_run(
+      "printf 'struct pair { int a, b; };\\n#define TYPED (struct pair){1, 2}.b +\\n' >pair.h"
+      " && for x in a b; do sed 's/return x \\* 3/struct pair p = {x, 3}; return p.a * p.b/'"
+      " $x.c >typed_$x.c && sed -i '1i #include \"pair.h\"' typed_$x.c && cp typed_$x.c $x.c;"
+      " done");
+  compile("cc", "-gdwarf-5 -fdebug-types-section");
+  fixture_run("[ $(readelf -SW a.dwo | grep -c '[.]debug_info.dwo') -gt 1 ]");
+  expect_the_same("split.so a.dwo b.dwo");
+}
+
+static void missing_units_are_listed(void **state) {
+  (void)state;
+  struct span file;
+  struct buf bytes = {0}, missing = {0};
+  struct index_summary summary;
+  char why[256];
+  compile("cc", "-gdwarf-5");
+  file = fixture_read("split.so");
+  struct index_input input = {.file = file, .depth = INDEX_ALL, .missing = &missing};
+  assert_int_equal(index_builder_build_with(&input, &bytes, &summary, why, sizeof why), 0);
+  assert_int_equal(summary.missing_units, 2);
+  const char *text = (const char *)missing.data;
+  assert_string_equal(text, fixture_dir);
+  text += strlen(text) + 1;
+  assert_string_equal(text, "a.dwo");
+  text += strlen(text) + 1;
+  assert_string_equal(text, fixture_dir);
+  text += strlen(text) + 1;
+  assert_string_equal(text, "b.dwo");
+  assert_int_equal(text + strlen(text) + 1 - (const char *)missing.data, missing.len);
+  buf_fini(&bytes);
+  buf_fini(&missing);
+  fixture_free(file);
+}
+
 static void a_unit_that_is_not_here_is_told(void **state) {
   struct built built;
   char text[2048];
   (void)state;
   compile("cc", "-gdwarf-5");
   build("split.so b.dwo", &built);
-  assert_non_null(strstr(built.why, "functions of 1 units are in .dwo files"));
+  assert_non_null(strstr(built.why, "split DWARF: a.dwo is not there: functions of 1 units"));
   print_chain(&built, built.index.blocks[0].address, text, sizeof text);
   assert_true(text[0] != '\0');
   built_fini(&built);
@@ -166,8 +225,12 @@ static int set_up(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(units_in_dwo_files_say_what_whole_ones_do),
+      cmocka_unit_test(compressed_dwo_files_say_what_whole_units_do),
       cmocka_unit_test(clang_splits_otherwise_and_says_the_same),
       cmocka_unit_test(units_in_a_dwp_file_say_what_whole_ones_do),
+      cmocka_unit_test(sections_beside_an_objects_own_say_the_same),
+      cmocka_unit_test(units_of_types_are_passed_over),
+      cmocka_unit_test(missing_units_are_listed),
       cmocka_unit_test(a_unit_that_is_not_here_is_told),
   };
   return cmocka_run_group_tests(tests, set_up, fixture_tear_down);

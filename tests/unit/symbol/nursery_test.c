@@ -144,6 +144,40 @@ static void a_file_is_indexed_by_a_worker(void **state) {
   nursery_close(nursery);
 }
 
+/* More than the kernel hands over at once; what the program needs is the last one. */
+static void any_number_of_supplements_comes_to_a_worker(void **state) {
+  enum { COUNT = 600 };
+  struct nursery *nursery;
+  struct nursery_result result;
+  int supplements[COUNT], missing = open_in("missing", O_RDWR | O_CREAT);
+  (void)state;
+  fixture_write("s.c", "int twice(int x) { return 2 * x; }\n", 35);
+  fixture_run("cc -O2 -g -gsplit-dwarf -fPIC -c s.c -o s.o && cc -shared -nostdlib -o s.so s.o");
+  assert_int_equal(open_with(DEADLINE_MS, &nursery), 0);
+  for (int i = 0; i < COUNT; i++)
+    supplements[i] = open_in(i == COUNT - 1 ? "s.dwo" : "s.c", O_RDONLY);
+  struct worker_job job = {.elf = open_in("s.so", O_RDONLY),
+                           .index = open_in("s.index", O_RDWR | O_CREAT | O_TRUNC),
+                           .depth = INDEX_ALL,
+                           .missing = &missing,
+                           .supplements = supplements,
+                           .supplement_count = COUNT};
+  assert_int_equal(nursery_run(nursery, &job, &result), 0);
+  assert_int_equal(result.outcome, NURSERY_REPLIED);
+  assert_int_equal(result.reply.missing_units, 0);
+  job.supplement_count = COUNT - 1;
+  assert_int_equal(nursery_run(nursery, &job, &result), 0);
+  assert_int_equal(result.outcome, NURSERY_REPLIED);
+  assert_int_equal(result.reply.missing_units, 1);
+  assert_int_equal(lseek(missing, 0, SEEK_END), strlen(fixture_dir) + sizeof "s.dwo" + 1);
+  expect_good(nursery);
+  for (int i = 0; i < COUNT; i++) close(supplements[i]);
+  close(job.elf);
+  close(job.index);
+  close(missing);
+  nursery_close(nursery);
+}
+
 static void a_bad_file_is_refused_with_a_reason(void **state) {
   (void)state;
   struct nursery *nursery;
@@ -398,6 +432,7 @@ static int set_up(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_file_is_indexed_by_a_worker),
+      cmocka_unit_test(any_number_of_supplements_comes_to_a_worker),
       cmocka_unit_test(a_bad_file_is_refused_with_a_reason),
       cmocka_unit_test(a_worker_killed_in_the_middle_is_told_and_the_next_job_is_served),
       cmocka_unit_test(a_worker_that_crashes_is_the_files_fault),
