@@ -7,6 +7,7 @@
 
 #include "toll.h"
 
+#include "elf/elf_notes.h"
 #include "proto/batch.h"
 
 #include <stdbool.h>
@@ -36,10 +37,15 @@ struct module_file {
   uint64_t device;  /* mount_info.h's, of the mapping; 0: not known */
 };
 
-/* Told of each file when it is identified, and again by each process in which that is done: its id,
-   its path, and a path that opens it now. */
-typedef void modules_on_file(void *context, struct span id, const char *path,
-                             const char *open_path);
+/* A file as it was found. */
+struct module_found {
+  struct span id;
+  const char *path, *open_path; /* the latter opens it now */
+  int fd; /* open on it, the caller's; -1 where the file system may stall, or there is no file */
+};
+
+/* Called for each file when it is identified, and again for each process in which that is done. */
+typedef void modules_on_file(void *context, const struct module_found *found);
 
 int modules_new(modules_on_file *on_file, void *context, struct modules **ret);
 void modules_free(struct modules *modules);
@@ -60,6 +66,9 @@ void modules_set_payer(struct modules *modules, const struct toll *payer, uint32
    file known before. */
 uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid);
 
+/* A path that opened the file of INDEX when it was last identified; "" when there was none. */
+const char *modules_open_path(const struct modules *modules, uint32_t index);
+
 /* False while there was no time to look at the file of INDEX. */
 bool modules_is_settled(const struct modules *modules, uint32_t index);
 
@@ -72,6 +81,10 @@ void modules_describe(const struct modules *modules, uint32_t index, struct batc
 
 /* The address that FILE_OFFSET has in INDEX's own address space, 0 in pseudo modules. */
 uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t file_offset);
+
+/* How many loadable segments the file of INDEX has, RET; 0 where it is not identified. */
+uint32_t modules_segments(const struct modules *modules, uint32_t index,
+                          const struct elf_segment **ret);
 
 /* Everybody on this machine may read the file of INDEX, or it is the kernel's. */
 bool modules_is_public(const struct modules *modules, uint32_t index);

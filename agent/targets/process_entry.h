@@ -26,8 +26,9 @@ struct process_time {
 struct process_map {
   uint64_t start, end, file_offset;
   uint32_t module;
-  uint64_t inode; /* 0 where the kernel's records do not say it */
-  bool is_steady; /* there since its program began: nothing unloads it */
+  uint64_t inode;   /* 0 where the kernel's records do not say it */
+  bool is_steady;   /* there since its program began: nothing unloads it */
+  bool is_unproved; /* came into the place of a file's text: may be that, moved */
 };
 
 struct process {
