@@ -26,6 +26,7 @@
 #include "regular_file.h"
 
 #include "proc/mappings.h"
+#include "ring/unload_format.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -186,10 +187,22 @@ static int hash_content(int fd, uint8_t ret[MODULE_SHA256_BYTES]) {
   return error;
 }
 
+static uint64_t hash_first(int fd, const struct elf_notes *notes) {
+  uint8_t bytes[UNLOAD_HASHED_BYTES];
+  for (uint32_t i = 0; i < notes->segment_count; i++) {
+    const struct elf_segment *segment = &notes->segments[i];
+    size_t len = segment->file_bytes < sizeof bytes ? (size_t)segment->file_bytes : sizeof bytes;
+    if (segment->file_offset == 0 && pread(fd, bytes, len, 0) == (ssize_t)len)
+      return unload_hash(bytes, len);
+  }
+  return 0;
+}
+
 int module_file_identify(int fd, const struct module_stamp *stamp, struct module_identity *ret) {
   memset(ret, 0, sizeof *ret);
   int error = elf_notes_read(read_at, &fd, &ret->notes);
   if (error) return error;
+  ret->first_hash = hash_first(fd, &ret->notes);
   if (ret->notes.build_id_bytes > 0) {
     memcpy(ret->id, ret->notes.build_id, ret->notes.build_id_bytes);
     ret->id_bytes = ret->notes.build_id_bytes;

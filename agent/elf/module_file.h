@@ -26,6 +26,7 @@ struct module_identity {
   struct elf_notes notes;
   uint8_t id[LIMIT_MODULE_ID_BYTES];
   uint32_t id_bytes;
+  uint64_t first_hash; /* unload_hash of its first segment, where that is the file's beginning */
 };
 
 /* Opens PATH as PID sees it (through /proc/PID/root), or as we do when PID is 0 or gone.  INODE is

@@ -42,6 +42,7 @@ struct module {
   char *open_path; /* modules_open_path; NULL: none */
   struct elf_segment *segments;
   uint8_t *id;
+  uint64_t first_hash;
   struct module_stamp stamp; /* NAMED: only the inode, and the device as mappings say it */
 };
 
@@ -201,6 +202,7 @@ static bool store_identity(struct module *m, const struct module_identity *ident
   m->segment_count = identity->notes.segment_count;
   m->id = id;
   m->id_bytes = identity->id_bytes;
+  m->first_hash = identity->first_hash;
   m->state = IDENTIFIED;
   return true;
 }
@@ -305,7 +307,8 @@ uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid) {
   if (m->state != NAMED) return index;
   if (modules->payer != NULL && toll_is_over(modules->payer)) return index; /* with the next turn */
   if (!toll_begin(&modules->reading, TOLL_TURN_MS)) return index;
-  bool is_far = far_files_is_far(&modules->far, pid, m->stamp.device);
+  bool is_far = m->stamp.device == MODULES_DEVICE_UNSURE ||
+                far_files_is_far(&modules->far, pid, m->stamp.device);
   uint32_t row = (is_far ? identify_far : identify_near)(modules, index, pid);
   toll_end(&modules->reading);
   return row != MODULE_NONE ? row : lost_row(modules, index);
@@ -355,6 +358,26 @@ uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t
   const struct module *m = &modules->rows[index];
   if (m->state != IDENTIFIED) return 0;
   return elf_segments_address(m->segments, m->segment_count, file_offset);
+}
+
+uint64_t modules_first_hash(const struct modules *modules, uint32_t index) {
+  const struct module *m = &modules->rows[index];
+  return m->state == IDENTIFIED ? m->first_hash : 0;
+}
+
+static const char *last_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
+}
+
+uint32_t modules_find_image(const struct modules *modules, const char *path, uint64_t hash) {
+  const char *name = last_name(path);
+  for (uint32_t row = MODULE_FIXED_COUNT; row < modules->count; row++) {
+    const struct module *m = &modules->rows[row];
+    if (m->state == IDENTIFIED && m->first_hash == hash && strcmp(last_name(m->path), name) == 0)
+      return row;
+  }
+  return MODULE_NONE;
 }
 
 uint32_t modules_segments(const struct modules *modules, uint32_t index,

@@ -19,7 +19,8 @@ enum {
   MODULES_MAX = 4096,
   MODULES_OF_TARGET = 1536, /* twice what a process may have mapped, nearly */
   MODULE_NONE = UINT32_MAX,
-  MODULE_ANON = 0, /* these exist always, at these indexes */
+#define MODULES_DEVICE_UNSURE UINT64_MAX /* of a file that no mapping tells of: it may stall */
+  MODULE_ANON = 0,                       /* these exist always, at these indexes */
   MODULE_KERNEL,
   MODULE_UNSAMPLED,
   MODULE_UNKNOWN,   /* the process was gone before anyone could read its maps */
@@ -81,6 +82,11 @@ void modules_describe(const struct modules *modules, uint32_t index, struct batc
 
 /* The address that FILE_OFFSET has in INDEX's own address space, 0 in pseudo modules. */
 uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t file_offset);
+
+/* unload_hash of the first segment of INDEX's file; 0: not known. */
+uint64_t modules_first_hash(const struct modules *modules, uint32_t index);
+/* The file that was known by the name in PATH and has that hash; MODULE_NONE: there is none. */
+uint32_t modules_find_image(const struct modules *modules, const char *path, uint64_t hash);
 
 /* How many loadable segments the file of INDEX has, RET; 0 where it is not identified. */
 uint32_t modules_segments(const struct modules *modules, uint32_t index,

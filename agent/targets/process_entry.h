@@ -31,6 +31,12 @@ struct process_map {
   bool is_unproved; /* came into the place of a file's text: may be that, moved */
 };
 
+/* A mapping that has gone: samples up to UNLOADS of PID (as its ring has both) may be in it. */
+struct process_past {
+  uint32_t unloads, pid, module;
+  uint64_t start, end, file_offset;
+};
+
 struct process {
   pid_t pid;
   uint32_t target;
@@ -45,6 +51,8 @@ struct process {
   uint32_t maps_unloads;  /* of the ring (drain/unloads.h), just before they were read */
   bool has_maps, is_old;  /* they were read once; for an earlier window */
   bool is_unsure;         /* only steady ones are believed */
+  const struct process_past *past;             /* in order; borrowed for the sample in hand */
+  uint32_t past_count, past_unloads, past_pid; /* of which the latter two are the sample's */
   struct process_thread *threads;
   uint32_t thread_count;
   uint32_t living_threads; /* as /proc last said */

@@ -50,9 +50,20 @@ static struct process_map *find_map(const struct process *process, uint64_t pc) 
   return &process->maps[at];
 }
 
+/* The first that has gone since the sample in hand and that held PC; NULL: none did. */
+static const struct process_past *find_past(const struct process *process, uint64_t pc) {
+  for (uint32_t i = 0; i < process->past_count; i++) {
+    const struct process_past *past = &process->past[i];
+    if (past->unloads >= process->past_unloads && past->pid == process->past_pid &&
+        past->start <= pc && pc < past->end)
+      return past;
+  }
+  return NULL;
+}
+
 bool process_has_code(const struct process *process, uint64_t pc) {
   const struct process_map *map = find_map(process, pc);
-  return map != NULL && !map->is_unproved;
+  return (map != NULL && !map->is_unproved) || find_past(process, pc) != NULL;
 }
 
 void process_maps_note_moved(const struct process *process, struct process_map *map) {
@@ -281,6 +292,13 @@ int process_maps_read(struct modules *modules, struct process *process, int maps
 
 static bool resolve_frame(struct modules *modules, struct process *process, uint64_t pc,
                           struct code_frame *ret) {
+  const struct process_past *past = find_past(process, pc);
+  if (past != NULL && past->module == MODULE_UNKNOWN) return false;
+  if (past != NULL) {
+    ret->module = past->module;
+    ret->address = modules_address(modules, past->module, pc - past->start + past->file_offset);
+    return true;
+  }
   struct process_map *map = find_map(process, pc);
   if (map == NULL || (process->is_unsure && !map->is_steady)) return false;
   map->module = modules_identify(modules, map->module, process->has_ended ? 0 : process->pid);
@@ -292,7 +310,8 @@ static bool resolve_frame(struct modules *modules, struct process *process, uint
 uint32_t process_maps_resolve(struct modules *modules, struct process *process, const uint64_t *pc,
                               uint32_t count, struct code_frame *ret) {
   if (!resolve_frame(modules, process, pc[0], &ret[0])) {
-    bool is_anon = process->map_count > 0 && find_map(process, pc[0]) == NULL;
+    bool is_anon = process->map_count > 0 && find_map(process, pc[0]) == NULL &&
+                   find_past(process, pc[0]) == NULL;
     ret[0] = (struct code_frame){is_anon ? MODULE_ANON : MODULE_UNKNOWN, 0};
   }
   uint32_t depth = 1;
