@@ -22,6 +22,8 @@
    The numbers are the target's word: a liar gets [unknown], or wrong names for himself. */
 #include "unloads.h"
 
+#include "common/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +31,13 @@
 
 enum { TRIES_MAX = 3, KEPT_MAX = 256 };
 
+#define TRY_NS (100 * NS_PER_MS)
+
 struct unload_history {
   uint32_t event_count; /* of the log's that were taken */
   uint32_t lost;        /* events of numbers up to here may be missing */
   bool is_told;         /* there is a log */
+  uint64_t tried_ns;    /* CLOCK_MONOTONIC: when files were looked for that were not found before */
   struct {
     uint32_t number, module;
   } images[UNLOAD_IMAGES_MAX]; /* number 0: none, else 1 more than the log's */
@@ -113,6 +118,15 @@ static void take_event(struct unload_history *history, struct modules *modules,
   add(history, &past);
 }
 
+/* A file that was another one may be the right one by now: a program may put two in turn there. */
+static void forget_unknown(struct unload_history *history) {
+  uint64_t now = clock_monotonic_ns();
+  if (now - history->tried_ns < TRY_NS) return;
+  history->tried_ns = now;
+  for (unsigned i = 0; i < UNLOAD_IMAGES_MAX; i++)
+    if (history->images[i].module == MODULE_UNKNOWN) history->images[i].number = 0;
+}
+
 /* Takes what is new in TARGET's log, whose files PID can reach. */
 static void take_log(struct target *target, struct modules *modules, pid_t pid) {
   struct unload_log log;
@@ -122,6 +136,7 @@ static void take_log(struct target *target, struct modules *modules, pid_t pid) 
     is_whole = ring_reader_unload_log(&target->ring, &log);
   if (!is_whole) return;
   history->is_told = true;
+  forget_unknown(history);
   uint32_t from = history->event_count;
   if (log.event_count - from > UNLOAD_EVENTS_MAX) {
     from = log.event_count - UNLOAD_EVENTS_MAX;
