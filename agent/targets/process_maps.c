@@ -310,8 +310,8 @@ static bool resolve_frame(struct modules *modules, struct process *process, uint
 uint32_t process_maps_resolve(struct modules *modules, struct process *process, const uint64_t *pc,
                               uint32_t count, struct code_frame *ret) {
   if (!resolve_frame(modules, process, pc[0], &ret[0])) {
-    bool is_anon = process->map_count > 0 && find_map(process, pc[0]) == NULL &&
-                   find_past(process, pc[0]) == NULL;
+    bool is_anon = !process->is_unsure && process->map_count > 0 &&
+                   find_map(process, pc[0]) == NULL && find_past(process, pc[0]) == NULL;
     ret[0] = (struct code_frame){is_anon ? MODULE_ANON : MODULE_UNKNOWN, 0};
   }
   uint32_t depth = 1;
