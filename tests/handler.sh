@@ -98,7 +98,7 @@ needed=$("${tool}readelf" -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p
 others=$(grep -vE '^(libc\.so|libc\.musl|ld-linux|ld\.so|libdl\.so|libpthread\.so)' <<<"$needed" || true)
 [ -z "$others" ] || fail "the library needs $others"
 exported=$("${tool}nm" -D --defined-only "$library" | awk '{ print $3 }')
-wrapped="__sysv_signal bsd_signal dlclose prctl pthread_create sigaction sigaltstack sigignore siginterrupt signal signalfd sigset sigtimedwait sigwait sigwaitinfo ssignal syscall sysv_signal thrd_create"
+wrapped="__sysv_signal bsd_signal dlclose prctl pthread_create pthread_setname_np sigaction sigaltstack sigignore siginterrupt signal signalfd sigset sigtimedwait sigwait sigwaitinfo ssignal syscall sysv_signal thrd_create"
 [ "$(LC_ALL=C sort <<<"$exported" | tr "\n" " ")" = "$wrapped " ] || fail "the library exports: $(head -c 200 <<<"$exported" | tr "\n" " ")"
 passed=$("${tool}objdump" -d --no-show-raw-insn "$library" | awk '/^[0-9a-f]+ <.*>:$/ { is_in = ($2 == "<syscall>:" || $2 == "<prctl>:"); found += is_in } is_in && /\t(push|call|blr?|stp|ret)/ { print } is_in && /,%rsp|sp, sp/ { print } END { if (found != 2) print "not found" }')
 [ -n "$tool" ] || [ -z "$passed" ] || fail "syscall or prctl is no jump: $passed"

@@ -81,6 +81,7 @@ static int name_open_file(int fd, const char *path, unsigned limit_ms,
   }
   if (profile.frame_count > 0) error = namer_open(limit_ms, &namer);
   if (namer != NULL) namer_set_folders(namer, options->folders);
+  if (namer != NULL && fd == STDIN_FILENO) namer_use_inherited(namer);
   if (namer != NULL && error == 0)
     error = names_writer_write(fd, &profile, namer, deadline_ns, &written);
   namer_close(namer);

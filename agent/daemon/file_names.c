@@ -4,14 +4,16 @@
 
    Naming needs the reader of ELF files in its sandbox, which the daemon does not have: on a board
    it only ships addresses.  `fleetprof`, which is installed beside it, has, so that is run, with
-   the file as its stdin: the path may mean another file by now.  It stops by itself after a few
-   seconds; one that does not is ended. */
+   the file as its stdin: the path may mean another file by now.  It inherits the descriptors of
+   the files that were sampled, for those that no path leads to any more.  It stops by itself after
+   a few seconds; one that does not is ended. */
 #include "file_names.h"
 
 #include "common/clock.h"
 #include "common/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -40,13 +42,14 @@ static bool find_program(char ret[PATH_MAX]) {
   return false;
 }
 
-_Noreturn static void be_namer(const char *program, int fd) {
+_Noreturn static void be_namer(const char *program, int fd, const int *files, uint32_t count) {
   char *const words[] = {(char *)(uintptr_t) "fleetprof", (char *)(uintptr_t) "name",
                          (char *)(uintptr_t) "--config=", (char *)(uintptr_t) "-", NULL};
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL); /* the keeper reads its signals from a descriptor */
   if (dup2(fd, STDIN_FILENO) < 0) _exit(126);
+  for (uint32_t i = 0; i < count; i++) fcntl(files[i], F_SETFD, 0); /* not closed at exec */
   execv(program, words);
   _exit(126);
 }
@@ -71,14 +74,14 @@ static bool await(pid_t pid) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-void file_names_write(int fd) {
+void file_names_write(int fd, const int *files, uint32_t count) {
   char program[PATH_MAX];
   if (!find_program(program)) {
     log_info("output: no names in it: fleetprof is not beside fleetprofd");
     return;
   }
   pid_t pid = fork();
-  if (pid == 0) be_namer(program, fd);
+  if (pid == 0) be_namer(program, fd, files, count);
   if (pid < 0)
     log_warn("output: no names in it: fork: %s", strerror(errno));
   else if (!await(pid))

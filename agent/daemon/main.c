@@ -81,7 +81,9 @@ int main(int argc, char **argv) {
   if (settings.is_foreground) service_notify_open(&keeper.notify);
   int status = keeper_run(&keeper, worker_run);
   keeper_stop_listening(&keeper);
-  if (status == 0 && keeper.output >= 0) file_names_write(keeper.output);
+  const struct hold_table *held = &keeper.held;
+  uint32_t files = held->file_count < HOLD_FILES_MAX ? held->file_count : HOLD_FILES_MAX;
+  if (status == 0 && keeper.output >= 0) file_names_write(keeper.output, held->files, files);
   keeper_close(&keeper);
   return status;
 }

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SPOOL_SYNC_NS (5 * NS_PER_SECOND)
 
@@ -38,9 +39,35 @@ static void on_spool_loss(void *context, uint64_t run, enum loss_reason reason, 
              (unsigned long long)records, loss_name(reason));
 }
 
-static void on_module_file(void *context, struct span id, const char *path, const char *open_path) {
+/* A descriptor keeps its file system from being unmounted.  One that was mounted in our sight since
+   we began may be unmounted by the program that is recorded. */
+static bool may_hold(const struct worker *worker, int fd) {
+  struct mount_ids now;
+  int mount = mount_id_of(fd);
+  if (mount_ids_has(&worker->files.mounts, mount)) return true;
+  mount_ids_read(&now);
+  return !mount_ids_has(&now, mount);
+}
+
+/* Names are written when the recording is over (file_names.c).  By then a file may be unlinked or
+   replaced, or its mount namespace gone; so the keeper holds it from the first sample on. */
+static void hold_file(struct worker *worker, int fd) {
+  struct worker_files *files = &worker->files;
+  struct stat found;
+  if (fstat(fd, &found) != 0) return;
+  for (uint32_t i = 0; i < files->count && i < HOLD_FILES_MAX; i++)
+    if (files->rows[i].device == found.st_dev && files->rows[i].inode == found.st_ino) return;
+  if (!may_hold(worker, fd) || hold_send_file(worker->keeper->worker_socket, fd) != 0) return;
+  uint32_t row = files->count++ % HOLD_FILES_MAX;
+  files->rows[row].device = found.st_dev;
+  files->rows[row].inode = found.st_ino;
+}
+
+static void on_module_file(void *context, const struct module_found *found) {
   struct worker *worker = context;
-  if (worker->debug != NULL) debug_sender_note(worker->debug, id, path, open_path);
+  if (worker->debug != NULL)
+    debug_sender_note(worker->debug, found->id, found->path, found->open_path);
+  if (worker->keeper->output >= 0 && found->fd >= 0) hold_file(worker, found->fd);
 }
 
 static int open_disk(struct worker *worker) {
@@ -107,6 +134,7 @@ int pipeline_open(struct worker *worker) {
   struct keeper *keeper = worker->keeper;
   perf_rings_map(&keeper->perf);
   targets_restore(&worker->targets, &keeper->held, &keeper->perf);
+  mount_ids_read(&worker->files.mounts);
   int error = modules_new(on_module_file, worker, &worker->modules);
   if (!error) error = processes_new(worker->modules, &worker->processes);
   if (!error) error = window_new(worker->modules, &worker->window);

@@ -10,10 +10,12 @@
 
 #include "drain/drain.h"
 #include "keeper/keeper.h"
+#include "proc/mount_info.h"
 #include "uplink/boot_times.h"
 #include "uplink/known_time.h"
 #include "uplink/uplink.h"
 
+#include <sys/types.h>
 #include <sys/utsname.h>
 
 struct budget;
@@ -30,6 +32,16 @@ enum {
   WORKER_EXIT_FAILED = 1,      /* start another */
 };
 
+/* The files that the keeper holds for us (pipeline.c), and the mounts as we began. */
+struct worker_files {
+  uint32_t count; /* ever held */
+  struct {
+    dev_t device;
+    ino_t inode;
+  } rows[HOLD_FILES_MAX];
+  struct mount_ids mounts;
+};
+
 struct worker {
   struct keeper *keeper;
   const struct settings *settings;
@@ -37,6 +49,7 @@ struct worker {
   struct event *tick, *terminate, *interrupt, *keeper_gone, *child_gone;
   struct spool *spool;
   struct profile_file file; /* open when the keeper has an output */
+  struct worker_files files;
   struct debug_sender *debug;
   struct budget *budget;
   struct uplink *uplink;

@@ -16,6 +16,7 @@
 #include "drain_parts.h"
 
 #include "perf/perf_record.h"
+#include "proc/mappings.h"
 #include "proc/mount_info.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ void perf_process_map(struct drain *drain, struct process *process,
   struct process_map map = {.start = record->mmap.start,
                             .end = record->mmap.start + record->mmap.len,
                             .file_offset = record->mmap.file_offset};
-  struct module_file file = {span_of_string(record->mmap.path), record->mmap.inode,
+  struct module_file file = {mappings_path(span_of_string(record->mmap.path)), record->mmap.inode,
                              mount_info_device(record->mmap.major, record->mmap.minor)};
   process_map_add(drain->processes, process, &map, &file);
 }

@@ -106,14 +106,16 @@ static void take_sample(struct drain *drain, struct target *target, const struct
     weight_ns = process_clock_take(target, process, weight_ns);
   bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;
   int maps_fd = is_first ? target->fds[1] : -1;
-  unloads_prepare(target, view->slot, drain->processes, process, maps_fd);
+  struct slot_mark *mark = slot_marks_of(target, view);
+  const struct unloads_sample unloads = {mark, process, maps_fd};
+  unloads_prepare(target, drain->processes, drain->modules, &unloads);
   enum stack_end end = end_of(target, sample);
   if (!process_has_code(process, sample->pc[0]) || end == STACK_NO_TABLE)
     process_refresh(drain->processes, process, maps_fd); /* a library may have come */
   region_state_note(&target->regions, process);
   struct drain_stack stack = {.target = target,
                               .process = process,
-                              .thread = process_thread_name(process, (pid_t)view->tid, view->name),
+                              .thread = mark != NULL ? mark->name : view->name,
                               .pc = sample->pc,
                               .depth = sample->depth,
                               .type = is_pair ? SAMPLE_CPU_LR : SAMPLE_CPU,
@@ -141,6 +143,7 @@ static size_t take_records(struct drain *drain, struct target *target, const str
   unsigned taken = 0;
   struct ring_sample sample;
   decode_fn *decode = decoder_of(target);
+  struct slot_mark *mark = slot_marks_of(target, view);
   bool is_late = drain->is_last && toll_is_over(&target->toll);
   for (size_t at = 0; at < len;) {
     long size = decode(drain->scratch + at, len - at, &sample);
@@ -148,7 +151,9 @@ static size_t take_records(struct drain *drain, struct target *target, const str
       drain_add_bad(drain, tally);
       return len;
     }
-    if (sample.depth > 0 && is_late) {
+    if (sample.mark_part != RING_MARK_NONE && mark != NULL) {
+      slot_marks_take(mark, &sample);
+    } else if (sample.depth > 0 && is_late) {
       skip_sample(tally);
     } else if (sample.depth > 0) {
       take_sample(drain, target, view, &sample, tally);
@@ -160,6 +165,17 @@ static size_t take_records(struct drain *drain, struct target *target, const str
     is_late = true;
   }
   return len;
+}
+
+static bool has_mark(const struct drain *drain, const struct target *target, size_t len) {
+  struct ring_sample sample;
+  for (size_t at = 0; at < len;) {
+    long size = decoder_of(target)(drain->scratch + at, len - at, &sample);
+    if (size <= 0) return false;
+    if (sample.mark_part != RING_MARK_NONE) return true;
+    at += (size_t)size;
+  }
+  return false;
 }
 
 static void note_fill(struct drain *drain, const struct ring_reader *ring, size_t len) {
@@ -176,7 +192,7 @@ static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t 
   uint64_t full = growth(view.dropped_full, view.counted_full);
   uint64_t reentry = growth(view.dropped_reentry, view.counted_reentry);
   if (view.head == view.tail && full + reentry == 0 && !view.is_broken) {
-    unloads_settle(target, slot, unloads);
+    unloads_settle(slot_marks_of(target, &view), unloads);
     if (view.is_released && view.pid != 0) ring_reader_free_slot(ring, slot);
     return 0;
   }
@@ -184,8 +200,11 @@ static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t 
   note_fill(drain, ring, len);
   if (view.is_broken) drain_add_bad(drain, &tally);
   census_signals(target, &view, view.head - view.tail + full + reentry);
+  struct slot_mark *mark = slot_marks_of(target, &view);
+  if (mark != NULL) slot_marks_begin(mark, mark->is_first && has_mark(drain, target, len));
   size_t taken = take_records(drain, target, &view, len, &tally);
-  if (taken == len) unloads_settle(target, slot, unloads);
+  if (taken == len) unloads_settle(mark, unloads);
+  if (mark != NULL) slot_marks_end(mark);
   tally.produced += full + reentry;
   tally.dropped[LOSS_RING_FULL] += full;
   tally.dropped[LOSS_REENTRY] += reentry;

@@ -151,18 +151,17 @@ static bool try_own(struct search *search, const char *path, struct debug_found 
 }
 
 /* The root that OPEN_PATH goes through: what stands before the module's own path, or the root of
-   the process whose executable it is. */
+   the process that has the file. */
 static void find_root(struct search *search) {
   const char *open_path = search->module->open_path, *path = search->module->path;
   size_t open_len = strlen(open_path), len = strlen(path);
-  static const char exe[] = "/exe";
+  static const char proc[] = "/proc/";
   if (open_len >= sizeof search->root) return;
   if (len > 0 && open_len > len && strcmp(open_path + open_len - len, path) == 0) {
     snprintf(search->root, sizeof search->root, "%.*s", (int)(open_len - len), open_path);
-  } else if (strncmp(open_path, "/proc/", 6) == 0 && open_len > sizeof exe &&
-             strcmp(open_path + open_len - (sizeof exe - 1), exe) == 0) {
-    snprintf(search->root, sizeof search->root, "%.*s/root", (int)(open_len - (sizeof exe - 1)),
-             open_path);
+  } else if (strncmp(open_path, proc, sizeof proc - 1) == 0) {
+    int process_len = (int)(strcspn(open_path + sizeof proc - 1, "/") + sizeof proc - 1);
+    snprintf(search->root, sizeof search->root, "%.*s/root", process_len, open_path);
   }
 }
 

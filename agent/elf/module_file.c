@@ -4,6 +4,16 @@
    the inode number tells whether it is still the same file.  Only inode numbers are compared:
    overlay and btrfs file systems show another device in a mapping than stat does.
 
+   A file that no name leads to (a memfd, a file that was unlinked or replaced) is opened through
+   what the process has of it.  These links are tried in this order:
+
+     /proc/PID/map_files/A-B     needs CAP_SYS_ADMIN, or CAP_CHECKPOINT_RESTORE since Linux 5.9
+     /proc/PID/exe               needs no more than the right to look at the process
+     /proc/PID/fd/N              the same, where the process still has the file open
+
+   A descriptor is chosen by its link's text, which the kernel knows: stat would ask the file system
+   of each, and one that hangs would hold us.
+
    Most programs carry a build-id and cost four small reads.  One without is hashed whole, in the
    loop: at most 64 MiB once a file, some 50 ms on a current CPU; kernel rings hold much more than
    that.  Content is the only identity that such a file has on every board of a fleet.
@@ -15,21 +25,107 @@
 #include "module_file.h"
 #include "regular_file.h"
 
+#include "proc/mappings.h"
+#include "ring/unload_format.h"
+
+#include <dirent.h>
 #include <errno.h>
+#include <linux/magic.h>
 #include <openssl/evp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-enum { HASH_PIECE_BYTES = 32 << 10, OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32 };
+enum {
+  HASH_PIECE_BYTES = 32 << 10,
+  OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32,
+  MAPS_LINES_MAX = 65536, /* read of one process: what the kernel lets it map by default */
+  OPEN_FILES_MAX = 1024,  /* looked at of one process */
+};
+
+/* An overlay of several file systems puts the layer's number into the highest bits of what stat
+   says; older kernels show the layer's own inode in a mapping. */
+static bool is_inode(int fd, uint64_t found, uint64_t wanted) {
+  static const uint64_t layer = UINT64_C(0xff) << 56;
+  struct statfs system;
+  if (wanted == 0 || found == wanted) return true;
+  return (found & ~layer) == (wanted & ~layer) && fstatfs(fd, &system) == 0 &&
+         system.f_type == OVERLAYFS_SUPER_MAGIC;
+}
 
 static int open_checked(const char *path, uint64_t inode) {
   struct stat found;
   int fd = regular_file_open(path, &found);
-  if (fd < 0 || inode == 0 || found.st_ino == inode) return fd;
+  if (fd < 0 || is_inode(fd, found.st_ino, inode)) return fd;
   close(fd);
   return -ESTALE;
+}
+
+/* Finds a mapping of INODE in PID. */
+static bool find_mapping(pid_t pid, uint64_t inode, struct mapping *ret) {
+  char path[32], *line = NULL;
+  size_t room = 0;
+  bool is_found = false;
+  snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+  FILE *maps = fopen(path, "re");
+  if (maps == NULL) return false;
+  for (unsigned i = 0; i < MAPS_LINES_MAX && !is_found; i++) {
+    ssize_t len = getline(&line, &room, maps);
+    if (len <= 0) break;
+    struct span text = span_of(line, (size_t)len);
+    is_found = mappings_next(&text, ret) == 0 && ret->inode == inode && ret->is_executable;
+  }
+  free(line);
+  fclose(maps);
+  return is_found;
+}
+
+/* The kernel itself says which file stands behind a mapping, so no inode is compared. */
+static int open_mapped(pid_t pid, uint64_t inode, char *ret_open_path) {
+  struct mapping mapping;
+  struct stat found;
+  if (!find_mapping(pid, inode, &mapping)) return -ENOENT;
+  snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/map_files/%llx-%llx", (int)pid,
+           (unsigned long long)mapping.start, (unsigned long long)mapping.end);
+  return regular_file_open(ret_open_path, &found);
+}
+
+/* LINK is PATH, with or without what the kernel adds to the name of an unlinked file. */
+static bool is_link_to(const char *link, const char *path) {
+  size_t len = strlen(path);
+  return strncmp(link, path, len) == 0 &&
+         (link[len] == '\0' || strcmp(link + len, " (deleted)") == 0);
+}
+
+static int open_descriptor(const char *path, pid_t pid, uint64_t inode, char *ret_open_path) {
+  char folder[32], link[OPEN_PATH_BYTES];
+  int fd = -ENOENT;
+  snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
+  DIR *descriptors = opendir(folder);
+  if (descriptors == NULL) return -errno;
+  for (unsigned i = 0; i < OPEN_FILES_MAX && fd < 0; i++) {
+    const struct dirent *entry = readdir(descriptors);
+    if (entry == NULL) break;
+    ssize_t len = readlinkat(dirfd(descriptors), entry->d_name, link, sizeof link - 1);
+    link[len > 0 ? len : 0] = '\0';
+    if (!is_link_to(link, path)) continue;
+    snprintf(ret_open_path, OPEN_PATH_BYTES, "%s/%.16s", folder, entry->d_name);
+    fd = open_checked(ret_open_path, inode);
+  }
+  closedir(descriptors);
+  return fd;
+}
+
+/* Opens a file of PID that PATH does not lead to any more. */
+static int open_nameless(const char *path, pid_t pid, uint64_t inode, char *ret_open_path) {
+  int fd = open_mapped(pid, inode, ret_open_path);
+  if (fd >= 0) return fd;
+  snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/exe", (int)pid);
+  fd = open_checked(ret_open_path, inode);
+  return fd >= 0 ? fd : open_descriptor(path, pid, inode, ret_open_path);
 }
 
 int module_file_open(const char *path, pid_t pid, uint64_t inode, char *ret_open_path) {
@@ -37,10 +133,7 @@ int module_file_open(const char *path, pid_t pid, uint64_t inode, char *ret_open
   if (pid > 0) {
     snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/root%s", (int)pid, path);
     int fd = open_checked(ret_open_path, inode);
-    if (fd >= 0) return fd;
-    /* The file was unlinked or replaced; the running program itself can still be reached. */
-    snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/exe", (int)pid);
-    fd = inode != 0 ? open_checked(ret_open_path, inode) : -ENOENT;
+    if (fd < 0 && inode != 0) fd = open_nameless(path, pid, inode, ret_open_path);
     if (fd >= 0) return fd;
   }
   snprintf(ret_open_path, OPEN_PATH_BYTES, "%s", path);
@@ -94,10 +187,22 @@ static int hash_content(int fd, uint8_t ret[MODULE_SHA256_BYTES]) {
   return error;
 }
 
+static uint64_t hash_first(int fd, const struct elf_notes *notes) {
+  uint8_t bytes[UNLOAD_HASHED_BYTES];
+  for (uint32_t i = 0; i < notes->segment_count; i++) {
+    const struct elf_segment *segment = &notes->segments[i];
+    size_t len = segment->file_bytes < sizeof bytes ? (size_t)segment->file_bytes : sizeof bytes;
+    if (segment->file_offset == 0 && pread(fd, bytes, len, 0) == (ssize_t)len)
+      return unload_hash(bytes, len);
+  }
+  return 0;
+}
+
 int module_file_identify(int fd, const struct module_stamp *stamp, struct module_identity *ret) {
   memset(ret, 0, sizeof *ret);
   int error = elf_notes_read(read_at, &fd, &ret->notes);
   if (error) return error;
+  ret->first_hash = hash_first(fd, &ret->notes);
   if (ret->notes.build_id_bytes > 0) {
     memcpy(ret->id, ret->notes.build_id, ret->notes.build_id_bytes);
     ret->id_bytes = ret->notes.build_id_bytes;

@@ -26,10 +26,12 @@ struct module_identity {
   struct elf_notes notes;
   uint8_t id[LIMIT_MODULE_ID_BYTES];
   uint32_t id_bytes;
+  uint64_t first_hash; /* unload_hash of its first segment, where that is the file's beginning */
 };
 
 /* Opens PATH as PID sees it (through /proc/PID/root), or as we do when PID is 0 or gone.  INODE is
-   what the mapping said, 0 when it is not known: another file under the same name is refused.
+   what the mapping said, 0 when it is not known: another file under the same name is refused, and
+   a file without a name is opened through a link of PID's.
    RET_OPEN_PATH, of at least LIMIT_PATH_BYTES + 32 bytes, is the path that worked.  Returns the
    descriptor, or -errno (-ESTALE for another file). */
 int module_file_open(const char *path, pid_t pid, uint64_t inode, char *ret_open_path);

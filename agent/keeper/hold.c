@@ -27,7 +27,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum hold_verb { HOLD_KEEP = 1, HOLD_DROP = 2, HOLD_UPDATE = 3 };
+enum hold_verb { HOLD_KEEP = 1, HOLD_DROP = 2, HOLD_UPDATE = 3, HOLD_FILE = 4 };
 
 struct hold_message {
   uint64_t serial; /* when it was asked: no two are asked at once */
@@ -80,6 +80,13 @@ static void remove_entry(struct hold_table *table, uint32_t id) {
   }
 }
 
+static void add_file_take(struct hold_table *table, int fd) {
+  int *place = &table->files[table->file_count % HOLD_FILES_MAX];
+  if (table->file_count >= HOLD_FILES_MAX) close(*place);
+  *place = fd;
+  table->file_count++;
+}
+
 static int update(struct hold_table *table, const struct hold_target *target) {
   for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
     struct hold_entry *entry = table->entries[i];
@@ -97,6 +104,7 @@ static int update(struct hold_table *table, const struct hold_target *target) {
 void hold_table_fini(struct hold_table *table) {
   for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++)
     if (table->entries[i] != NULL) entry_free(table->entries[i]);
+  for (unsigned i = 0; i < HOLD_FILES_MAX && i < table->file_count; i++) close(table->files[i]);
   memset(table, 0, sizeof *table);
 }
 
@@ -196,6 +204,11 @@ int hold_send_update(int socket, const struct hold_target *target) {
   return ask(socket, &message, NULL);
 }
 
+int hold_send_file(int socket, int fd) {
+  struct hold_message message = {.verb = HOLD_FILE, .target = {.fd_count = 1}};
+  return ask(socket, &message, &fd);
+}
+
 static int32_t serve_message(struct hold_message *message, struct hold_table *table,
                              const int *fds) {
   switch (message->verb) {
@@ -206,6 +219,10 @@ static int32_t serve_message(struct hold_message *message, struct hold_table *ta
     return 0;
   case HOLD_UPDATE:
     return update(table, &message->target);
+  case HOLD_FILE:
+    if (hold_fds(&message->target) != 1) return -EBADMSG;
+    add_file_take(table, fds[0]);
+    return 0;
   default:
     return -EPROTO;
   }

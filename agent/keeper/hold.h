@@ -12,6 +12,7 @@
 
 enum {
   HOLD_TARGETS_MAX = 256,
+  HOLD_FILES_MAX = 128,       /* descriptors of files that a recording into a file has sampled */
   HOLD_ACK_TIMEOUT_MS = 2000, /* for the keeper, which does nothing else */
 };
 
@@ -82,6 +83,8 @@ void hold_close_fds(struct hold_target *target, const int *fds);
 struct hold_table {
   struct hold_entry *entries[HOLD_TARGETS_MAX]; /* NULL: free */
   uint32_t last_id;                             /* the largest ever held */
+  int files[HOLD_FILES_MAX];                    /* a ring of the newest */
+  uint32_t file_count;                          /* ever held */
 };
 
 /* Copies TARGET into TABLE and takes over its FDS.  Returns the entry, or NULL when TABLE or memory
@@ -102,6 +105,10 @@ int hold_send_keep(int socket, const struct hold_target *target, const int *fds)
 int hold_send_drop(int socket, uint32_t id);
 /* TARGET is known there: its description has changed. */
 int hold_send_update(int socket, const struct hold_target *target);
+
+/* Asks the keeper to hold a copy of FD, a file, until it ends: beyond HOLD_FILES_MAX the oldest one
+   is closed. */
+int hold_send_file(int socket, int fd);
 
 /* Worker: takes away answers that came too late.  Returns true when the keeper is gone. */
 bool hold_has_ended(int socket);

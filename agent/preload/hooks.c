@@ -41,6 +41,7 @@ enum {
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef void *start_fn(void *);
+typedef int set_name_fn(pthread_t, const char *);
 typedef int c11_create_fn(thrd_t *, thrd_start_t, void *);
 
 struct start {
@@ -170,6 +171,7 @@ union symbol {
   void *object;
   create_fn *create;
   c11_create_fn *c11_create;
+  set_name_fn *set_name;
 };
 
 static create_fn *find_real(void) {
@@ -205,6 +207,17 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
   int result = create(thread, c11_trampoline, start);
   if (result != thrd_success) give_back(start);
   return result;
+}
+
+/* libc's own makes its system calls by itself, so prctl is not enough.  pthread_self and the thread
+   pointer are equally far apart in all threads. */
+__attribute__((visibility("default"))) int pthread_setname_np(pthread_t thread, const char *name) {
+  union symbol real = {.object = next_call("pthread_setname_np")};
+  if (real.object == NULL) return ENOSYS;
+  int error = real.set_name(thread, name);
+  uintptr_t apart = (uintptr_t)pthread_self() - arch_thread_pointer();
+  if (error == 0) sampling_name_thread((uintptr_t)thread - apart, name);
+  return error;
 }
 
 static void before_fork(void) {

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loader puts a new library where an unloaded one stood, nearly always.  A sample in there says
-   which of the two only to somebody who knows that there was a change: so dlclose tells the daemon
-   (unloads.c there), before anything goes and after.  dlopen is left alone: it looks at its caller
-   to find a library's own search path, and what it maps anew nobody can mistake for something else.
+   which of the two only to somebody who knows what was there: so dlclose writes down what it has
+   unloaded (ring/unload_format.h).  dlopen is left alone: it looks at its caller to find a
+   library's own search path, and what it maps anew nobody can mistake for something else.
+
+   What goes is known only when it has gone, and then its name has gone as well.  So objects are
+   looked at before: the closed one and those that were loaded after it, which are its own libraries
+   where it brought any.
 
    Not met here: what libc unloads by itself (a character set, a name service), which does not come
    through dlclose; there the daemon's reading the mappings anew with each window has to do. */
+#include "arch.h"
+#include "sampler.h"
 #include "sampling.h"
+#include "thread_slot.h"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <string.h>
 
 typedef int close_fn(void *);
 
@@ -18,11 +27,95 @@ union symbol {
   close_fn *close;
 };
 
+enum { GOING_MAX = 4 };
+
+struct going {
+  const struct link_map *library; /* that is closed */
+  struct unload_image images[GOING_MAX];
+  bool stays[GOING_MAX];
+  unsigned count;
+  unsigned long long subs; /* objects unloaded ever, before */
+  unsigned long long gone; /* of them by this call */
+  bool is_reached;
+};
+
+static void describe(const struct dl_phdr_info *object, struct unload_image *image) {
+  memset(image, 0, sizeof *image);
+  for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+    uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+    if (segment->p_type != PT_LOAD) continue;
+    if (segment->p_offset == 0 && (segment->p_flags & PF_R) != 0)
+      image->hash = unload_hash((const void *)start, segment->p_filesz);
+    if ((segment->p_flags & PF_X) == 0) continue;
+    image->start = start;
+    image->bytes = segment->p_memsz;
+    image->file_offset = segment->p_offset;
+  }
+  strncpy(image->path, object->dlpi_name, sizeof image->path - 1);
+}
+
+static int before(struct dl_phdr_info *object, size_t bytes, void *context) {
+  struct going *going = context;
+  (void)bytes;
+  going->subs = object->dlpi_subs;
+  going->is_reached = going->is_reached || object->dlpi_name == going->library->l_name;
+  if (going->is_reached && going->count < GOING_MAX)
+    describe(object, &going->images[going->count++]);
+  return 0;
+}
+
+static int after(struct dl_phdr_info *object, size_t bytes, void *context) {
+  struct going *going = context;
+  struct unload_image image;
+  (void)bytes;
+  going->gone = object->dlpi_subs - going->subs;
+  if (going->gone == 0) return 1;
+  describe(object, &image);
+  for (unsigned i = 0; i < going->count; i++)
+    if (going->images[i].start == image.start) going->stays[i] = true;
+  return 0;
+}
+
+/* The number of IMAGE in LOG, which has it from here on. */
+static uint32_t place_of(struct unload_log *log, const struct unload_image *image) {
+  uint32_t count = log->image_count;
+  for (uint32_t back = 1; back <= UNLOAD_IMAGES_MAX && back <= count; back++)
+    if (memcmp(&log->images[(count - back) % UNLOAD_IMAGES_MAX], image, sizeof *image) == 0)
+      return count - back;
+  log->images[count % UNLOAD_IMAGES_MAX] = *image;
+  return log->image_count++;
+}
+
+static void tell(const struct going *going, uint32_t unloads) {
+  struct unload_log *log = ring_writer_unload_log(sampler_ring());
+  const struct thread_slot *thread = thread_slot_of(arch_thread_pointer());
+  uint32_t serial = atomic_load(&log->serial), gone = 0;
+  uint32_t pid = thread != NULL ? (uint32_t)(wide_peek(&thread->owner) >> 32) : 0;
+  bool is_ours = pid != 0 && serial % 2 == 0 &&
+                 atomic_compare_exchange_strong(&log->serial, &serial, serial + 1);
+  for (unsigned i = 0; is_ours && i < going->count; i++) {
+    if (going->stays[i]) continue;
+    gone++;
+    log->events[log->event_count++ % UNLOAD_EVENTS_MAX] =
+        (struct unload_event){unloads, pid, place_of(log, &going->images[i])};
+  }
+  if (is_ours) atomic_store(&log->serial, serial + 2);
+  if (gone != going->gone) atomic_store(&log->lost, unloads);
+}
+
 __attribute__((visibility("default"))) int dlclose(void *library) {
   union symbol real = {.object = dlsym(RTLD_NEXT, "dlclose")};
+  struct going going;
   if (real.object == NULL) return -1;
-  sampling_note_unload();
+  if (!sampling_is_on()) return real.close(library);
+  memset(&going, 0, sizeof going);
+  if (dlinfo(library, RTLD_DI_LINKMAP, &going.library) != 0) return real.close(library);
+  dl_iterate_phdr(before, &going);
+  uint32_t unloads = sampling_note_unload();
   int error = real.close(library);
+  dl_iterate_phdr(after, &going);
+  if (going.gone != 0) tell(&going, unloads);
   sampling_note_unload();
   return error;
 }

@@ -16,6 +16,7 @@
 #define REAL(name) extern char real_##name[] __asm__("__real_" #name)
 REAL(pthread_create);
 REAL(thrd_create);
+REAL(pthread_setname_np);
 REAL(sigaltstack);
 REAL(prctl);
 REAL(syscall);
@@ -39,11 +40,11 @@ REAL(__sysv_signal) __attribute__((weak));
 static const struct {
   const char *name;
   char *address;
-} calls[] = {ROW(pthread_create), ROW(thrd_create),  ROW(sigaltstack), ROW(prctl),
-             ROW(syscall),        ROW(sigaction),    ROW(signal),      ROW(sigset),
-             ROW(sigignore),      ROW(siginterrupt), ROW(signalfd),    ROW(sigwait),
-             ROW(sigwaitinfo),    ROW(sigtimedwait), ROW(ssignal),     ROW(bsd_signal),
-             ROW(sysv_signal),    ROW(__sysv_signal)};
+} calls[] = {ROW(pthread_create), ROW(thrd_create), ROW(pthread_setname_np), ROW(sigaltstack),
+             ROW(prctl),          ROW(syscall),     ROW(sigaction),          ROW(signal),
+             ROW(sigset),         ROW(sigignore),   ROW(siginterrupt),       ROW(signalfd),
+             ROW(sigwait),        ROW(sigwaitinfo), ROW(sigtimedwait),       ROW(ssignal),
+             ROW(bsd_signal),     ROW(sysv_signal), ROW(__sysv_signal)};
 
 extern const char fleetprof_agent[];
 __attribute__((visibility("default"))) const char fleetprof_agent[] = FLEETPROF_VERSION;

@@ -55,9 +55,30 @@ static uint64_t owner_of(struct thread_slot *thread) {
   return wide_peek(&thread->owner);
 }
 
+/* Returns false when there is no room. */
+static __attribute__((noinline, cold)) bool put_mark(const struct thread_slot *thread,
+                                                     struct ring_slot *slot) {
+  struct ring_mark mark = {.unloads = ring_writer_unloads(&ring)};
+  const uint64_t *words = (const uint64_t *)(const void *)&mark;
+  for (unsigned i = 0; i < RING_NAME_BYTES; i++) mark.name[i] = thread->name[i];
+  if (ring.collect == RING_PC_LR)
+    return ring_writer_put_pair(&ring, slot, (struct ring_pair){RING_PAIR_MARK_LAST, words[2]}) ==
+               0 &&
+           ring_writer_put_pair(&ring, slot, (struct ring_pair){mark.unloads, words[1]}) == 0;
+  struct ring_record *record = ring_writer_reserve(&ring, slot);
+  if (record == NULL) return false;
+  record->depth = sizeof mark / sizeof *words;
+  record->flags = RING_RECORD_PADDING | RING_RECORD_MARK;
+  record->weight = 0;
+  for (unsigned i = 0; i < sizeof mark / sizeof *words; i++) record->pc[i] = words[i];
+  ring_writer_commit(slot, record);
+  return true;
+}
+
 static __attribute__((noinline, cold)) struct ring_slot *claim(struct thread_slot *thread) {
   thread->ring = ring_writer_claim(&ring, owner_of(thread), thread->name);
   thread->place = 0;
+  if (thread->ring != NULL && ring_writer_unloads(&ring) != 0) put_mark(thread, thread->ring);
   if (thread->ring == NULL && !thread->is_counted) {
     thread->is_counted = true;
     ring_writer_count_unsampled(&ring);
@@ -199,15 +220,27 @@ static void count_reentry(const struct thread_slot *thread, uint32_t weight) {
     ring_writer_count_reentry(thread->ring);
 }
 
+/* False: the handler is running already, or has no room for a mark that must come first. */
+static __attribute__((noinline, cold)) bool may_go_on(struct thread_slot *thread, uint32_t state,
+                                                      uint32_t weight) {
+  if (state == THREAD_SLOT_BUSY) {
+    count_reentry(thread, weight);
+    return false;
+  }
+  if (ring.collect > RING_PC_LR) return true; /* no marks */
+  struct ring_slot *slot = ring_slot_of(thread);
+  if (slot == NULL || put_mark(thread, slot)) return true;
+  atomic_store_explicit(&thread->busy, THREAD_SLOT_HAS_NEWS, memory_order_release);
+  return false;
+}
+
 /* Acquire and release pair with each other: one taker at a time, whoever sent the signal. */
 static inline __attribute__((always_inline)) void take_once(struct thread_slot *thread,
                                                             uint32_t weight, const void *context) {
-  if (atomic_exchange_explicit(&thread->busy, 1, memory_order_acquire) != 0) {
-    count_reentry(thread, weight);
-    return;
-  }
+  uint32_t state = atomic_exchange_explicit(&thread->busy, THREAD_SLOT_BUSY, memory_order_acquire);
+  if (state != THREAD_SLOT_IDLE && !may_go_on(thread, state, weight)) return;
   take(thread, weight, context);
-  atomic_store_explicit(&thread->busy, 0, memory_order_release);
+  atomic_store_explicit(&thread->busy, THREAD_SLOT_IDLE, memory_order_release);
 }
 
 /* An expiry of a process's clock comes from the kernel without a word: no token, no overrun. */

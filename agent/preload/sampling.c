@@ -145,8 +145,22 @@ static uint32_t timers_max(void) {
   return share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
 }
 
-void sampling_note_unload(void) {
-  if (sampling_is_on()) ring_writer_count_unload(sampler_ring());
+uint32_t sampling_note_unload(void) {
+  uint32_t unloads = ring_writer_count_unload(sampler_ring());
+  const struct thread_slot *own = pthread_getspecific(sampling.key);
+  bool are_told = own != NULL;
+  for (unsigned i = 0; are_told && i < thread_slot_used(); i++) {
+    struct thread_slot *slot = thread_slot_at(i);
+    bool is_of_process = wide_peek(&slot->owner) >> 32 == wide_peek(&own->owner) >> 32;
+    are_told = !is_of_process || thread_slot_tell(slot, NULL);
+  }
+  if (!are_told) atomic_store(&ring_writer_unload_log(sampler_ring())->lost, unloads);
+  return unloads;
+}
+
+void sampling_name_thread(uintptr_t self, const char *name) {
+  struct thread_slot *thread = sampling_is_on() ? thread_slot_of(self) : NULL;
+  if (thread != NULL) thread_slot_tell(thread, name);
 }
 
 void sampling_skip(void) {
@@ -171,6 +185,7 @@ int sampling_start(const struct ring_writer *ring, const struct ring_terms *term
     return error;
   }
   control_begin_process(raw_getpid());
+  ring_writer_unload_log(ring)->is_told = 1;
   sampling.is_on = true;
   return 0;
 }

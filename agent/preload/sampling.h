@@ -27,8 +27,11 @@ bool sampling_is_on(void);
    unsampled and runs on. */
 void sampling_begin(const struct unwind_stack *stack);
 
-/* A library is about to be unloaded, or has been. */
-void sampling_note_unload(void);
+/* A library is about to be unloaded, or has been.  Returns how often that was said. */
+uint32_t sampling_note_unload(void);
+
+/* The thread whose thread pointer is SELF is called NAME from now on. */
+void sampling_name_thread(uintptr_t self, const char *name);
 
 /* Counts a thread that could not even be told of. */
 void sampling_skip(void);

@@ -23,6 +23,7 @@
    Not met here: the instruction inline, as in programs with a runtime of their own, and the calls
    of a library that found libc's functions by dlsym(RTLD_NEXT). */
 #include "sandbox_calls.h"
+#include "arch.h"
 #include "call_gate.h"
 #include "frame_state.h"
 #include "kernel_words.h"
@@ -125,6 +126,11 @@ static __attribute__((noinline)) long watched_syscall(word number, word a, word 
 }
 
 static __attribute__((noinline)) int watched_prctl(int option, word a, word b, word c, word d) {
+  if (option == PR_SET_NAME) {
+    int error = real_prctl(option, a, b, c, d);
+    if (error == 0) sampling_name_thread(arch_thread_pointer(), (const char *)a);
+    return error;
+  }
   if (option == PR_SET_SYSCALL_USER_DISPATCH) {
     before_dispatch(a, b, c);
     return real_prctl(option, a, b, c, d);
@@ -146,7 +152,7 @@ long exported_syscall(word number, word a, word b, word c, word d, word e, word 
 }
 
 int exported_prctl(int option, word a, word b, word c, word d) {
-  if (option == PR_SET_SECCOMP || option == PR_SET_SYSCALL_USER_DISPATCH)
+  if (option == PR_SET_SECCOMP || option == PR_SET_SYSCALL_USER_DISPATCH || option == PR_SET_NAME)
     return watched_prctl(option, a, b, c, d);
   return real_prctl(option, a, b, c, d);
 }

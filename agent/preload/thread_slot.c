@@ -20,7 +20,10 @@
 
 #include <stddef.h>
 
-enum { GENERATION_MASK = THREAD_SLOT_ALIGN - 1 };
+enum {
+  GENERATION_MASK = THREAD_SLOT_ALIGN - 1,
+  WAITS_MAX = 100000, /* for a handler: most of a millisecond */
+};
 
 static struct thread_slot slots[THREAD_SLOTS_MAX];
 static _Atomic uint32_t used; /* the slots after these were never touched, and take no memory */
@@ -85,6 +88,24 @@ bool thread_slot_close(struct thread_slot *slot) {
 
 void thread_slot_open(struct thread_slot *slot) {
   atomic_store(&slot->is_open, 1);
+}
+
+/* The handler reads the name only where there is news, and no signal comes in between here: a
+   thread that renames another is told again when that one has just read half of it. */
+bool thread_slot_tell(struct thread_slot *slot, const char *name) {
+  uint32_t state = THREAD_SLOT_HAS_NEWS;
+  if (name != NULL) atomic_compare_exchange_strong(&slot->busy, &state, THREAD_SLOT_IDLE);
+  for (unsigned i = 0; name != NULL && i < RING_NAME_BYTES; i++) {
+    slot->name[i] = i < RING_NAME_BYTES - 1 ? *name : '\0';
+    name += *name != '\0';
+  }
+  for (unsigned i = 0; i < WAITS_MAX; i++) {
+    state = THREAD_SLOT_IDLE;
+    if (atomic_compare_exchange_strong(&slot->busy, &state, THREAD_SLOT_HAS_NEWS) ||
+        state == THREAD_SLOT_HAS_NEWS)
+      return true;
+  }
+  return false;
 }
 
 struct thread_slot *thread_slot_of(uintptr_t self) {

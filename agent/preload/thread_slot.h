@@ -15,9 +15,12 @@ enum {
   THREAD_SLOT_ALIGN = 128, /* leaves seven bits of a token for the generation */
 };
 
+/* HAS_NEWS: a mark is due before the next sample (ring_record.h). */
+enum thread_slot_state { THREAD_SLOT_IDLE = 0, THREAD_SLOT_BUSY = 1, THREAD_SLOT_HAS_NEWS = 2 };
+
 struct thread_slot {
   _Alignas(THREAD_SLOT_ALIGN) _Atomic uint64_t owner; /* ring_owner(pid, tid); 0: free */
-  _Atomic uint32_t busy;                              /* the handler is running */
+  _Atomic uint32_t busy;                              /* enum thread_slot_state */
   uint32_t generation;                                /* raised at each claim */
   struct ring_slot *ring;                             /* NULL until the first sample */
   uint32_t place; /* recorder: where the next value goes; histogram: the last region */
@@ -51,6 +54,10 @@ struct thread_slot *thread_slot_at(unsigned index);
  */
 bool thread_slot_close(struct thread_slot *slot);
 void thread_slot_open(struct thread_slot *slot);
+
+/* A mark is due in SLOT.  NAME, when it is not NULL, is its thread's new name.  False when its
+   handler did not end in time: no mark comes then. */
+bool thread_slot_tell(struct thread_slot *slot, const char *name);
 
 /* The slot of this process's thread whose thread pointer is SELF, or NULL.  Signal-safe. */
 struct thread_slot *thread_slot_of(uintptr_t self);

@@ -69,3 +69,10 @@ int mappings_next(struct span *text, struct mapping *ret) {
   if (end) span_take(text, 1, &newline);
   return parse_line(line, ret) ? 0 : -EBADMSG;
 }
+
+struct span mappings_path(struct span path) {
+  static const char deleted[] = " (deleted)";
+  size_t tail = sizeof deleted - 1;
+  if (path.len > tail && memcmp(path.data + path.len - tail, deleted, tail) == 0) path.len -= tail;
+  return path;
+}

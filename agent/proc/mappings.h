@@ -16,4 +16,7 @@ struct mapping {
    for a line that is no mapping (TEXT is past it then, too).  Pure. */
 int mappings_next(struct span *text, struct mapping *ret);
 
+/* PATH without the " (deleted)" that the kernel adds to the name of an unlinked file.  Pure. */
+struct span mappings_path(struct span path);
+
 #endif

@@ -73,3 +73,33 @@ bool mount_info_is_far(pid_t pid, uint64_t device) {
   free(text);
   return is_far;
 }
+
+void mount_ids_read(struct mount_ids *ret) {
+  char *text = NULL;
+  size_t room = 0;
+  ret->count = 0;
+  FILE *file = fopen("/proc/self/mountinfo", "re");
+  if (file == NULL) return;
+  while (ret->count < MOUNT_IDS_MAX && getline(&text, &room, file) > 0)
+    ret->ids[ret->count++] = (int)strtol(text, NULL, 10);
+  free(text);
+  fclose(file);
+}
+
+bool mount_ids_has(const struct mount_ids *ids, int id) {
+  for (uint32_t i = 0; i < ids->count; i++)
+    if (ids->ids[i] == id) return true;
+  return false;
+}
+
+int mount_id_of(int fd) {
+  char path[40], line[64];
+  int id = -1;
+  snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return -1;
+  while (id < 0 && fgets(line, sizeof line, file) != NULL)
+    if (strncmp(line, "mnt_id:", 7) == 0) id = (int)strtol(line + 7, NULL, 10);
+  fclose(file);
+  return id;
+}

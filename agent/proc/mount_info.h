@@ -21,4 +21,18 @@ static inline uint64_t mount_info_device(uint32_t major, uint32_t minor) {
 /* DEVICE, as PID (0: we ourselves) sees it mounted, can stall; false when it is not known. */
 bool mount_info_is_far(pid_t pid, uint64_t device);
 
+enum { MOUNT_IDS_MAX = 1024 };
+
+/* Mounts of our own mount namespace. */
+struct mount_ids {
+  uint32_t count;
+  int ids[MOUNT_IDS_MAX];
+};
+
+/* Reads which there are now, the first MOUNT_IDS_MAX. */
+void mount_ids_read(struct mount_ids *ret);
+bool mount_ids_has(const struct mount_ids *ids, int id);
+/* The mount that FD was opened through; -1: not known. */
+int mount_id_of(int fd);
+
 #endif

@@ -6,8 +6,9 @@
    its build-id is the one that was sampled.  A module without build-id is known by the hash of its
    content.  One file may have been sampled at several paths, stripped at one and whole at another,
    or gone: all of these are asked until one has debug information.  Folders that the user has named
-   come first.  A path that leads nowhere here
-   may be one of a container: while a process of that lives, its root is tried.
+   come first.  A path that leads nowhere here may be one of a container: while a process of that
+   lives, its root is tried.  Last come files that this process has inherited: the daemon of a
+   recording opened them while their programs ran.
 
    Whoever makes a report may be root, and a profile can come from anywhere and name any path.  So
    no ELF file is parsed here: the symbol worker does it, one process a file, in its sandbox, and
@@ -23,7 +24,9 @@
 #include "symbol/nursery.h"
 #include "symbol/nursery_index.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +38,15 @@ enum {
   MISSING_BYTES_MAX = 2 << 20,
   ROOM_STEP = 64,
   OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32,
+  INHERITED_MAX = 256,
   TWINS_MAX = 8, /* paths of one file that are tried: a program may be in a thousand containers */
+};
+
+/* A file that was open already as this program began. */
+struct inherited {
+  int fd;
+  uint32_t id_bytes;
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
 };
 
 struct loaded {
@@ -52,6 +63,8 @@ struct namer {
   uint32_t room;
   struct other_roots roots; /* once they were needed */
   bool has_roots;
+  struct inherited *inherited;
+  uint32_t inherited_count;
 };
 
 int namer_open(unsigned file_ms, struct namer **ret) {
@@ -71,6 +84,38 @@ void namer_set_folders(struct namer *namer, struct debug_folders *folders) {
   namer->folders = folders;
 }
 
+/* Returns whether FD is a file that some module may be. */
+static bool identify(int fd, struct inherited *ret) {
+  struct module_stamp stamp;
+  struct module_identity identity;
+  if (module_file_stamp(fd, &stamp) != 0 || module_file_identify(fd, &stamp, &identity) != 0)
+    return false;
+  *ret = (struct inherited){.fd = fd, .id_bytes = identity.id_bytes};
+  memcpy(ret->id, identity.id, identity.id_bytes);
+  return true;
+}
+
+void namer_use_inherited(struct namer *namer) {
+  DIR *descriptors = opendir("/proc/self/fd");
+  namer->inherited = calloc(INHERITED_MAX, sizeof *namer->inherited);
+  for (const struct dirent *entry;
+       descriptors != NULL && namer->inherited != NULL && (entry = readdir(descriptors)) != NULL;) {
+    int fd = (int)strtol(entry->d_name, NULL, 10);
+    if (fd <= STDERR_FILENO || namer->inherited_count == INHERITED_MAX) continue;
+    namer->inherited_count += identify(fd, &namer->inherited[namer->inherited_count]);
+  }
+  if (descriptors != NULL) closedir(descriptors);
+}
+
+static int open_inherited(const struct namer *namer, const struct profile_module *module) {
+  for (uint32_t i = 0; i < namer->inherited_count; i++) {
+    const struct inherited *file = &namer->inherited[i];
+    if (span_is_equal(span_of(file->id, file->id_bytes), module->id))
+      return fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+  }
+  return -ENOENT;
+}
+
 static void unload(struct loaded *loaded) {
   if (loaded->file.bytes.data != NULL) index_file_close(&loaded->file);
 }
@@ -80,6 +125,7 @@ void namer_close(struct namer *namer) {
   nursery_close(namer->nursery);
   for (uint32_t i = 0; i < namer->room; i++) unload(&namer->modules[i]);
   free(namer->modules);
+  free(namer->inherited);
   free(namer);
 }
 
@@ -132,7 +178,8 @@ static int open_any(struct namer *namer, const struct profile_module *module, ch
     return found.fd;
   int fd = open_debug_file(module, "", why);
   if (fd >= 0) return fd;
-  int elsewhere = open_elsewhere(namer, module, root);
+  int elsewhere = open_inherited(namer, module);
+  if (elsewhere < 0) elsewhere = open_elsewhere(namer, module, root);
   return elsewhere >= 0 ? elsewhere : fd;
 }
 

@@ -21,6 +21,9 @@ void namer_close(struct namer *namer);
 /* Looks into FOLDERS (borrowed, or NULL) before anywhere else from now on. */
 void namer_set_folders(struct namer *namer, struct debug_folders *folders);
 
+/* Looks into the files that this process has inherited open as well, for what no path leads to. */
+void namer_use_inherited(struct namer *namer);
+
 /* Looks for the symbols of MODULE, number INDEX of its profile: its separate debug file, or the
    file itself where it still is what was sampled; without debug information there, what its twins
    have, so that all of them have the same names.  Returns 0, or -errno with WHY saying why it has

@@ -27,6 +27,7 @@
 #include "ring_record.h"
 #include "ring_slot.h"
 #include "switch_format.h"
+#include "unload_format.h"
 
 #include <stddef.h>
 
@@ -89,6 +90,7 @@ struct ring_header {
   _Atomic uint32_t unloads;         /* raised before a library is unloaded, and after */
   _Atomic uint32_t slots_claimed;   /* no slot from here on was ever claimed */
   _Atomic uint32_t stacks_cramped;  /* without room for a signal; their threads are unsampled */
+  struct unload_log unload_log;
 };
 
 _Static_assert(offsetof(struct ring_header, serial) == 60, "one cache line for each sample");

@@ -96,7 +96,14 @@ long ring_record_decode(const uint8_t *data, size_t len, struct ring_sample *ret
   ret->weight = record.weight;
   ret->flags = record.flags;
   ret->depth = 0;
-  if (record.flags & RING_RECORD_PADDING) return record.size_bytes;
+  ret->mark_part = RING_MARK_NONE;
+  if (record.flags & RING_RECORD_PADDING) {
+    bool is_mark = (record.flags & RING_RECORD_MARK) != 0 &&
+                   record.size_bytes == sizeof record + sizeof ret->mark;
+    if (is_mark) memcpy(&ret->mark, data + sizeof record, sizeof ret->mark);
+    if (is_mark) ret->mark_part = RING_MARK_WHOLE;
+    return record.size_bytes;
+  }
   if (record.depth == 0 || record.depth > RING_DEPTH_MAX || record.weight == 0 ||
       record.size_bytes != sizeof record + 8U * record.depth)
     return -1;
@@ -105,13 +112,26 @@ long ring_record_decode(const uint8_t *data, size_t len, struct ring_sample *ret
   return record.size_bytes;
 }
 
+static void decode_mark(const struct ring_pair *pair, struct ring_sample *ret) {
+  bool is_last = (pair->pc_weight & RING_PAIR_MARK_LAST) != 0;
+  ret->depth = 0;
+  ret->flags = 0;
+  ret->mark = (struct ring_mark){.unloads = pair->pc_weight & ~RING_PAIR_MARK_LAST};
+  ret->mark_part = is_last ? RING_MARK_LAST : RING_MARK_FIRST;
+  memcpy(ret->mark.name + (is_last ? sizeof pair->lr : 0), &pair->lr, sizeof pair->lr);
+}
+
 long ring_pair_decode(const uint8_t *data, size_t len, struct ring_sample *ret) {
   struct ring_pair pair;
   if (len == 0) return 0;
   if (len < sizeof pair) return -1;
   memcpy(&pair, data, sizeof pair);
   ret->weight = (uint32_t)(pair.pc_weight >> RING_PAIR_PC_BITS);
-  if (ret->weight == 0) return -1;
+  ret->mark_part = RING_MARK_NONE;
+  if (ret->weight == 0) {
+    decode_mark(&pair, ret);
+    return sizeof pair;
+  }
   ret->pc[0] = pair.pc_weight & ((1ULL << RING_PAIR_PC_BITS) - 1);
   ret->pc[1] = pair.lr;
   ret->depth = pair.lr != 0 ? 2 : 1;
@@ -177,4 +197,16 @@ uint64_t ring_reader_strayed(const struct ring_reader *ring) {
 uint32_t ring_reader_unloads(const struct ring_reader *ring) {
   const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
   return atomic_load_explicit(&header->unloads, memory_order_seq_cst);
+}
+
+bool ring_reader_unload_log(const struct ring_reader *ring, struct unload_log *ret) {
+  const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
+  const struct unload_log *log = &header->unload_log;
+  uint32_t before = atomic_load_explicit(&log->serial, memory_order_acquire);
+  if (before % 2 != 0) return false;
+  memcpy(ret, (const void *)log, sizeof *ret);
+  atomic_thread_fence(memory_order_acquire);
+  for (unsigned i = 0; i < UNLOAD_IMAGES_MAX; i++)
+    ret->images[i].path[UNLOAD_PATH_BYTES - 1] = '\0';
+  return ret->is_told == 1 && atomic_load_explicit(&log->serial, memory_order_relaxed) == before;
 }

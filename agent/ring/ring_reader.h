@@ -27,9 +27,14 @@ struct ring_view {
   char name[RING_NAME_BYTES + 1];
 };
 
+/* A record is a sample, padding, or a mark or the half of one. */
+enum ring_mark_part { RING_MARK_NONE, RING_MARK_WHOLE, RING_MARK_LAST, RING_MARK_FIRST };
+
 struct ring_sample {
   uint32_t weight;
   uint8_t flags;
+  enum ring_mark_part mark_part;
+  struct ring_mark mark; /* the half that it is of, the other 0 */
   uint32_t depth;
   uint64_t pc[RING_DEPTH_MAX]; /* leaf first */
 };
@@ -79,6 +84,8 @@ uint32_t ring_reader_cramped(const struct ring_reader *ring);
 uint32_t ring_reader_refused(const struct ring_reader *ring);
 /* Raised before and after each unloading of a library by any of its processes. */
 uint32_t ring_reader_unloads(const struct ring_reader *ring);
+/* Copies what they said of these.  False when it is being written, or never was. */
+bool ring_reader_unload_log(const struct ring_reader *ring, struct unload_log *ret);
 /* Signals of a process's clock in threads without a slot. */
 uint64_t ring_reader_strayed(const struct ring_reader *ring);
 

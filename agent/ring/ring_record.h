@@ -10,6 +10,7 @@ enum ring_record_flags {
   RING_RECORD_PADDING = 1,   /* skip: fills the end of the data */
   RING_RECORD_TRUNCATED = 2, /* the walk stopped at depth_max, or was led astray */
   RING_RECORD_HAS_LR = 4,    /* pc[1] is the link register, not a walked frame */
+  RING_RECORD_MARK = 8,      /* padding that says what holds from here on: pc is a ring_mark */
 };
 
 /* Above the flags: how a walk by tables ended, 1 + enum unwind_end; 0 of any other. */
@@ -26,6 +27,16 @@ struct ring_record {
 /* A pair is 16 bytes and head moves by as much, so no padding is needed.  A weight beyond
    RING_PAIR_WEIGHT_MAX is that of several pairs. */
 enum { RING_PAIR_PC_BITS = 48, RING_PAIR_WEIGHT_MAX = 0xffff };
+
+/* What holds for the samples behind it in a slot. */
+struct ring_mark {
+  uint64_t unloads; /* ring_header's */
+  char name[16];    /* of the thread, NUL-padded */
+};
+
+/* A pair without a weight is half of a mark: first the name's last 8 bytes, with this bit, then its
+   first 8, with the number of unloadings. */
+#define RING_PAIR_MARK_LAST (1ULL << 47)
 
 struct ring_pair {
   uint64_t pc_weight; /* pc, and above its 48 bits the weight; pc 0: beyond 48 bits */

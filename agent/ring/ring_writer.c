@@ -198,9 +198,13 @@ void ring_writer_count_refused(const struct ring_writer *ring) {
   atomic_fetch_add_explicit(&header_of(ring)->timers_refused, 1, memory_order_relaxed);
 }
 
-void ring_writer_count_unload(const struct ring_writer *ring) {
+uint32_t ring_writer_count_unload(const struct ring_writer *ring) {
   /* Both orders: whoever reads mappings or samples sees it before what it announces. */
-  atomic_fetch_add_explicit(&header_of(ring)->unloads, 1, memory_order_seq_cst);
+  return atomic_fetch_add_explicit(&header_of(ring)->unloads, 1, memory_order_seq_cst) + 1;
+}
+
+struct unload_log *ring_writer_unload_log(const struct ring_writer *ring) {
+  return &header_of(ring)->unload_log;
 }
 
 void ring_writer_count_strayed(const struct ring_writer *ring) {

@@ -39,8 +39,10 @@ struct module {
   uint32_t id_bytes;
   uint32_t segment_count;
   char *path;
+  char *open_path; /* modules_open_path; NULL: none */
   struct elf_segment *segments;
   uint8_t *id;
+  uint64_t first_hash;
   struct module_stamp stamp; /* NAMED: only the inode, and the device as mappings say it */
 };
 
@@ -156,6 +158,7 @@ int modules_new(modules_on_file *on_file, void *context, struct modules **ret) {
 
 static void row_clear(struct module *m) {
   free(m->path);
+  free(m->open_path);
   free(m->segments);
   free(m->id);
   memset(m, 0, sizeof *m);
@@ -199,6 +202,7 @@ static bool store_identity(struct module *m, const struct module_identity *ident
   m->segment_count = identity->notes.segment_count;
   m->id = id;
   m->id_bytes = identity->id_bytes;
+  m->first_hash = identity->first_hash;
   m->state = IDENTIFIED;
   return true;
 }
@@ -217,31 +221,45 @@ uint32_t modules_add_known(struct modules *modules, const char *name, struct spa
   memcpy(identity.id, id.data, id.len);
   row = add_row(modules, span_of_string(name), &stamp, LOST);
   if (row == MODULE_NONE) return MODULE_KERNEL;
-  if (store_identity(&modules->rows[row], &identity))
-    modules->on_file(modules->context, id, modules->rows[row].path, "");
+  if (!store_identity(&modules->rows[row], &identity)) return row;
+  const struct module_found found = {id, modules->rows[row].path, "", -1};
+  modules->on_file(modules->context, &found);
   return row;
 }
 
-static uint32_t tell_of(const struct modules *modules, uint32_t row, const char *open_path) {
-  const struct module *m = &modules->rows[row];
-  modules->on_file(modules->context, span_of(m->id, m->id_bytes), m->path, open_path);
+/* A file that is open on FD, or -1. */
+struct opened {
+  int fd;
+  const char *path;
+};
+
+static uint32_t tell_of(const struct modules *modules, uint32_t row, const struct opened *opened) {
+  struct module *m = &modules->rows[row];
+  const struct module_found found = {span_of(m->id, m->id_bytes), m->path, opened->path,
+                                     opened->fd};
+  char *copy = strdup(opened->path);
+  if (copy != NULL) {
+    free(m->open_path);
+    m->open_path = copy;
+  }
+  modules->on_file(modules->context, &found);
   return row;
 }
 
 /* The row of a file that is known, by another process's way to it: the one before may be gone. */
 static uint32_t find_file(const struct modules *modules, uint32_t index,
-                          const struct module_stamp *stamp, const char *open_path) {
+                          const struct module_stamp *stamp, const struct opened *opened) {
   uint32_t row = find_row(modules, span_of_string(modules->rows[index].path), stamp);
   if (row == MODULE_NONE || modules->rows[row].state != IDENTIFIED) return row;
-  return tell_of(modules, row, open_path);
+  return tell_of(modules, row, opened);
 }
 
 /* A new row for a file under the name of INDEX. */
 static uint32_t add_file(struct modules *modules, uint32_t index, const struct module_stamp *stamp,
-                         const struct module_identity *identity, const char *open_path) {
+                         const struct module_identity *identity, const struct opened *opened) {
   uint32_t row = add_row(modules, span_of_string(modules->rows[index].path), stamp, LOST);
   if (row == MODULE_NONE || !store_identity(&modules->rows[row], identity)) return MODULE_NONE;
-  return tell_of(modules, row, open_path);
+  return tell_of(modules, row, opened);
 }
 
 /* The row of the file that is under the name of INDEX now. */
@@ -253,10 +271,11 @@ static uint32_t identify_near(struct modules *modules, uint32_t index, pid_t pid
   uint32_t row = MODULE_NONE;
   int fd = module_file_open(m->path, pid, m->stamp.inode, open_path);
   if (fd < 0) return MODULE_NONE;
+  const struct opened opened = {fd, open_path};
   if (module_file_stamp(fd, &stamp) == 0) {
-    row = find_file(modules, index, &stamp, open_path);
+    row = find_file(modules, index, &stamp, &opened);
     if (row == MODULE_NONE && module_file_identify(fd, &stamp, &identity) == 0)
-      row = add_file(modules, index, &stamp, &identity, open_path);
+      row = add_file(modules, index, &stamp, &identity, &opened);
   }
   close(fd);
   return row;
@@ -268,9 +287,10 @@ static uint32_t identify_far(struct modules *modules, uint32_t index, pid_t pid)
   struct far_question question = {m->path, pid, m->stamp.device, m->stamp.inode};
   if (far_files_ask(&modules->far, &question, NULL, &answer) != 0 || answer.error != 0)
     return MODULE_NONE;
-  uint32_t row = find_file(modules, index, &answer.stamp, answer.open_path);
+  const struct opened opened = {-1, answer.open_path};
+  uint32_t row = find_file(modules, index, &answer.stamp, &opened);
   if (row != MODULE_NONE) return row;
-  return add_file(modules, index, &answer.stamp, &answer.identity, answer.open_path);
+  return add_file(modules, index, &answer.stamp, &answer.identity, &opened);
 }
 
 /* The row for a file that cannot be read: known by its name only. */
@@ -287,10 +307,16 @@ uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid) {
   if (m->state != NAMED) return index;
   if (modules->payer != NULL && toll_is_over(modules->payer)) return index; /* with the next turn */
   if (!toll_begin(&modules->reading, TOLL_TURN_MS)) return index;
-  bool is_far = far_files_is_far(&modules->far, pid, m->stamp.device);
+  bool is_far = m->stamp.device == MODULES_DEVICE_UNSURE ||
+                far_files_is_far(&modules->far, pid, m->stamp.device);
   uint32_t row = (is_far ? identify_far : identify_near)(modules, index, pid);
   toll_end(&modules->reading);
   return row != MODULE_NONE ? row : lost_row(modules, index);
+}
+
+const char *modules_open_path(const struct modules *modules, uint32_t index) {
+  const char *path = modules->rows[index].open_path;
+  return path != NULL ? path : "";
 }
 
 bool modules_is_settled(const struct modules *modules, uint32_t index) {
@@ -338,6 +364,33 @@ bool modules_segments(const struct modules *modules, uint32_t index, const struc
 
 bool modules_is_same_path(const struct modules *modules, uint32_t a, uint32_t b) {
   return a == b || strcmp(modules->rows[a].path, modules->rows[b].path) == 0;
+}
+
+uint64_t modules_first_hash(const struct modules *modules, uint32_t index) {
+  const struct module *m = &modules->rows[index];
+  return m->state == IDENTIFIED ? m->first_hash : 0;
+}
+
+static const char *last_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
+}
+
+uint32_t modules_find_image(const struct modules *modules, const char *path, uint64_t hash) {
+  const char *name = last_name(path);
+  for (uint32_t row = MODULE_FIXED_COUNT; row < modules->count; row++) {
+    const struct module *m = &modules->rows[row];
+    if (m->state == IDENTIFIED && m->first_hash == hash && strcmp(last_name(m->path), name) == 0)
+      return row;
+  }
+  return MODULE_NONE;
+}
+
+uint32_t modules_segments(const struct modules *modules, uint32_t index,
+                          const struct elf_segment **ret) {
+  const struct module *m = &modules->rows[index];
+  *ret = m->segments;
+  return m->state == IDENTIFIED ? m->segment_count : 0;
 }
 
 bool modules_is_public(const struct modules *modules, uint32_t index) {

@@ -19,7 +19,8 @@ enum {
   MODULES_MAX = 4096,
   MODULES_OF_TARGET = 1536, /* twice what a process may have mapped, nearly */
   MODULE_NONE = UINT32_MAX,
-  MODULE_ANON = 0, /* these exist always, at these indexes */
+#define MODULES_DEVICE_UNSURE UINT64_MAX /* of a file that no mapping tells of: it may stall */
+  MODULE_ANON = 0,                       /* these exist always, at these indexes */
   MODULE_KERNEL,
   MODULE_UNSAMPLED,
   MODULE_UNKNOWN,   /* the process was gone before anyone could read its maps */
@@ -37,10 +38,15 @@ struct module_file {
   uint64_t device;  /* mount_info.h's, of the mapping; 0: not known */
 };
 
-/* Told of each file when it is identified, and again by each process in which that is done: its id,
-   its path, and a path that opens it now. */
-typedef void modules_on_file(void *context, struct span id, const char *path,
-                             const char *open_path);
+/* A file as it was found. */
+struct module_found {
+  struct span id;
+  const char *path, *open_path; /* the latter opens it now */
+  int fd; /* open on it, the caller's; -1 where the file system may stall, or there is no file */
+};
+
+/* Called for each file when it is identified, and again for each process in which that is done. */
+typedef void modules_on_file(void *context, const struct module_found *found);
 
 int modules_new(modules_on_file *on_file, void *context, struct modules **ret);
 void modules_free(struct modules *modules);
@@ -61,6 +67,9 @@ void modules_set_payer(struct modules *modules, const struct toll *payer, uint32
    file known before. */
 uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid);
 
+/* A path that opened the file of INDEX when it was last identified; "" when there was none. */
+const char *modules_open_path(const struct modules *modules, uint32_t index);
+
 /* False while there was no time to look at the file of INDEX. */
 bool modules_is_settled(const struct modules *modules, uint32_t index);
 
@@ -78,6 +87,15 @@ bool modules_segments(const struct modules *modules, uint32_t index, const struc
 
 /* A and B were mapped under one name. */
 bool modules_is_same_path(const struct modules *modules, uint32_t a, uint32_t b);
+
+/* unload_hash of the first segment of INDEX's file; 0: not known. */
+uint64_t modules_first_hash(const struct modules *modules, uint32_t index);
+/* The file that was known by the name in PATH and has that hash; MODULE_NONE: there is none. */
+uint32_t modules_find_image(const struct modules *modules, const char *path, uint64_t hash);
+
+/* How many loadable segments the file of INDEX has, RET; 0 where it is not identified. */
+uint32_t modules_segments(const struct modules *modules, uint32_t index,
+                          const struct elf_segment **ret);
 
 /* Everybody on this machine may read the file of INDEX, or it is the kernel's. */
 bool modules_is_public(const struct modules *modules, uint32_t index);

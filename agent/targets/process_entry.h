@@ -28,8 +28,15 @@ struct process_map {
   uint32_t module;
   uint64_t inode;       /* 0 where the kernel's records do not say it */
   bool is_steady;       /* there since its program began: nothing unloads it */
+  bool is_unproved;     /* came into the place of a file's text: may be that, moved */
   uint64_t base;        /* an address in it less this is one in the module's own address space */
   uint32_t base_module; /* for which base was found; MODULE_ANON: not yet */
+};
+
+/* A mapping that has gone: samples up to UNLOADS of PID (as its ring has both) may be in it. */
+struct process_past {
+  uint32_t unloads, pid, module;
+  uint64_t start, end, file_offset;
 };
 
 struct process {
@@ -46,6 +53,8 @@ struct process {
   uint32_t maps_unloads;  /* of the ring (drain/unloads.h), just before they were read */
   bool has_maps, is_old;  /* they were read once; for an earlier window */
   bool is_unsure;         /* only steady ones are believed */
+  const struct process_past *past;             /* in order; borrowed for the sample in hand */
+  uint32_t past_count, past_unloads, past_pid; /* of which the latter two are the sample's */
   struct process_thread *threads;
   uint32_t thread_count;
   uint32_t living_threads; /* as /proc last said */

@@ -6,6 +6,10 @@
    all: there drain/unloads.c says when only that is to be believed which the program began with,
    the "steady" mappings.
 
+   Programs move their own text to memory of another kind: a copy in huge pages or in a memfd stands
+   in the place of the file's mapping, and the file's other segments stay around it.  These say
+   where the text belongs; what lies there is the file's text, whatever the kernel calls it.
+
    A frame-pointer walk through code without frame pointers yields arbitrary words sooner or later;
    the first return address outside of executable memory is where belief ends. */
 #include "process_maps.h"
@@ -21,7 +25,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAPS_TEXT_MAX = 2 << 20, MAPS_PIECE = 16 << 10 };
+enum {
+  MAPS_TEXT_MAX = 2 << 20,
+  MAPS_PIECE = 16 << 10,
+  HUGE_PAGE_BYTES = 2 << 20, /* text that is moved to such pages may end up to one later */
+};
 
 /* Index of the first mapping that ends after PC. */
 static uint32_t lower_bound(const struct process *process, uint64_t pc) {
@@ -42,8 +50,30 @@ static struct process_map *find_map(const struct process *process, uint64_t pc) 
   return &process->maps[at];
 }
 
+/* The first that has gone since the sample in hand and that held PC; NULL: none did. */
+static const struct process_past *find_past(const struct process *process, uint64_t pc) {
+  for (uint32_t i = 0; i < process->past_count; i++) {
+    const struct process_past *past = &process->past[i];
+    if (past->unloads >= process->past_unloads && past->pid == process->past_pid &&
+        past->start <= pc && pc < past->end)
+      return past;
+  }
+  return NULL;
+}
+
 bool process_has_code(const struct process *process, uint64_t pc) {
-  return find_map(process, pc) != NULL;
+  const struct process_map *map = find_map(process, pc);
+  return (map != NULL && !map->is_unproved) || find_past(process, pc) != NULL;
+}
+
+void process_maps_note_moved(const struct process *process, struct process_map *map) {
+  const struct process_map *old = find_map(process, map->start);
+  if (old == NULL || old->module == MODULE_ANON) return;
+  map->is_unproved = old->module != process->exe_module;
+  if (map->is_unproved) return;
+  map->module = old->module;
+  map->inode = old->inode;
+  map->file_offset = old->file_offset + (map->start - old->start);
 }
 
 static bool reserve_map(struct process *process) {
@@ -97,13 +127,6 @@ static int read_text(int fd, struct buf *ret) {
   return 0; /* what is beyond the limit is not known */
 }
 
-static struct span strip_deleted(struct span path) {
-  static const char deleted[] = " (deleted)";
-  size_t tail = sizeof deleted - 1;
-  if (path.len > tail && memcmp(path.data + path.len - tail, deleted, tail) == 0) path.len -= tail;
-  return path;
-}
-
 static bool has_steady(const struct process_map *maps, uint32_t count,
                        const struct process_map *map) {
   for (uint32_t i = 0; i < count; i++)
@@ -122,19 +145,119 @@ void process_copy_maps(struct process *process, const struct process *first) {
   for (uint32_t i = 0; i < first->map_count; i++) process_maps_insert(process, &first->maps[i]);
 }
 
+static bool is_of_file(const struct mapping *a, const struct mapping *b) {
+  return a->inode != 0 && a->inode == b->inode && a->major == b->major && a->minor == b->minor;
+}
+
+/* The lines of files around the one in hand; inode 0: there is none. */
+struct around {
+  struct mapping before, after;
+  bool has_after; /* it was looked for */
+};
+
+static const struct mapping *find_after(struct around *around, struct span text) {
+  if (around->has_after) return &around->after;
+  around->has_after = true;
+  for (int error; (error = mappings_next(&text, &around->after)) != -ENOENT;)
+    if (error == 0 && around->after.inode != 0) return &around->after;
+  around->after = (struct mapping){.inode = 0};
+  return &around->after;
+}
+
+/* The segment that FILE is a mapping of.  Two may share a page of the file: the one that begins
+   with FILE is preferred. */
+static const struct elf_segment *find_segment(const struct elf_segment *segments, uint32_t count,
+                                              const struct mapping *file, uint64_t in_page) {
+  const struct elf_segment *found = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct elf_segment *segment = &segments[i];
+    uint64_t first = segment->file_offset & ~in_page;
+    if (first == file->file_offset) return segment;
+    bool has =
+        first < file->file_offset && file->file_offset < segment->file_offset + segment->file_bytes;
+    if (has && found == NULL) found = segment;
+  }
+  return found;
+}
+
+/* Whether LINE begins in the text of the file that FILE is a mapping of, with the given segments.
+   It may end where a huge page does. */
+static bool is_text_of(const struct elf_segment *segments, uint32_t count,
+                       const struct mapping *file, const struct mapping *line,
+                       uint64_t *ret_offset) {
+  static const uint64_t in_huge = HUGE_PAGE_BYTES - 1;
+  uint64_t in_page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+  const struct elf_segment *known = find_segment(segments, count, file, in_page);
+  if (known == NULL) return false;
+  uint64_t bias = file->start - (file->file_offset - (known->file_offset & ~in_page)) -
+                  (known->address & ~in_page);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct elf_segment *text = &segments[i];
+    uint64_t low = bias + (text->address & ~in_page);
+    uint64_t end = bias + text->address + text->file_bytes;
+    if (!text->is_executable || line->start < low || line->start >= end) continue;
+    if (line->end > ((end + in_huge) & ~in_huge)) continue;
+    *ret_offset = (text->file_offset & ~in_page) + (line->start - low);
+    return true;
+  }
+  return false;
+}
+
+/* Fills MAP, for LINE, when that is text of the file of which FILE is a mapping. */
+static bool take_moved(struct modules *modules, const struct process *process,
+                       const struct mapping *file, const struct mapping *line,
+                       struct process_map *map) {
+  const struct elf_segment *segments;
+  uint64_t offset;
+  if (file->inode == 0) return false;
+  struct module_file named = {mappings_path(file->path), file->inode,
+                              mount_info_device(file->major, file->minor)};
+  uint32_t module = modules_identify(modules, modules_intern(modules, &named), process->pid);
+  uint32_t count = modules_segments(modules, module, &segments);
+  if (!is_text_of(segments, count, file, line, &offset)) return false;
+  map->module = module;
+  map->file_offset = offset;
+  map->inode = file->inode;
+  return true;
+}
+
+/* Whether LINE may be text that was moved: it is no part of a file that is mapped beside it.  TEXT
+   is what follows. */
+static bool may_be_moved(const struct mapping *line, struct around *around, struct span text) {
+  static const char named[] = "[anon";
+  size_t len = sizeof named - 1;
+  if (is_of_file(line, &around->before)) return false;
+  if (line->path.len > 0 && line->path.data[0] == '[' &&
+      (line->path.len < len || memcmp(line->path.data, named, len) != 0))
+    return false;
+  return !is_of_file(line, find_after(around, text));
+}
+
+static void insert_line(struct modules *modules, struct process *process,
+                        const struct mapping *line, struct around *around, struct span text) {
+  struct module_file file = {mappings_path(line->path), line->inode,
+                             mount_info_device(line->major, line->minor)};
+  struct process_map map = {.start = line->start,
+                            .end = line->end,
+                            .file_offset = line->file_offset,
+                            .inode = line->inode,
+                            .is_steady = !process->has_maps};
+  if (!may_be_moved(line, around, text) ||
+      (!take_moved(modules, process, &around->before, line, &map) &&
+       !take_moved(modules, process, &around->after, line, &map)))
+    map.module = modules_intern(modules, &file);
+  process_maps_insert(process, &map);
+}
+
 static void insert_lines(struct modules *modules, struct process *process, struct span text) {
   struct mapping line;
+  struct around around = {.has_after = false};
   for (int error; (error = mappings_next(&text, &line)) != -ENOENT;) {
-    if (error || !line.is_executable) continue;
-    struct module_file file = {strip_deleted(line.path), line.inode,
-                               mount_info_device(line.major, line.minor)};
-    struct process_map map = {.start = line.start,
-                              .end = line.end,
-                              .file_offset = line.file_offset,
-                              .module = modules_intern(modules, &file),
-                              .inode = line.inode,
-                              .is_steady = !process->has_maps};
-    process_maps_insert(process, &map);
+    if (error) continue;
+    if (line.is_executable) insert_line(modules, process, &line, &around, text);
+    if (line.inode == 0) continue;
+    around.before = line;
+    around.has_after = false;
   }
 }
 
@@ -249,6 +372,18 @@ uint64_t process_map_address(const struct modules *modules, const struct process
 
 static bool resolve_frame(struct modules *modules, struct process *process, uint64_t pc,
                           struct code_frame *ret) {
+  const struct process_past *past = find_past(process, pc);
+  if (past != NULL && past->module == MODULE_UNKNOWN) return false;
+  if (past != NULL) {
+    struct process_map gone = {.start = past->start,
+                               .end = past->end,
+                               .file_offset = past->file_offset,
+                               .module = past->module,
+                               .base_module = MODULE_ANON};
+    ret->module = past->module;
+    ret->address = process_map_address(modules, process, &gone, pc);
+    return true;
+  }
   struct process_map *map = find_map(process, pc);
   if (map == NULL || (process->is_unsure && !map->is_steady)) return false;
   map->module = modules_identify(modules, map->module, process->has_ended ? 0 : process->pid);
@@ -260,7 +395,8 @@ static bool resolve_frame(struct modules *modules, struct process *process, uint
 uint32_t process_maps_resolve(struct modules *modules, struct process *process, const uint64_t *pc,
                               uint32_t count, struct code_frame *ret) {
   if (!resolve_frame(modules, process, pc[0], &ret[0])) {
-    bool is_anon = process->map_count > 0 && find_map(process, pc[0]) == NULL;
+    bool is_anon = !process->is_unsure && process->map_count > 0 &&
+                   find_map(process, pc[0]) == NULL && find_past(process, pc[0]) == NULL;
     ret[0] = (struct code_frame){is_anon ? MODULE_ANON : MODULE_UNKNOWN, 0};
   }
   uint32_t depth = 1;

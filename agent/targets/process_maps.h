@@ -8,6 +8,10 @@
 /* Puts MAP in its place; what it overlaps gives way.  Beyond PROCESS_MAPS_MAX it is left out. */
 void process_maps_insert(struct process *process, const struct process_map *map);
 
+/* MAP, of no file that has a name, is about to come into the place of a file's text.  Where that is
+   the program's own, which nothing unloads, MAP is made that text; else it is marked unproved. */
+void process_maps_note_moved(const struct process *process, struct process_map *map);
+
 /* Replaces the mappings by what MAPS_FD (-1: /proc/PID/maps) says.  Returns 0, or -errno with the
    old ones in place; -ESRCH when the text is empty. */
 int process_maps_read(struct modules *modules, struct process *process, int maps_fd);
@@ -26,7 +30,7 @@ uint64_t process_map_address(const struct modules *modules, const struct process
 uint32_t process_maps_resolve(struct modules *modules, struct process *process, const uint64_t *pc,
                               uint32_t count, struct code_frame *ret);
 
-/* True when PC is in a known executable mapping. */
+/* True when PC is in a known executable mapping, and known to be what it is called. */
 bool process_has_code(const struct process *process, uint64_t pc);
 
 #endif

@@ -208,11 +208,21 @@ struct process *processes_fork(struct processes *processes, const struct process
   return process;
 }
 
+/* False of memory that the kernel gives a name, as of a memfd: "//anon", "/memfd:name". */
+static bool has_name(const struct module_file *file) {
+  static const char memfd[] = "/memfd:", huge[] = "/anon_hugepage";
+  struct span path = file->path;
+  if (path.len < 2 || path.data[0] != '/' || path.data[1] == '/') return false;
+  if (path.len >= sizeof memfd - 1 && memcmp(path.data, memfd, sizeof memfd - 1) == 0) return false;
+  return path.len < sizeof huge - 1 || memcmp(path.data, huge, sizeof huge - 1) != 0;
+}
+
 /* After an exec the kernel maps the program first, then its loader. */
 void process_map_add(struct processes *processes, struct process *process,
                      const struct process_map *map, const struct module_file *file) {
   struct process_map placed = *map;
   placed.module = modules_intern(processes->modules, file);
+  if (!has_name(file)) process_maps_note_moved(process, &placed);
   process_maps_insert(process, &placed);
   if (!process->is_exec_open || file->path.len == 0 || file->path.data[0] != '/') return;
   process->is_exec_open = false;

@@ -42,7 +42,8 @@ void target_free(struct target *target, bool is_owner) {
   free(target->event_ids);
   free(target->watches);
   free(target->row_claims);
-  free(target->slot_unloads);
+  free(target->slot_marks);
+  free(target->unload_history);
   free(target->fds);
   free(target);
 }

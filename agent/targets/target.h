@@ -18,7 +18,6 @@
 #include "ring/ring_reader.h"
 
 struct census;
-
 /* Events that the worker opened on each thread of a perf target (perf_threads.h). */
 struct target_threads {
   uint32_t count; /* threads times CPUs, in this order; 0: those of the whole program are at work */
@@ -80,8 +79,9 @@ struct target {
   struct toll toll;
   struct target_turn turn;
   struct target_kept kept;
-  struct claim *row_claims; /* children.c; NULL: no child was ever named */
-  uint32_t *slot_unloads;   /* drain/unloads.c; NULL: there were none */
+  struct claim *row_claims;     /* children.c; NULL: no child was ever named */
+  struct slot_mark *slot_marks; /* drain/slot_marks.c; NULL: none, as the next */
+  struct unload_history *unload_history;
   struct region_state regions;
   uint64_t asked_ns; /* of an interval timer: what that would be by its signals alone */
 };

@@ -18,7 +18,9 @@
 
 #include "common/clock.h"
 #include "common/table.h"
+#include "elf/other_roots.h"
 #include "proc/mount_info.h"
+#include "proto/limits.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -118,6 +120,20 @@ static void serve(int socket, int fd, const struct found *found) {
   }
 }
 
+/* Where other processes have their files: that of MODULE may have ended, or its daemon. */
+static int find_elsewhere(const struct debug_module *module, struct debug_found *ret) {
+  char path[LIMIT_PATH_BYTES + 32], why[sizeof((struct found *)0)->why];
+  struct debug_module there = {.id = module->id, .path = module->path, .open_path = path};
+  struct other_roots roots = {.count = 0};
+  int error = -ENOENT;
+  if (module->path[0] == '/') other_roots_find(&roots);
+  for (unsigned i = 0; i < roots.count && error != 0; i++) {
+    snprintf(path, sizeof path, "/proc/%d/root%s", (int)roots.pids[i], module->path);
+    if (access(path, R_OK) == 0) error = debug_find(&there, ret, why, sizeof why);
+  }
+  return error;
+}
+
 _Noreturn static void be_child(int socket, const struct debug_module *module) {
   struct found found = {.error = 0};
   struct debug_found file = {.fd = -1};
@@ -125,6 +141,7 @@ _Noreturn static void be_child(int socket, const struct debug_module *module) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   close_all_but(socket);
   found.error = debug_find(module, &file, found.why, sizeof found.why);
+  if (found.error == -ENOENT && find_elsewhere(module, &file) == 0) found.error = 0;
   if (found.error == 0 && fstat(file.fd, &status) < 0) found.error = -errno;
   if (found.error != 0) {
     send_found(socket, &found, -1);

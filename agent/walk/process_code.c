@@ -14,6 +14,7 @@
 #include "tables/table_rows.h"
 #include "targets/process_maps.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,9 +77,9 @@ static enum table_state find_module_table(struct process_codes *codes, struct pr
     row->user = table_key_owner(MODULE_OWNER_UNSURE, pid);
   wanted.id_bytes = process_code_key(row, codes->modules, index, wanted.id);
   if (wanted.id_bytes == 0) return TABLE_NOTHING;
-  size_t len = strnlen(module.path, sizeof wanted.path - 1);
-  memcpy(wanted.path, module.path, len);
-  wanted.path[len] = '\0';
+  snprintf(wanted.path, sizeof wanted.path, "%s", module.path);
+  snprintf(wanted.open_path, sizeof wanted.open_path, "%s",
+           modules_open_path(codes->modules, index));
   return table_store_find(codes->store, &wanted, ret);
 }
 

@@ -26,6 +26,7 @@
 #include "common/clock.h"
 #include "elf/debug_find.h"
 #include "elf/module_file.h"
+#include "elf/regular_file.h"
 #include "tables/table_make.h"
 
 #include <errno.h>
@@ -135,21 +136,30 @@ static bool has_key(const struct found_module *module, const struct table_wanted
                        span_of(wanted->id, wanted->id_bytes));
 }
 
-static int open_module(const struct table_wanted *wanted, struct found_module *ret) {
-  ret->fd = module_file_open(wanted->path, wanted->pid, 0, ret->open_path);
-  if (ret->fd < 0) return ret->fd;
-  int error = module_file_stamp(ret->fd, &ret->stamp);
+/* Whether FD, RET's from now on, is the file that is wanted.  Returns 0 or -errno. */
+static int identify_take(int fd, const struct table_wanted *wanted, struct found_module *ret) {
+  ret->fd = fd;
+  int error = fd < 0 ? fd : module_file_stamp(fd, &ret->stamp);
   if (error) return error;
   ret->owner = table_key_owner(ret->stamp.owner, wanted->pid);
-  error = module_file_identify(ret->fd, &ret->stamp, &ret->identity);
+  error = module_file_identify(fd, &ret->stamp, &ret->identity);
   return error || has_key(ret, wanted) ? error : -ESTALE;
+}
+
+/* Whoever asks is a child, which ends: nothing is closed. */
+static int open_module(const struct table_wanted *wanted, struct found_module *ret) {
+  struct stat status;
+  memcpy(ret->open_path, wanted->open_path, sizeof ret->open_path);
+  if (identify_take(regular_file_open(ret->open_path, &status), wanted, ret) == 0) return 0;
+  int fd = module_file_open(wanted->path, wanted->pid, 0, ret->open_path);
+  return identify_take(fd, wanted, ret);
 }
 
 enum table_state table_job_build(const struct table_wanted *wanted, struct buf *ret, char *why) {
   struct found_module module;
   struct table_report report = {.why = NULL};
   int error = open_module(wanted, &module);
-  if (error) { /* who asks is a child, which ends: nothing is closed */
+  if (error) {
     snprintf(why, TABLE_FILE_WHY_BYTES, "%s", strerror(-error));
     return TABLE_UNREADABLE;
   }

@@ -19,13 +19,14 @@ enum {
   TABLE_JOB_STRAYS_MAX = 8, /* killed, and not gone: then no more are started */
 };
 
-/* Whose table is wanted; the child finds the file by its path, as PID (0: nobody that still lives)
-   sees it, and believes it only when it has that key. */
+/* Whose table is wanted; the child finds the file by OPEN_PATH, else by its path, as PID (0: nobody
+   that still lives) sees it, and believes it only when it has that key. */
 struct table_wanted {
   uint8_t id[LIMIT_MODULE_ID_BYTES]; /* table_key's: the module's, and who answers for it */
   uint32_t id_bytes;
   pid_t pid;
   char path[LIMIT_PATH_BYTES + 1];
+  char open_path[LIMIT_PATH_BYTES + 32]; /* opened it a moment ago, or "" */
 };
 
 /* What the child does: appends WANTED's table to RET, or says in WHY (of TABLE_FILE_WHY_BYTES) why

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Two libraries in turn at the same address, one twice as long as the other: where each stays for a
-# while both have their own time, and where they change too fast to be told apart the time has no
-# name rather than the wrong one.
+# while both have their own time, and so they do where they change many times between two drains.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -29,6 +28,6 @@ for row in "${rows[@]}"; do
   profile "{service=\"$service\"}" >"$W/profile.json"
   a=$(share plugin_burn) b=$(share other_burn)
   say "$service: $a and $b of 0.667 and 0.333"
-  holds "$a < .73 and $b < .40"
-  [ $service = timer-stacks-5 ] || holds "$a > .40 and $b > .18"
+  holds "$a < .73 and $b < .42"
+  holds "$a > .40 and $b > .18"
 done

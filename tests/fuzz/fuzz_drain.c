@@ -20,11 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 enum { SLOT_BYTES = 4096, SLOTS = 2, BINS = 4096, MODES = 4, LAST_VALUES = 62 };
 
-static void on_file(void *context, struct span id, const char *path, const char *open_path) {
+static void on_file(void *context, const struct module_found *found) {
   (void)context;
-  (void)id;
-  (void)path;
-  (void)open_path;
+  (void)found;
 }
 
 static struct hold_target describe(unsigned mode) {

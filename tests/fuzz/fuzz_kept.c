@@ -24,8 +24,9 @@ static struct perf_rings no_perf;
 static struct drain drain;
 static struct shipper shipper;
 
-static void on_file(void *context, struct span id, const char *path, const char *open_path) {
-  (void)context, (void)id, (void)path, (void)open_path;
+static void on_file(void *context, const struct module_found *found) {
+  (void)context;
+  (void)found;
 }
 
 static void on_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records) {

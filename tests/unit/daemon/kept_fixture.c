@@ -7,8 +7,9 @@
 
 struct kept kept;
 
-static void kept_on_file(void *context, struct span id, const char *path, const char *open_path) {
-  (void)context, (void)id, (void)path, (void)open_path;
+static void kept_on_file(void *context, const struct module_found *found) {
+  (void)context;
+  (void)found;
 }
 
 static void kept_on_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records) {

@@ -25,11 +25,9 @@ static struct drain drain;
 static struct counters tally;
 static struct option_list allow, deny;
 
-static void on_file(void *context, struct span id, const char *path, const char *open_path) {
+static void on_file(void *context, const struct module_found *found) {
   (void)context;
-  (void)id;
-  (void)path;
-  (void)open_path;
+  (void)found;
 }
 
 static int make(void **state) {

@@ -35,8 +35,9 @@ static struct drain drain;
 static struct counter_page *page;
 static char path[64], go[64];
 
-static void on_file(void *context, struct span id, const char *file, const char *open_path) {
-  (void)context, (void)id, (void)file, (void)open_path;
+static void on_file(void *context, const struct module_found *found) {
+  (void)context;
+  (void)found;
 }
 
 /* Makes its table, or rather says that there is none, when it may. */

@@ -20,11 +20,9 @@
 static struct modules *modules;
 static struct window *window;
 
-static void on_file(void *context, struct span id, const char *path, const char *open_path) {
+static void on_file(void *context, const struct module_found *found) {
   (void)context;
-  (void)id;
-  (void)path;
-  (void)open_path;
+  (void)found;
 }
 
 static void achieved(void *context, uint32_t target, struct window_told *ret) {

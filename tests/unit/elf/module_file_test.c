@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "elf/module_file.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -46,9 +49,77 @@ static void a_file_system_mounted_nosuid_is_not_believed(void **state) {
   fclose(file);
 }
 
+/* A memfd with a copy of ourselves; PATH is how a mapping of it is called. */
+static int copy_in_memory(const char *name) {
+  char bytes[65536];
+  int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  int to = memfd_create(name, MFD_CLOEXEC);
+  assert_true(from >= 0 && to >= 0);
+  for (ssize_t got; (got = read(from, bytes, sizeof bytes)) > 0;)
+    assert_int_equal(write(to, bytes, (size_t)got), got);
+  close(from);
+  return to;
+}
+
+static void assert_opens(const char *path, uint64_t inode) {
+  char open_path[LIMIT_PATH_BYTES + 32];
+  struct module_stamp stamp, again;
+  int fd = module_file_open(path, getpid(), inode, open_path);
+  assert_true(fd >= 0);
+  assert_int_equal(module_file_stamp(fd, &stamp), 0);
+  assert_int_equal(stamp.inode, inode);
+  close(fd);
+  fd = open(open_path, O_RDONLY | O_CLOEXEC); /* others open it by that path */
+  assert_true(fd >= 0);
+  assert_int_equal(module_file_stamp(fd, &again), 0);
+  assert_int_equal(again.inode, inode);
+  close(fd);
+}
+
+static void a_file_in_no_folder_is_opened_where_its_process_has_it_open(void **state) {
+  (void)state;
+  struct stat found;
+  int fd = copy_in_memory("open");
+  assert_int_equal(fstat(fd, &found), 0);
+  assert_opens("/memfd:open", found.st_ino);
+  close(fd);
+}
+
+static void a_file_in_no_folder_is_opened_through_its_mapping(void **state) {
+  (void)state;
+  struct stat found;
+  char open_path[LIMIT_PATH_BYTES + 32];
+  int fd = copy_in_memory("mapped");
+  assert_int_equal(fstat(fd, &found), 0);
+  void *map = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+  assert_true(map != MAP_FAILED);
+  close(fd);
+  if (geteuid() == 0)
+    assert_opens("/memfd:mapped", found.st_ino);
+  else
+    assert_true(module_file_open("/memfd:mapped", getpid(), found.st_ino, open_path) < 0);
+  munmap(map, 4096);
+}
+
+static void a_program_whose_file_was_replaced_is_opened_as_what_runs(void **state) {
+  (void)state;
+  struct stat found;
+  char path[] = "module_file_test-XXXXXX", name[PATH_MAX];
+  int fd = mkstemp(path);
+  assert_true(fd >= 0 && realpath(path, name) != NULL);
+  assert_int_equal(stat("/proc/self/exe", &found), 0);
+  assert_opens(name, found.st_ino); /* another file is at that path */
+  unlink(path);
+  assert_opens(name, found.st_ino); /* none is */
+  close(fd);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(who_else_can_write_a_file_makes_its_owner_unsure),
+      cmocka_unit_test(a_file_in_no_folder_is_opened_where_its_process_has_it_open),
+      cmocka_unit_test(a_file_in_no_folder_is_opened_through_its_mapping),
+      cmocka_unit_test(a_program_whose_file_was_replaced_is_opened_as_what_runs),
       cmocka_unit_test(a_file_system_mounted_nosuid_is_not_believed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -187,6 +188,26 @@ static void what_a_dead_worker_had_stopped_for_events_of_its_own_goes_on(void **
   hold_table_fini(&table);
 }
 
+static void a_file_is_held_until_newer_ones_need_its_place(void **state) {
+  (void)state;
+  int ends[2];
+  struct stat found, held;
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  assert_int_equal(fstat(ends[0], &found), 0);
+  assert_int_equal(hold_send_file(pair[1], ends[0]), 0);
+  assert_int_equal(keeper.table.file_count, 1);
+  assert_int_equal(fstat(keeper.table.files[0], &held), 0);
+  assert_int_equal(held.st_ino, found.st_ino);
+  close(ends[0]);
+  assert_int_equal(write(ends[1], "x", 1), 1); /* it can still be read */
+  for (unsigned i = 0; i < HOLD_FILES_MAX; i++)
+    assert_int_equal(hold_send_file(pair[1], ends[1]), 0);
+  signal(SIGPIPE, SIG_IGN);
+  assert_int_equal(write(ends[1], "x", 1), -1); /* nobody can read any more */
+  assert_int_equal(errno, EPIPE);
+  close(ends[1]);
+}
+
 static void on_alarm(int signal) {
   (void)signal;
 }
@@ -223,6 +244,7 @@ int main(void) {
       TEST(a_keeper_that_comes_late_is_not_gone_and_holds_no_ghost),
       TEST(an_answer_to_another_question_is_thrown_away),
       TEST(what_a_dead_worker_had_stopped_for_events_of_its_own_goes_on),
+      TEST(a_file_is_held_until_newer_ones_need_its_place),
       TEST(a_signal_does_not_end_the_wait_for_the_keeper),
       TEST(a_message_of_another_size_is_refused_and_changes_nothing),
   };

@@ -164,6 +164,55 @@ static void a_signal_inside_the_handler_is_counted(void **state) {
   thread->busy = 0;
 }
 
+/* The records of slot 0, decoded in order. */
+static unsigned all_records(struct ring_sample *ret, unsigned room) {
+  struct ring_view view = look(0);
+  uint8_t bytes[SLOT_BYTES];
+  unsigned count = 0;
+  size_t len = ring_reader_copy(&reader, 0, &view, bytes);
+  for (size_t at = 0; at < len && count < room; count++) {
+    long size = ring_record_decode(bytes + at, len - at, &ret[count]);
+    assert_true(size > 0);
+    at += (size_t)size;
+  }
+  return count;
+}
+
+static void a_new_name_is_marked_once_before_the_next_sample(void **state) {
+  (void)state;
+  struct ring_sample records[8];
+  deliver(expiry(thread_slot_token(thread), 0));
+  assert_true(thread_slot_tell(thread, "a name of twenty char"));
+  deliver(expiry(thread_slot_token(thread), 0));
+  deliver(expiry(thread_slot_token(thread), 0));
+  assert_int_equal(all_records(records, 8), 4);
+  assert_int_equal(records[0].mark_part, RING_MARK_NONE);
+  assert_int_equal(records[1].mark_part, RING_MARK_WHOLE);
+  assert_int_equal(records[1].depth, 0);
+  assert_memory_equal(records[1].mark.name, "a name of twent\0", RING_NAME_BYTES);
+  assert_true(records[2].depth > 0 && records[3].depth > 0);
+}
+
+static void a_slot_claimed_after_an_unloading_begins_with_its_number(void **state) {
+  (void)state;
+  struct ring_sample records[8];
+  ring_writer_count_unload(sampler_ring());
+  ring_writer_count_unload(sampler_ring());
+  deliver(expiry(thread_slot_token(thread), 0));
+  assert_int_equal(all_records(records, 8), 2);
+  assert_int_equal(records[0].mark_part, RING_MARK_WHOLE);
+  assert_int_equal(records[0].mark.unloads, 2);
+  assert_true(records[1].depth > 0);
+}
+
+static void a_thread_whose_handler_runs_is_not_told(void **state) {
+  (void)state;
+  thread->busy = THREAD_SLOT_BUSY;
+  assert_false(thread_slot_tell(thread, NULL));
+  thread->busy = THREAD_SLOT_IDLE;
+  assert_true(thread_slot_tell(thread, NULL));
+}
+
 static void nothing_is_taken_while_the_daemon_says_pause(void **state) {
   (void)state;
   ring_switch_set_control(&reader, RING_PAUSE);
@@ -280,6 +329,9 @@ int main(void) {
       CLAIM(a_token_that_means_nobody_is_let_pass),
       CLAIM(a_late_signal_of_an_ended_thread_finds_nobody),
       CLAIM(a_signal_inside_the_handler_is_counted),
+      CLAIM(a_new_name_is_marked_once_before_the_next_sample),
+      CLAIM(a_slot_claimed_after_an_unloading_begins_with_its_number),
+      CLAIM(a_thread_whose_handler_runs_is_not_told),
       CLAIM(nothing_is_taken_while_the_daemon_says_pause),
       CLAIM(a_thread_without_a_free_slot_is_counted_once),
       CLAIM(a_slot_that_the_daemon_took_back_is_claimed_anew),

@@ -85,8 +85,9 @@ int __wrap_perf_attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu
   return __real_perf_attr_open(attr, pid, cpu);
 }
 
-static void on_file(void *context, struct span id, const char *path, const char *open_path) {
-  (void)context, (void)id, (void)path, (void)open_path;
+static void on_file(void *context, const struct module_found *found) {
+  (void)context;
+  (void)found;
 }
 
 static int start_program(void) {

@@ -1,196 +1,187 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files as linkers lay them out, and mappings as the kernel makes them of whole pages: each test
-   has a file of program headers alone, and asks what an address in a mapping is in that file. */
 #include "targets/process_maps.h"
 #include "targets/processes.h"
 
-#include <elf.h>
+#include "proc/mount_info.h"
+
+#include <fcntl.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-enum { TARGET = 1, NOBODY = 0x3ffffff0 /* above every pid_max */, HEADERS_MAX = 24 };
-
-#define BASE UINT64_C(0x555500000000)
+enum { TARGET = 7 };
+#define BASE 0x550000000000UL
 
 static struct modules *modules;
 static struct processes *processes;
-static struct process *process;
-static char path[32];
+static char exe[LIMIT_PATH_BYTES];
+static struct stat file;
+static ElfW(Phdr) text, data; /* of this program */
+static uint64_t page;
 
-static struct {
-  Elf64_Ehdr head;
-  Elf64_Phdr headers[HEADERS_MAX];
-} image;
-
-static void on_file(void *context, struct span id, const char *module, const char *open_path) {
+static void on_file(void *context, const struct module_found *found) {
   (void)context;
-  (void)id;
-  (void)module;
-  (void)open_path;
+  (void)found;
+}
+
+static int find_segments(struct dl_phdr_info *object, size_t bytes, void *context) {
+  (void)bytes;
+  (void)context;
+  for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD) continue;
+    if (segment->p_flags & PF_X) text = *segment;
+    if (segment->p_flags & PF_W) data = *segment;
+  }
+  return 1; /* the program is the first */
 }
 
 static int make(void **state) {
   (void)state;
-  memset(&image, 0, sizeof image);
-  memcpy(image.head.e_ident, ELFMAG, SELFMAG);
-  image.head.e_ident[EI_CLASS] = ELFCLASS64;
-  image.head.e_ident[EI_DATA] =
-      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-  image.head.e_type = ET_DYN;
-  image.head.e_phoff = sizeof image.head;
-  image.head.e_phentsize = sizeof image.headers[0];
-  snprintf(path, sizeof path, "/tmp/segments-XXXXXX");
-  int fd = mkstemp(path);
-  if (fd < 0 || close(fd) < 0) return -1;
-  if (modules_new(on_file, NULL, &modules) || processes_new(modules, &processes)) return -1;
-  process = processes_get(processes, NOBODY, TARGET, -1);
-  return 0;
+  page = (uint64_t)sysconf(_SC_PAGESIZE);
+  dl_iterate_phdr(find_segments, NULL);
+  ssize_t len = readlink("/proc/self/exe", exe, sizeof exe - 1);
+  if (len <= 0 || stat(exe, &file) != 0) return -1;
+  return modules_new(on_file, NULL, &modules) || processes_new(modules, &processes);
 }
 
 static int unmake(void **state) {
   (void)state;
   processes_free(processes);
   modules_free(modules);
-  return unlink(path);
+  return 0;
 }
 
-static void segment(uint32_t flags, uint64_t offset, uint64_t address, uint64_t bytes) {
-  image.headers[image.head.e_phnum++] = (Elf64_Phdr){.p_type = PT_LOAD,
-                                                     .p_flags = flags,
-                                                     .p_offset = offset,
-                                                     .p_vaddr = address,
-                                                     .p_filesz = bytes};
+static uint64_t down(uint64_t at) {
+  return at & ~(page - 1);
 }
 
-static void write_file(void) {
-  FILE *file = fopen(path, "we");
-  assert_non_null(file);
-  assert_int_equal(fwrite(&image, sizeof image, 1, file), 1);
-  assert_int_equal(fclose(file), 0);
+static uint64_t text_start(void) {
+  return BASE + down(text.p_vaddr);
 }
 
-/* As the kernel and the loader map the segment at OFFSET, ADDRESS in pages of 4 KiB. */
-static void map(uint64_t offset, uint64_t address, uint64_t bytes) {
-  uint64_t low = address % 4096;
-  struct process_map added = {.start = BASE + address - low,
-                              .end = BASE + ((address + bytes + 4095) & ~UINT64_C(4095)),
-                              .file_offset = offset - low};
-  struct module_file file = {span_of_string(path), 0, 0};
-  process_map_add(processes, process, &added, &file);
+static uint64_t text_end(void) {
+  return BASE + down(text.p_vaddr + text.p_filesz + page - 1);
 }
 
-/* The address in the file of what is at BASE + ADDRESS. */
-static uint64_t found(uint64_t address) {
-  uint64_t pc = BASE + address;
+/* Has a process read mappings of which WHAT ("device inode path") stands in the place of our own
+   text between START and END, our data behind it or not. */
+static struct process *read_maps(uint64_t start, uint64_t end, const char *what, bool has_data) {
+  struct process *self = processes_get(processes, getpid(), TARGET, -1);
+  char lines[2 * LIMIT_PATH_BYTES];
+  int fd = memfd_create("maps", MFD_CLOEXEC);
+  int len = snprintf(lines, sizeof lines, "%lx-%lx r-xp 00000000 %s\n", (unsigned long)start,
+                     (unsigned long)end, what);
+  if (has_data)
+    len += snprintf(lines + len, sizeof lines - (size_t)len, "%lx-%lx rw-p %08lx %x:%x %lu %s\n",
+                    (unsigned long)(BASE + down(data.p_vaddr)),
+                    (unsigned long)(BASE + down(data.p_vaddr) + page),
+                    (unsigned long)down(data.p_offset), major(file.st_dev), minor(file.st_dev),
+                    (unsigned long)file.st_ino, exe);
+  assert_int_equal(write(fd, lines, (size_t)len), len);
+  assert_int_equal(process_maps_read(modules, self, fd), 0);
+  close(fd);
+  assert_int_equal(self->map_count, 1);
+  return self;
+}
+
+static const char *path_of(uint32_t module) {
+  struct batch_module described;
+  modules_describe(modules, module, &described);
+  return described.path;
+}
+
+static void anonymous_memory_in_the_place_of_a_files_text_is_that_text(void **state) {
+  (void)state;
+  const struct process *self = read_maps(text_start(), text_end(), "00:00 0 ", true);
+  assert_string_equal(path_of(self->maps[0].module), exe);
+  assert_int_equal(self->maps[0].file_offset, down(text.p_offset));
+}
+
+static void a_memfd_in_the_place_of_a_files_text_is_that_text(void **state) {
+  (void)state;
+  const struct process *self =
+      read_maps(text_start(), text_end(), "00:01 4711 /memfd:text (deleted)", true);
+  assert_string_equal(path_of(self->maps[0].module), exe);
+  assert_int_equal(self->maps[0].inode, file.st_ino);
+}
+
+static void a_part_of_a_text_that_was_moved_keeps_its_addresses(void **state) {
+  (void)state;
   struct code_frame frame;
-  assert_int_equal(process_resolve(processes, process, &pc, 1, &frame), 1);
-  return frame.address;
+  if (text_end() - text_start() < 3 * page) skip();
+  uint64_t pc = text_start() + page + 16;
+  struct process *self = read_maps(text_start() + page, text_start() + 2 * page, "00:00 0 ", true);
+  assert_string_equal(path_of(self->maps[0].module), exe);
+  assert_int_equal(process_resolve(processes, self, &pc, 1, &frame), 1);
+  assert_int_equal(frame.address, pc - BASE);
 }
 
-static void text_that_begins_within_a_page_has_its_own_addresses(void **state) {
+static void code_beside_a_files_text_is_not_that_text(void **state) {
   (void)state;
-  if (getpagesize() != 4096) skip();
-  segment(PF_R, 0, 0, 0x6c0);
-  segment(PF_R | PF_X, 0x6c0, 0x16c0, 0x1000);
-  segment(PF_R | PF_W, 0x16c0, 0x36c0, 0x100);
-  write_file();
-  map(0x6c0, 0x16c0, 0x1000);
-  /* At 0x1010 are bytes of the first segment, mapped because pages are whole. */
-  for (uint64_t address = 0x1010; address < 0x3000; address += 0x10)
-    assert_int_equal(found(address), address);
+  const struct process *self = read_maps(text_start() - page, text_end(), "00:00 0 ", true);
+  assert_int_equal(self->maps[0].module, MODULE_ANON);
+  self = read_maps(text_end() + (4 << 20), text_end() + (5 << 20), "00:00 0 ", true);
+  assert_int_equal(self->maps[0].module, MODULE_ANON);
 }
 
-static void a_page_of_the_file_that_two_texts_share_is_each_ones(void **state) {
+static void code_where_a_file_was_and_is_no_more_is_not_that_files(void **state) {
   (void)state;
-  if (getpagesize() != 4096) skip();
-  segment(PF_R | PF_X, 0x500, 0x1500, 0x2a00);
-  segment(PF_R | PF_X, 0x2f00, 0x40003f00, 0x3000);
-  write_file();
-  map(0x500, 0x1500, 0x2a00);
-  map(0x2f00, 0x40003f00, 0x3000);
-  assert_int_equal(found(0x1800), 0x1800);
-  assert_int_equal(found(0x3e80), 0x3e80);
-  assert_int_equal(found(0x40003f00), 0x40003f00);
-  assert_int_equal(found(0x40005000), 0x40005000);
+  const struct process *self = read_maps(text_start(), text_end(), "00:00 0 ", false);
+  assert_int_equal(self->maps[0].module, MODULE_ANON);
 }
 
-static void two_texts_in_one_page_of_the_file_are_told_apart_by_their_distance(void **state) {
-  (void)state;
-  if (getpagesize() != 4096) skip();
-  segment(PF_R | PF_X, 0x200, 0x1200, 0x100);
-  segment(PF_R | PF_X, 0x300, 0x40002300, 0x700);
-  write_file();
-  map(0x200, 0x1200, 0x100);
-  map(0x300, 0x40002300, 0x700);
-  assert_int_equal(found(0x1280), 0x1280);
-  assert_int_equal(found(0x40002400), 0x40002400);
+static void add(struct process *process, uint64_t start, uint64_t end, const char *path) {
+  struct process_map map = {.start = start, .end = end, .file_offset = 0x1000};
+  struct module_file named = {span_of_string(path), 0, 0};
+  process_map_add(processes, process, &map, &named);
 }
 
-static void what_is_left_of_a_mapping_that_was_cut_stays_what_it_was(void **state) {
+static void a_program_that_moves_its_text_keeps_its_name_in_the_kernels_records(void **state) {
   (void)state;
-  if (getpagesize() != 4096) skip();
-  segment(PF_R | PF_X, 0x500, 0x1500, 0x2a00);
-  segment(PF_R | PF_X, 0x2f00, 0x40003f00, 0x3000);
-  write_file();
-  map(0x500, 0x1500, 0x2a00);
-  map(0x2f00, 0x40003f00, 0x3000);
-  struct process_map other = {.start = BASE + 0x1000, .end = BASE + 0x3000};
-  process_map_add(processes, process, &other, &(struct module_file){span_of_string(""), 0, 0});
-  /* It begins where the second text's first page is in the file. */
-  assert_int_equal(found(0x3100), 0x3100);
+  struct process *process = processes_get(processes, getpid(), TARGET, -1);
+  process_exec(process, "program");
+  add(process, 0x10000, 0x20000, "/bin/program");
+  add(process, 0x12000, 0x14000, "//anon");
+  assert_true(process_has_code(process, 0x13000));
+  assert_string_equal(path_of(process->maps[1].module), "/bin/program");
+  assert_int_equal(process->maps[1].file_offset, 0x3000);
+  add(process, 0x12000, 0x14000, "/memfd:text");
+  assert_string_equal(path_of(process->maps[1].module), "/bin/program");
 }
 
-static void data_that_was_made_executable_has_its_own_addresses(void **state) {
+static void memory_in_the_place_of_a_librarys_text_waits_for_proof(void **state) {
   (void)state;
-  if (getpagesize() != 4096) skip();
-  segment(PF_R | PF_X, 0x500, 0x1500, 0x2a00);
-  segment(PF_R | PF_W, 0x2f00, 0x4f00, 0x100);
-  write_file();
-  map(0x500, 0x1500, 0x2a00);
-  map(0x2f00, 0x4f00, 0x100);
-  assert_int_equal(found(0x4f80), 0x4f80);
-}
-
-static void a_text_behind_many_data_segments_is_found(void **state) {
-  (void)state;
-  if (getpagesize() != 4096) skip();
-  for (unsigned i = 0; i < HEADERS_MAX - 1; i++) segment(PF_R, i * 0x1000, i * 0x1000, 0x800);
-  segment(PF_R | PF_X, 0x20700, 0x7f0700, 0x1000);
-  write_file();
-  map(0x20700, 0x7f0700, 0x1000);
-  assert_int_equal(found(0x7f0800), 0x7f0800);
-}
-
-static void an_offset_that_no_segment_has_stays_an_offset(void **state) {
-  (void)state;
-  segment(PF_R | PF_X, 0x1000, 0x5000, 0x1000);
-  segment(PF_R | PF_X, UINT64_MAX - 0x100, 0x9000, UINT64_MAX);
-  write_file();
-  map(0x100000, 0x100000, 0x10000);
-  assert_int_equal(found(0x100010), 0x100010);
+  struct process *process = processes_get(processes, getpid(), TARGET, -1);
+  process_exec(process, "program");
+  add(process, 0x10000, 0x20000, "/bin/program");
+  add(process, 0x30000, 0x40000, "/lib/library");
+  add(process, 0x30000, 0x40000, "//anon");
+  assert_int_equal(process->maps[1].module, MODULE_ANON);
+  assert_false(process_has_code(process, 0x31000));
+  add(process, 0x50000, 0x60000, "//anon");
+  assert_true(process_has_code(process, 0x51000));
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(text_that_begins_within_a_page_has_its_own_addresses, make,
-                                      unmake),
-      cmocka_unit_test_setup_teardown(a_page_of_the_file_that_two_texts_share_is_each_ones, make,
-                                      unmake),
-      cmocka_unit_test_setup_teardown(
-          two_texts_in_one_page_of_the_file_are_told_apart_by_their_distance, make, unmake),
-      cmocka_unit_test_setup_teardown(what_is_left_of_a_mapping_that_was_cut_stays_what_it_was,
-                                      make, unmake),
-      cmocka_unit_test_setup_teardown(data_that_was_made_executable_has_its_own_addresses, make,
-                                      unmake),
-      cmocka_unit_test_setup_teardown(a_text_behind_many_data_segments_is_found, make, unmake),
-      cmocka_unit_test_setup_teardown(an_offset_that_no_segment_has_stays_an_offset, make, unmake),
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
+      TEST(anonymous_memory_in_the_place_of_a_files_text_is_that_text),
+      TEST(a_memfd_in_the_place_of_a_files_text_is_that_text),
+      TEST(a_part_of_a_text_that_was_moved_keeps_its_addresses),
+      TEST(code_beside_a_files_text_is_not_that_text),
+      TEST(code_where_a_file_was_and_is_no_more_is_not_that_files),
+      TEST(a_program_that_moves_its_text_keeps_its_name_in_the_kernels_records),
+      TEST(memory_in_the_place_of_a_librarys_text_waits_for_proof),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

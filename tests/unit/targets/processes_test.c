@@ -28,13 +28,13 @@ static struct processes *processes;
 static unsigned files_seen;
 static char last_open_path[LIMIT_PATH_BYTES + 32];
 
-static void on_file(void *context, struct span id, const char *path, const char *open_path) {
-  struct stat found;
+static void on_file(void *context, const struct module_found *found) {
+  struct stat status;
   (void)context;
-  assert_true(id.len > 0);
-  assert_int_equal(path[0], '/');
-  assert_int_equal(stat(open_path, &found), 0);
-  snprintf(last_open_path, sizeof last_open_path, "%s", open_path);
+  assert_true(found->id.len > 0);
+  assert_int_equal(found->path[0], '/');
+  assert_int_equal(stat(found->open_path, &status), 0);
+  snprintf(last_open_path, sizeof last_open_path, "%s", found->open_path);
   files_seen++;
 }
 

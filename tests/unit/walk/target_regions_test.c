@@ -37,8 +37,9 @@ static enum table_state build(const struct table_wanted *wanted, struct buf *ret
   return TABLE_READY;
 }
 
-static void on_file(void *context, struct span id, const char *path, const char *open_path) {
-  (void)context, (void)id, (void)path, (void)open_path;
+static void on_file(void *context, const struct module_found *found) {
+  (void)context;
+  (void)found;
 }
 
 static int make_target(void) {

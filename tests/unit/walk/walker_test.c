@@ -27,8 +27,9 @@ static enum table_state build(const struct table_wanted *wanted, struct buf *ret
   return TABLE_READY;
 }
 
-static void on_file(void *context, struct span id, const char *file, const char *open_path) {
-  (void)context, (void)id, (void)file, (void)open_path;
+static void on_file(void *context, const struct module_found *found) {
+  (void)context;
+  (void)found;
 }
 
 static void map(uint64_t start, uint64_t end, uint8_t first) {
