@@ -386,13 +386,6 @@ uint32_t modules_find_image(const struct modules *modules, const char *path, uin
   return MODULE_NONE;
 }
 
-uint32_t modules_segments(const struct modules *modules, uint32_t index,
-                          const struct elf_segment **ret) {
-  const struct module *m = &modules->rows[index];
-  *ret = m->segments;
-  return m->state == IDENTIFIED ? m->segment_count : 0;
-}
-
 bool modules_is_public(const struct modules *modules, uint32_t index) {
   const struct module *m = &modules->rows[index];
   return m->state == PSEUDO || (m->state == IDENTIFIED && m->stamp.is_public);

@@ -93,10 +93,6 @@ uint64_t modules_first_hash(const struct modules *modules, uint32_t index);
 /* The file that was known by the name in PATH and has that hash; MODULE_NONE: there is none. */
 uint32_t modules_find_image(const struct modules *modules, const char *path, uint64_t hash);
 
-/* How many loadable segments the file of INDEX has, RET; 0 where it is not identified. */
-uint32_t modules_segments(const struct modules *modules, uint32_t index,
-                          const struct elf_segment **ret);
-
 /* Everybody on this machine may read the file of INDEX, or it is the kernel's. */
 bool modules_is_public(const struct modules *modules, uint32_t index);
 

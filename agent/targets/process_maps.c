@@ -213,7 +213,8 @@ static bool take_moved(struct modules *modules, const struct process *process,
   struct module_file named = {mappings_path(file->path), file->inode,
                               mount_info_device(file->major, file->minor)};
   uint32_t module = modules_identify(modules, modules_intern(modules, &named), process->pid);
-  uint32_t count = modules_segments(modules, module, &segments);
+  uint32_t count;
+  if (!modules_segments(modules, module, &segments, &count)) return false;
   if (!is_text_of(segments, count, file, line, &offset)) return false;
   map->module = module;
   map->file_offset = offset;
