@@ -29,11 +29,9 @@ static struct {
   Elf64_Phdr headers[HEADERS_MAX];
 } image;
 
-static void on_file(void *context, struct span id, const char *module, const char *open_path) {
+static void on_file(void *context, const struct module_found *found) {
   (void)context;
-  (void)id;
-  (void)module;
-  (void)open_path;
+  (void)found;
 }
 
 static int make(void **state) {
