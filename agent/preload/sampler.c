@@ -28,6 +28,7 @@
 #include "ring/recorder_writer.h"
 #include "thread_slot.h"
 #include "unwind/unwind_frames.h"
+#include "unwind/unwind_stacks.h"
 
 #include <stddef.h>
 #include <ucontext.h>
@@ -86,25 +87,33 @@ static uint32_t weight_of(const struct thread_slot *thread, const siginfo_t *eve
    save. */
 #define NOINLINE __attribute__((noinline))
 
+static uint8_t end_flags(enum unwind_end end) {
+  return (uint8_t)((end + 1U) << RING_RECORD_END_SHIFT);
+}
+
 /* Returns RECORD's flags, or 0 when there is nothing to walk by. */
-static NOINLINE uint8_t walk_by_tables(const struct thread_slot *thread,
+static NOINLINE uint8_t walk_by_tables(struct thread_slot *thread,
                                        const struct unwind_registers *at,
-                                       struct ring_record *record) {
+                                       struct ring_record *record, const void *context) {
   const struct unwind_stack *bounds = &thread->stack;
-  struct unwind_memory stack = {.is_whole = bounds->top != 0}; /* nothing of an unknown one */
+  const stack_t *alternate = &((const ucontext_t *)context)->uc_stack;
+  struct unwind_stacks stacks = {.low = bounds->low,
+                                 .high = bounds->top != 0 ? bounds->top : bounds->high,
+                                 .is_whole = bounds->top != 0,
+                                 .map = shared.map,
+                                 .pid = (uint32_t)(owner_of(thread) >> 32)};
   struct unwind_code code;
   struct unwind_path path = {.pcs = record->pc, .room = ring.depth_max};
-  uint32_t serial;
-  if (!unwind_map_begin(&shared, ring_writer_unloads(&ring), &code, &serial)) return 0;
-  if (unwind_is_on_stack(at->sp, bounds)) {
-    stack.bytes = (const uint8_t *)at->sp;
-    stack.low = at->sp;
-    stack.high = stack.is_whole ? bounds->top : bounds->high;
+  if (!unwind_map_begin(&shared, ring_writer_unloads(&ring), &code, &stacks.serial)) return 0;
+  if ((alternate->ss_flags & SS_DISABLE) == 0) {
+    stacks.alternate_low = (uintptr_t)alternate->ss_sp;
+    stacks.alternate_high = stacks.alternate_low + alternate->ss_size;
   }
+  struct unwind_memory stack = unwind_stacks_begin(&stacks, at->sp, context);
   unwind_walk(at, &stack, &code, &path);
-  if (!unwind_map_holds(&shared, serial)) return 0;
+  if (!unwind_map_holds(shared.map, stacks.serial)) return 0;
   record->depth = (uint8_t)path.depth;
-  return (uint8_t)((path.end + 1U) << RING_RECORD_END_SHIFT);
+  return end_flags(path.end);
 }
 
 static NOINLINE uint8_t walk_by_frames(const struct thread_slot *thread,
@@ -114,16 +123,17 @@ static NOINLINE uint8_t walk_by_frames(const struct thread_slot *thread,
   unwind_frames(at, &thread->stack, &trace);
   record->depth = (uint8_t)trace.depth;
   return (uint8_t)((trace.is_truncated ? RING_RECORD_TRUNCATED : 0) |
-                   (trace.has_lr ? RING_RECORD_HAS_LR : 0));
+                   (trace.has_lr ? RING_RECORD_HAS_LR : 0) |
+                   (trace.is_other ? end_flags(UNWIND_OTHER) : 0));
 }
 
 static NOINLINE void put_stack(struct thread_slot *thread, const struct unwind_registers *at,
-                               uint32_t weight) {
+                               uint32_t weight, const void *context) {
   struct ring_slot *slot = ring_slot_of(thread);
   if (slot == NULL) return;
   struct ring_record *record = ring_writer_reserve(&ring, slot);
   if (record == NULL) return;
-  uint8_t flags = shared.map != NULL ? walk_by_tables(thread, at, record) : 0;
+  uint8_t flags = shared.map != NULL ? walk_by_tables(thread, at, record, context) : 0;
   if (flags == 0) flags = walk_by_frames(thread, at, record);
   record->weight = weight;
   record->flags = flags;
@@ -173,7 +183,7 @@ static inline __attribute__((always_inline)) void put_other(struct thread_slot *
                                                             const struct unwind_registers *at,
                                                             uint32_t weight, const void *context) {
   if (ring.collect == RING_STACKS)
-    put_stack(thread, at, weight);
+    put_stack(thread, at, weight, context);
   else if (ring.collect == RING_RECORDER)
     put_value(thread, at, weight, context);
   else

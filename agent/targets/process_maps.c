@@ -122,10 +122,27 @@ void process_copy_maps(struct process *process, const struct process *first) {
   for (uint32_t i = 0; i < first->map_count; i++) process_maps_insert(process, &first->maps[i]);
 }
 
+/* No file: a page of a file that was cut short would be a SIGBUS. */
+static void insert_stack(struct process *process, const struct mapping *line) {
+  if (!process->has_other_stacks || !line->is_writable || line->is_shared || line->inode != 0)
+    return;
+  if (process->stack_count == process->stack_cap) {
+    if (process->stack_cap >= PROCESS_STACKS_MAX) return;
+    struct process_stack *stacks = array_grow(process->stacks, process->stack_count,
+                                              &process->stack_cap, 64, sizeof *stacks);
+    if (stacks == NULL) return;
+    process->stacks = stacks;
+  }
+  process->stacks[process->stack_count++] = (struct process_stack){line->start, line->end};
+}
+
 static void insert_lines(struct modules *modules, struct process *process, struct span text) {
   struct mapping line;
+  process->stack_count = 0;
   for (int error; (error = mappings_next(&text, &line)) != -ENOENT;) {
-    if (error || !line.is_executable) continue;
+    if (error) continue;
+    insert_stack(process, &line);
+    if (!line.is_executable) continue;
     struct module_file file = {strip_deleted(line.path), line.inode,
                                mount_info_device(line.major, line.minor)};
     struct process_map map = {.start = line.start,

@@ -19,7 +19,7 @@
 
 enum {
   UNWIND_TABLE_MAGIC = 0x574e5546, /* "FUNW" */
-  UNWIND_TABLE_VERSION = 2,
+  UNWIND_TABLE_VERSION = 3,
   UNWIND_PAGE_BITS = 12,
   UNWIND_PAGE_BYTES = 1 << UNWIND_PAGE_BITS,
   UNWIND_PAGES_MAX = 1 << 20, /* 4 GiB of code */
@@ -48,6 +48,7 @@ enum { UNWIND_SAME = INT16_MIN }; /* the register still has the caller's value *
 enum unwind_rule_flags {
   UNWIND_AT_TRACKED = 1, /* saved[] counts from the first tracked register, not from the CFA */
   UNWIND_AT_BASE = 2,    /* all of it from where the CFA is counted from: a large frame's bottom */
+  UNWIND_GUESSED = 4,    /* made from instructions, not from unwind information */
 };
 
 struct unwind_rule {

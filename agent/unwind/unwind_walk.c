@@ -14,17 +14,25 @@
    Progress: a caller's stack pointer lies above its callee's; equal only where the callee was a
    leaf on a CPU with a link register and had pushed nothing. So no stack makes a circle, whatever
    is written on it, and a step that would not rise ends the walk as bad. Only the return from a
-   signal's handler may lead anywhere, because handlers have stacks of their own; what is not on the
-   stack that was given is then cut, not bad.
+   signal's handler may lead anywhere, because handlers have stacks of their own: the walk goes on
+   where that stack may be read, or ends with its own reason.
 
-   A return address outside of all code that is known is no caller: the walk ends before it. */
+   On a stack that is not the thread's own (unwind_stacks.h) only unwind information is trusted
+   beyond the page of the stack pointer, and only while the map is unchanged.  After a frame
+   pointer, a guessed rule or a link register the walk stays within that page.
+
+   A return address outside of all code that is known is no caller: the walk ends before it.  One
+   that is the first byte of a function, with no function before it, was put there: the first
+   function of a coroutine "returns" to it.  The walk is complete without that frame. */
 #include "unwind_walk.h"
+#include "unwind_stacks.h"
 
 #include <stddef.h>
 
 enum {
   WORD = sizeof(uintptr_t),
   REACH_MAX = 1 << 30, /* bytes: what lies further above the stack pointer is of no frame */
+  SIGNAL_FRAME_BYTES_MAX = 128 << 10, /* more than the registers of any CPU, SVE and SME included */
 };
 
 /* As it lies in a copy, which need not be aligned as the stack was. */
@@ -36,6 +44,8 @@ struct word {
 struct walk {
   struct unwind_registers at;
   const struct unwind_memory *stack;
+  struct unwind_memory next; /* the stack that a signal's frame has led to */
+  uintptr_t high;            /* no word from here on is read */
   const struct unwind_code *code;
   const struct unwind_region *region; /* where at.pc is, or NULL: in no code that is known */
   bool is_exact;  /* at.pc is an instruction that was interrupted, and lr may be of use */
@@ -43,7 +53,7 @@ struct walk {
   bool is_sp_low; /* at.sp is not the stack pointer, but a place below it */
 };
 
-enum step { STEP_ON, STEP_OVER, STEP_CUT, STEP_LOST, STEP_BAD };
+enum step { STEP_ON, STEP_OVER, STEP_UNCALLED, STEP_CUT, STEP_LOST, STEP_BAD, STEP_OTHER };
 
 static inline uintptr_t plus(uintptr_t address, int32_t offset) {
   return address + (uintptr_t)offset;
@@ -53,16 +63,30 @@ static inline uintptr_t plus(uintptr_t address, int32_t offset) {
 static enum step outside(const struct walk *walk, uintptr_t address) {
   const struct unwind_memory *stack = walk->stack;
   uintptr_t sp = walk->at.sp;
+  if (stack->is_other) return address < sp ? STEP_BAD : STEP_OTHER;
   if (sp < stack->low || sp > stack->high) return STEP_CUT; /* another stack */
   if (stack->is_whole || address < sp || address - sp > REACH_MAX) return STEP_BAD;
   return STEP_CUT;
 }
 
+/* Beyond the page of the stack pointer a word is read by a rule that is true: one that was found
+   while the map changed is none.  Nor is that of a frame which would begin with a page: there a
+   stack ends whose first function was called right after a change of the stack pointer, and the
+   rule of its caller is for another stack. */
+static bool may_read_other(const struct walk *walk, uintptr_t address) {
+  const struct unwind_memory *stack = walk->stack;
+  const struct unwind_stacks *stacks = stack->stacks;
+  if (stack->near - stack->low >= WORD && address <= stack->near - WORD) return true;
+  if (!walk->is_exact && walk->at.sp % UNWIND_PAGE_BYTES == 0) return false;
+  return stacks != NULL && unwind_map_holds(stacks->map, stacks->serial);
+}
+
 static inline enum step load(const struct walk *walk, uintptr_t address, uintptr_t *ret) {
   const struct unwind_memory *stack = walk->stack;
   if (address % WORD != 0) return STEP_BAD;
-  if (address < stack->low || address >= stack->high || stack->high - address < WORD)
+  if (address < stack->low || address >= walk->high || walk->high - address < WORD)
     return outside(walk, address);
+  if (stack->is_other && !may_read_other(walk, address)) return STEP_OTHER;
   const void *at = stack->bytes + (address - stack->low);
   *ret = ((const struct word *)at)->value;
   return STEP_ON;
@@ -85,8 +109,18 @@ static inline bool is_code(const struct walk *walk, uintptr_t pc) {
   return unwind_region_find(walk->code, pc) != NULL;
 }
 
-/* The rule for where WALK stands, or NULL. */
-static const struct unwind_rule *find_rule(const struct walk *walk) {
+static void enter(struct walk *walk, const struct unwind_memory *stack) {
+  walk->stack = stack;
+  walk->high = stack->high;
+}
+
+/* From here on frames may be no frames. */
+static void guess(struct walk *walk) {
+  if (walk->stack->is_other && walk->high > walk->stack->near) walk->high = walk->stack->near;
+}
+
+/* The rule for PLACE, in WALK's region; NULL: there is none. */
+static const struct unwind_rule *find_rule(const struct walk *walk, uint64_t place) {
   const struct unwind_region *region = walk->region;
   if (region == NULL) return NULL;
   /* Once, and by the word that tells: a map may change meanwhile (unwind_map.c). */
@@ -98,7 +132,6 @@ static const struct unwind_rule *find_rule(const struct walk *walk) {
   const struct unwind_table *table = (const struct unwind_table *)(code->tables + at);
   struct unwind_table head = *table;
   if (unwind_table_check(&head, code->tables_bytes - at, unwind_arch.machine) != 0) return NULL;
-  uint64_t place = walk->at.pc - (walk->is_exact ? 0 : 1);
   return unwind_table_look(&head, table, place - region->start + region->address);
 }
 
@@ -187,6 +220,7 @@ static enum step go_to(struct walk *walk, const struct unwind_registers *next) {
 
 static enum step step_by_rule(struct walk *walk, const struct unwind_rule *rule) {
   struct unwind_registers next = walk->at;
+  if (rule->flags & UNWIND_GUESSED) guess(walk);
   enum step step = frame_address(walk, rule, &next.sp);
   if (step != STEP_ON) return step;
   uintptr_t place = next.sp - (rule->flags & UNWIND_AT_BASE ? (uintptr_t)rule->offset : 0);
@@ -195,6 +229,21 @@ static enum step step_by_rule(struct walk *walk, const struct unwind_rule *rule)
   for (unsigned i = 0; i < UNWIND_TRACKED && step == STEP_ON; i++)
     step = restore(walk, from, rule->saved[i], &next.tracked[i]);
   return step == STEP_ON ? go_to(walk, &next) : step;
+}
+
+/* The kernel puts a signal's frame right below what was interrupted, unless the handler has a stack
+   of its own. */
+static void step_off(struct walk *walk, uintptr_t sp) {
+  static const struct unwind_memory nothing = {.is_other = true};
+  const struct unwind_memory *stack = walk->stack;
+  bool is_near = sp >= walk->at.sp && sp - walk->at.sp <= SIGNAL_FRAME_BYTES_MAX;
+  if (sp >= stack->low && sp < stack->high) return;
+  if (stack->stacks == NULL) {
+    if (stack->is_whole || !is_near) enter(walk, &nothing);
+    return;
+  }
+  walk->next = unwind_stacks_find(stack->stacks, sp);
+  enter(walk, &walk->next);
 }
 
 static enum step step_over_signal(struct walk *walk, const struct unwind_rule *rule) {
@@ -206,7 +255,9 @@ static enum step step_over_signal(struct walk *walk, const struct unwind_rule *r
   if (step == STEP_ON && unwind_arch.has_lr) step = load(walk, sp + frame->lr, &next.lr);
   for (unsigned i = 0; i < UNWIND_TRACKED && step == STEP_ON; i++)
     step = load(walk, sp + frame->tracked[i], &next.tracked[i]);
-  return step == STEP_ON ? stand_at(walk, &next, true) : step;
+  if (step != STEP_ON) return step;
+  step_off(walk, next.sp);
+  return stand_at(walk, &next, true);
 }
 
 /* Along the frame pointer, where it points at what can be a frame. */
@@ -214,11 +265,12 @@ static enum step step_by_frame(struct walk *walk) {
   struct unwind_registers next = walk->at;
   uintptr_t pair = plus(walk->at.tracked[0], unwind_arch.pair_offset);
   if (!unwind_arch.has_frame_pairs) return STEP_LOST;
+  guess(walk);
   if (walk->at.tracked[0] == 0 && walk->is_chain) return STEP_OVER;
   if (pair < walk->at.sp) return STEP_LOST;
   enum step step = load(walk, pair, &next.tracked[0]);
   if (step == STEP_ON) step = load(walk, pair + WORD, &next.pc);
-  if (step != STEP_ON) return step == STEP_CUT ? STEP_CUT : STEP_LOST;
+  if (step != STEP_ON) return step == STEP_CUT || step == STEP_OTHER ? step : STEP_LOST;
   next.pc &= (uintptr_t)unwind_arch.return_mask;
   next.sp = pair + 2 * WORD;
   if (next.pc != 0 && !is_code(walk, next.pc - 1)) return STEP_LOST;
@@ -233,6 +285,7 @@ static enum step step_by_link(struct walk *walk) {
   struct unwind_registers next = walk->at;
   next.pc = walk->at.lr & (uintptr_t)unwind_arch.return_mask;
   if (!unwind_arch.has_lr || !walk->is_exact || !is_code(walk, next.pc - 1)) return STEP_LOST;
+  guess(walk);
   return go_to(walk, &next);
 }
 
@@ -254,14 +307,19 @@ static bool counts_from_frame_pointer(const struct unwind_rule *rule) {
   return rule->cfa == UNWIND_CFA_TRACKED || rule->cfa == UNWIND_CFA_TRACKED_WORD;
 }
 
+static bool has_rule(const struct unwind_rule *rule) {
+  return rule != NULL && rule->cfa != UNWIND_CFA_NONE;
+}
+
 static enum step step_without_rule(struct walk *walk) {
+  if (!walk->is_exact && has_rule(find_rule(walk, walk->at.pc))) return STEP_UNCALLED;
   enum step step = step_by_frame(walk);
   return step == STEP_LOST ? step_by_link(walk) : step;
 }
 
 static enum step step(struct walk *walk) {
-  const struct unwind_rule *rule = find_rule(walk);
-  if (rule == NULL || rule->cfa == UNWIND_CFA_NONE) return step_without_rule(walk);
+  const struct unwind_rule *rule = find_rule(walk, walk->at.pc - (walk->is_exact ? 0 : 1));
+  if (!has_rule(rule)) return step_without_rule(walk);
   if (rule->cfa == UNWIND_CFA_END) return STEP_OVER;
   if (walk->is_sp_low && !counts_from_frame_pointer(rule) && !find_sp(walk, rule)) return STEP_LOST;
   if (rule->cfa == UNWIND_CFA_SIGNAL) return step_over_signal(walk, rule);
@@ -271,11 +329,14 @@ static enum step step(struct walk *walk) {
 static enum unwind_end end_of(enum step step) {
   switch (step) {
   case STEP_OVER:
+  case STEP_UNCALLED:
     return UNWIND_COMPLETE;
   case STEP_LOST:
     return UNWIND_UNKNOWN;
   case STEP_BAD:
     return UNWIND_BAD;
+  case STEP_OTHER:
+    return UNWIND_OTHER;
   case STEP_ON: /* there is more, but no room for it */
   default:
     return UNWIND_TRUNCATED;
@@ -284,12 +345,14 @@ static enum unwind_end end_of(enum step step) {
 
 void unwind_walk(const struct unwind_registers *at, const struct unwind_memory *stack,
                  const struct unwind_code *code, struct unwind_path *path) {
-  struct walk walk = {.at = *at, .stack = stack, .code = code, .is_exact = true};
+  struct walk walk = {.at = *at, .code = code, .is_exact = true};
+  enter(&walk, stack);
   walk.region = unwind_region_find(code, at->pc);
   enum step taken = STEP_ON;
   path->pcs[0] = at->pc;
   path->depth = 1;
   while ((taken = step(&walk)) == STEP_ON && path->depth < path->room)
     path->pcs[path->depth++] = walk.at.pc;
+  path->depth -= taken == STEP_UNCALLED;
   path->end = end_of(taken);
 }

@@ -85,7 +85,8 @@ static void print_place(const struct code_map *map, uint64_t pc) {
 }
 
 static void on_sample(const struct perf_file *file, struct span record) {
-  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad"};
+  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad",
+                                                "other"};
   const struct register_numbers *numbers = own_numbers();
   uint64_t pcs[ROOM];
   struct perf_sample sample;
