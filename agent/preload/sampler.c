@@ -109,7 +109,8 @@ static NOINLINE uint8_t walk_by_tables(struct thread_slot *thread,
     stacks.alternate_low = (uintptr_t)alternate->ss_sp;
     stacks.alternate_high = stacks.alternate_low + alternate->ss_size;
   }
-  struct unwind_memory stack = unwind_stacks_begin(&stacks, at->sp, context);
+  struct unwind_memory stack;
+  unwind_stacks_begin(&stacks, at->sp, context, &stack);
   unwind_walk(at, &stack, &code, &path);
   if (!unwind_map_holds(shared.map, stacks.serial)) return 0;
   record->depth = (uint8_t)path.depth;

@@ -25,23 +25,24 @@ static uintptr_t end_of(const struct unwind_stacks *stacks, uintptr_t sp) {
   return end > sp ? end : sp;
 }
 
-struct unwind_memory unwind_stacks_find(const struct unwind_stacks *stacks, uintptr_t sp) {
-  struct unwind_memory ret = {
-      .bytes = (const uint8_t *)sp, .low = sp, .high = sp, .near = sp, .stacks = stacks};
-  ret.is_other = !is_between(sp, stacks->low, stacks->high);
-  ret.is_whole = !ret.is_other && stacks->is_whole;
-  ret.high = ret.is_other ? end_of(stacks, sp) : stacks->high;
-  return ret;
+void unwind_stacks_find(const struct unwind_stacks *stacks, uintptr_t sp,
+                        struct unwind_memory *ret) {
+  bool is_own = is_between(sp, stacks->low, stacks->high);
+  ret->bytes = (const uint8_t *)sp;
+  ret->low = sp;
+  ret->high = is_own ? stacks->high : sp;
+  ret->is_whole = is_own && stacks->is_whole;
+  ret->is_other = !is_own;
+  ret->far = is_own ? 0 : end_of(stacks, sp);
+  ret->stacks = stacks;
 }
 
-struct unwind_memory unwind_stacks_begin(const struct unwind_stacks *stacks, uintptr_t sp,
-                                         const void *context) {
-  struct unwind_memory ret = unwind_stacks_find(stacks, sp);
+void unwind_stacks_begin(const struct unwind_stacks *stacks, uintptr_t sp, const void *context,
+                         struct unwind_memory *ret) {
   uintptr_t low = stacks->alternate_low, high = stacks->alternate_high;
+  unwind_stacks_find(stacks, sp, ret);
   bool is_touched = !is_between((uintptr_t)context, low, high) || is_between(sp, low, high);
-  if (!ret.is_other || !is_touched || sp == 0) return ret;
-  ret.near = ((sp - 1) | (PAGE_BYTES - 1)) + 1;
-  if (ret.near < sp) ret.near = sp; /* around the end of memory */
-  if (ret.high < ret.near) ret.high = ret.near;
-  return ret;
+  if (!ret->is_other || !is_touched || sp == 0) return;
+  uintptr_t page_end = ((sp - 1) | (PAGE_BYTES - 1)) + 1;
+  if (page_end > sp) ret->high = page_end; /* not around the end of memory */
 }

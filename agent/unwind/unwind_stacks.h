@@ -16,11 +16,12 @@ struct unwind_stacks {
 };
 
 /* The stack that the thread was interrupted on, at SP.  CONTEXT is where the kernel saved the
-   registers.  Borrows STACKS.  Signal-safe. */
-struct unwind_memory unwind_stacks_begin(const struct unwind_stacks *stacks, uintptr_t sp,
-                                         const void *context);
+   registers.  RET borrows STACKS.  Signal-safe. */
+void unwind_stacks_begin(const struct unwind_stacks *stacks, uintptr_t sp, const void *context,
+                         struct unwind_memory *ret);
 
-/* The stack that SP, found in a signal's frame, is on.  Signal-safe. */
-struct unwind_memory unwind_stacks_find(const struct unwind_stacks *stacks, uintptr_t sp);
+/* The stack that SP, found in a signal's frame, is on.  RET borrows STACKS.  Signal-safe. */
+void unwind_stacks_find(const struct unwind_stacks *stacks, uintptr_t sp,
+                        struct unwind_memory *ret);
 
 #endif

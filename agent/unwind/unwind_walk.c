@@ -45,12 +45,12 @@ struct walk {
   struct unwind_registers at;
   const struct unwind_memory *stack;
   struct unwind_memory next; /* the stack that a signal's frame has led to */
-  uintptr_t high;            /* no word from here on is read */
   const struct unwind_code *code;
   const struct unwind_region *region; /* where at.pc is, or NULL: in no code that is known */
   bool is_exact;  /* at.pc is an instruction that was interrupted, and lr may be of use */
   bool is_chain;  /* the frame pointer is from a pair: zero ends the chain of pairs */
   bool is_sp_low; /* at.sp is not the stack pointer, but a place below it */
+  bool is_guess;  /* from here on frames may be no frames */
 };
 
 enum step { STEP_ON, STEP_OVER, STEP_UNCALLED, STEP_CUT, STEP_LOST, STEP_BAD, STEP_OTHER };
@@ -59,34 +59,38 @@ static inline uintptr_t plus(uintptr_t address, int32_t offset) {
   return address + (uintptr_t)offset;
 }
 
-/* Why there is no word at ADDRESS: it was not copied, or it cannot be of this stack. */
-static enum step outside(const struct walk *walk, uintptr_t address) {
+/* Beyond the page of the stack pointer a word is read by a rule that is true: one that was found
+   while the map changed is none.  Nor is that of a frame which would begin with a page: there a
+   stack ends whose first function was called right after a change of the stack pointer, and the
+   rule of its caller is for another stack. */
+static enum step load_far(const struct walk *walk, uintptr_t address, uintptr_t *ret) {
+  const struct unwind_memory *stack = walk->stack;
+  bool is_first = !walk->is_exact && walk->at.sp % UNWIND_PAGE_BYTES == 0;
+  if (address < walk->at.sp) return STEP_BAD;
+  if (walk->is_guess || is_first || address >= stack->far || stack->far - address < WORD ||
+      !unwind_map_holds(stack->stacks->map, stack->stacks->serial))
+    return STEP_OTHER;
+  *ret = *(const volatile uintptr_t *)address;
+  return STEP_ON;
+}
+
+/* What there is at ADDRESS, or why there is no word: it was not copied, or it cannot be of this
+   stack. */
+static __attribute__((noinline)) enum step outside(const struct walk *walk, uintptr_t address,
+                                                   uintptr_t *ret) {
   const struct unwind_memory *stack = walk->stack;
   uintptr_t sp = walk->at.sp;
-  if (stack->is_other) return address < sp ? STEP_BAD : STEP_OTHER;
+  if (stack->is_other) return load_far(walk, address, ret);
   if (sp < stack->low || sp > stack->high) return STEP_CUT; /* another stack */
   if (stack->is_whole || address < sp || address - sp > REACH_MAX) return STEP_BAD;
   return STEP_CUT;
 }
 
-/* Beyond the page of the stack pointer a word is read by a rule that is true: one that was found
-   while the map changed is none.  Nor is that of a frame which would begin with a page: there a
-   stack ends whose first function was called right after a change of the stack pointer, and the
-   rule of its caller is for another stack. */
-static bool may_read_other(const struct walk *walk, uintptr_t address) {
-  const struct unwind_memory *stack = walk->stack;
-  const struct unwind_stacks *stacks = stack->stacks;
-  if (stack->near - stack->low >= WORD && address <= stack->near - WORD) return true;
-  if (!walk->is_exact && walk->at.sp % UNWIND_PAGE_BYTES == 0) return false;
-  return stacks != NULL && unwind_map_holds(stacks->map, stacks->serial);
-}
-
 static inline enum step load(const struct walk *walk, uintptr_t address, uintptr_t *ret) {
   const struct unwind_memory *stack = walk->stack;
   if (address % WORD != 0) return STEP_BAD;
-  if (address < stack->low || address >= walk->high || walk->high - address < WORD)
-    return outside(walk, address);
-  if (stack->is_other && !may_read_other(walk, address)) return STEP_OTHER;
+  if (address < stack->low || address >= stack->high || stack->high - address < WORD)
+    return outside(walk, address, ret);
   const void *at = stack->bytes + (address - stack->low);
   *ret = ((const struct word *)at)->value;
   return STEP_ON;
@@ -107,16 +111,6 @@ const struct unwind_region *unwind_region_find(const struct unwind_code *code, u
 
 static inline bool is_code(const struct walk *walk, uintptr_t pc) {
   return unwind_region_find(walk->code, pc) != NULL;
-}
-
-static void enter(struct walk *walk, const struct unwind_memory *stack) {
-  walk->stack = stack;
-  walk->high = stack->high;
-}
-
-/* From here on frames may be no frames. */
-static void guess(struct walk *walk) {
-  if (walk->stack->is_other && walk->high > walk->stack->near) walk->high = walk->stack->near;
 }
 
 /* The rule for PLACE, in WALK's region; NULL: there is none. */
@@ -220,7 +214,7 @@ static enum step go_to(struct walk *walk, const struct unwind_registers *next) {
 
 static enum step step_by_rule(struct walk *walk, const struct unwind_rule *rule) {
   struct unwind_registers next = walk->at;
-  if (rule->flags & UNWIND_GUESSED) guess(walk);
+  if (rule->flags & UNWIND_GUESSED) walk->is_guess = true;
   enum step step = frame_address(walk, rule, &next.sp);
   if (step != STEP_ON) return step;
   uintptr_t place = next.sp - (rule->flags & UNWIND_AT_BASE ? (uintptr_t)rule->offset : 0);
@@ -233,17 +227,17 @@ static enum step step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 
 /* The kernel puts a signal's frame right below what was interrupted, unless the handler has a stack
    of its own. */
-static void step_off(struct walk *walk, uintptr_t sp) {
-  static const struct unwind_memory nothing = {.is_other = true};
+static __attribute__((noinline)) void step_off(struct walk *walk, uintptr_t sp) {
   const struct unwind_memory *stack = walk->stack;
   bool is_near = sp >= walk->at.sp && sp - walk->at.sp <= SIGNAL_FRAME_BYTES_MAX;
   if (sp >= stack->low && sp < stack->high) return;
-  if (stack->stacks == NULL) {
-    if (stack->is_whole || !is_near) enter(walk, &nothing);
+  if (stack->stacks != NULL)
+    unwind_stacks_find(stack->stacks, sp, &walk->next);
+  else if (stack->is_whole || !is_near)
+    walk->next = (struct unwind_memory){.is_other = true};
+  else
     return;
-  }
-  walk->next = unwind_stacks_find(stack->stacks, sp);
-  enter(walk, &walk->next);
+  walk->stack = &walk->next;
 }
 
 static enum step step_over_signal(struct walk *walk, const struct unwind_rule *rule) {
@@ -265,7 +259,7 @@ static enum step step_by_frame(struct walk *walk) {
   struct unwind_registers next = walk->at;
   uintptr_t pair = plus(walk->at.tracked[0], unwind_arch.pair_offset);
   if (!unwind_arch.has_frame_pairs) return STEP_LOST;
-  guess(walk);
+  walk->is_guess = true;
   if (walk->at.tracked[0] == 0 && walk->is_chain) return STEP_OVER;
   if (pair < walk->at.sp) return STEP_LOST;
   enum step step = load(walk, pair, &next.tracked[0]);
@@ -285,7 +279,7 @@ static enum step step_by_link(struct walk *walk) {
   struct unwind_registers next = walk->at;
   next.pc = walk->at.lr & (uintptr_t)unwind_arch.return_mask;
   if (!unwind_arch.has_lr || !walk->is_exact || !is_code(walk, next.pc - 1)) return STEP_LOST;
-  guess(walk);
+  walk->is_guess = true;
   return go_to(walk, &next);
 }
 
@@ -345,8 +339,7 @@ static enum unwind_end end_of(enum step step) {
 
 void unwind_walk(const struct unwind_registers *at, const struct unwind_memory *stack,
                  const struct unwind_code *code, struct unwind_path *path) {
-  struct walk walk = {.at = *at, .code = code, .is_exact = true};
-  enter(&walk, stack);
+  struct walk walk = {.at = *at, .stack = stack, .code = code, .is_exact = true};
   walk.region = unwind_region_find(code, at->pc);
   enum step taken = STEP_ON;
   path->pcs[0] = at->pc;

@@ -18,7 +18,7 @@ struct unwind_memory {
   uintptr_t low, high;
   bool is_whole; /* high is the stack's end; else only where the copy ends */
   bool is_other; /* in a handler: not the thread's own stack (unwind_stacks.h) */
-  uintptr_t near; /* of another stack: only unwind information leads to words from here on */
+  uintptr_t far; /* of another stack: only unwind information leads to words from high to here */
   const struct unwind_stacks *stacks; /* what a signal's frame may lead to; NULL: a copy's reader */
 };
 

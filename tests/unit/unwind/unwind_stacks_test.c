@@ -91,7 +91,8 @@ static uintptr_t *word(unsigned page, unsigned n) {
 static void walk_from(unsigned function, const uintptr_t *sp) {
   f.at.pc = walk_in(function);
   f.at.sp = (uintptr_t)sp;
-  struct unwind_memory stack = unwind_stacks_begin(&stacks, f.at.sp, sp - 64);
+  struct unwind_memory stack;
+  unwind_stacks_begin(&stacks, f.at.sp, sp - 64, &stack);
   unwind_walk(&f.at, &stack, &f.code, &f.path);
 }
 
@@ -183,7 +184,8 @@ static void a_stack_that_the_kernel_did_not_touch_must_be_published(void **state
   stacks.alternate_high = (uintptr_t)word(PAGES, 0);
   assert_int_equal(mprotect(word(0, 0), PAGE, PROT_NONE), 0);
   f.at = (struct unwind_registers){.pc = walk_in(PLAIN), .sp = (uintptr_t)word(0, 5)};
-  struct unwind_memory stack = unwind_stacks_begin(&stacks, f.at.sp, word(3, 0));
+  struct unwind_memory stack;
+  unwind_stacks_begin(&stacks, f.at.sp, word(3, 0), &stack);
   unwind_walk(&f.at, &stack, &f.code, &f.path);
   EXPECT(UNWIND_OTHER, walk_in(PLAIN));
 }
