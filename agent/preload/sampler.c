@@ -59,6 +59,10 @@ static uint64_t owner_of(struct thread_slot *thread) {
 static __attribute__((noinline, cold)) struct ring_slot *claim(struct thread_slot *thread) {
   thread->ring = ring_writer_claim(&ring, owner_of(thread), thread->name);
   thread->place = 0;
+  bool is_short = thread->ring != NULL && ring.collect == RING_PC_LR &&
+                  ring.clock == RING_CLOCK_THREAD;
+  thread->pair_bits = is_short ? (uint16_t)__builtin_ctz(ring.slot_bytes) : 0;
+  thread->header = (struct ring_header *)(void *)ring.base;
   if (thread->ring == NULL && !thread->is_counted) {
     thread->is_counted = true;
     ring_writer_count_unsampled(&ring);
@@ -229,14 +233,15 @@ static NOINLINE void on_process_clock(const siginfo_t *event, const void *contex
     ring_writer_count_strayed(&ring);
 }
 
+void sampler_take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
+  if (!ring_writer_is_on(&ring)) return;
+  if (__builtin_expect(ring.clock != RING_CLOCK_THREAD, 0))
+    on_process_clock(event, context);
+  else if (event->si_code == SI_TIMER && thread != NULL)
+    take_once(thread, weight_of(thread, event), context);
+}
+
 void sampler_on_signal(int signal, siginfo_t *event, void *context) {
   (void)signal;
-  if (!ring_writer_is_on(&ring)) return;
-  if (__builtin_expect(ring.clock != RING_CLOCK_THREAD, 0)) {
-    on_process_clock(event, context);
-    return;
-  }
-  if (event->si_code != SI_TIMER) return;
-  struct thread_slot *thread = thread_slot_find(event->si_value.sival_ptr);
-  if (thread != NULL) take_once(thread, weight_of(thread, event), context);
+  sampler_take(thread_slot_find(event->si_value.sival_ptr), event, context);
 }

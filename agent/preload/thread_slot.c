@@ -22,10 +22,10 @@
 
 enum { GENERATION_MASK = THREAD_SLOT_ALIGN - 1 };
 
-static struct thread_slot slots[THREAD_SLOTS_MAX];
+struct thread_slot thread_slots[THREAD_SLOTS_MAX];
 static _Atomic uint32_t used; /* the slots after these were never touched, and take no memory */
 
-_Static_assert(sizeof slots[0] % THREAD_SLOT_ALIGN == 0, "a token needs its free bits");
+_Static_assert(sizeof thread_slots[0] == THREAD_SLOT_ALIGN, "a token needs its free bits");
 
 static bool is_free(uint64_t holder, uint64_t owner) {
   return holder == 0 || holder >> 32 != owner >> 32;
@@ -40,13 +40,15 @@ static void note_used(uint32_t count) {
 
 struct thread_slot *thread_slot_claim(uint64_t owner) {
   for (unsigned i = 0; i < THREAD_SLOTS_MAX; i++) {
-    struct thread_slot *slot = &slots[i];
+    struct thread_slot *slot = &thread_slots[i];
     uint64_t holder = wide_peek(&slot->owner);
     if (!is_free(holder, owner)) continue;
     /* Acquire: partner of the release below. */
     if (!wide_swap(&slot->owner, holder, owner)) continue;
     slot->generation++;
     slot->ring = NULL;
+    slot->pair_bits = 0;
+    slot->seen = 0;
     slot->place = 0;
     atomic_store_explicit(&slot->self, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->scale, 1, memory_order_relaxed);
@@ -65,6 +67,7 @@ struct thread_slot *thread_slot_claim(uint64_t owner) {
 void thread_slot_release(struct thread_slot *slot) {
   slot->generation++;
   slot->ring = NULL;
+  slot->pair_bits = 0;
   atomic_store_explicit(&slot->self, 0, memory_order_relaxed);
   /* Release: the next owner starts from what was written above. */
   wide_store(&slot->owner, 0);
@@ -75,7 +78,7 @@ unsigned thread_slot_used(void) {
 }
 
 struct thread_slot *thread_slot_at(unsigned index) {
-  return &slots[index];
+  return &thread_slots[index];
 }
 
 bool thread_slot_close(struct thread_slot *slot) {
@@ -90,7 +93,7 @@ void thread_slot_open(struct thread_slot *slot) {
 struct thread_slot *thread_slot_of(uintptr_t self) {
   uint32_t count = atomic_load_explicit(&used, memory_order_acquire);
   for (uint32_t i = 0; i < count; i++) {
-    struct thread_slot *slot = &slots[i];
+    struct thread_slot *slot = &thread_slots[i];
     if (atomic_load_explicit(&slot->self, memory_order_relaxed) == self &&
         wide_peek(&slot->owner) != 0)
       return slot;
@@ -100,13 +103,4 @@ struct thread_slot *thread_slot_of(uintptr_t self) {
 
 void *thread_slot_token(struct thread_slot *slot) {
   return (uint8_t *)slot + (slot->generation & GENERATION_MASK);
-}
-
-struct thread_slot *thread_slot_find(const void *token) {
-  uintptr_t at = (uintptr_t)token - (uintptr_t)slots;
-  if (at >= sizeof slots) return NULL;
-  struct thread_slot *slot = &slots[at / sizeof slots[0]];
-  if (at % sizeof slots[0] != (slot->generation & GENERATION_MASK)) return NULL;
-  if (wide_peek(&slot->owner) == 0) return NULL;
-  return slot;
 }
