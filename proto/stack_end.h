@@ -10,7 +10,8 @@
   X(COMPLETE, "complete", NULL)            /* where the program or the thread began */             \
   X(TRUNCATED, "truncated", "[truncated]") /* at the end of the copy, or of the room for frames */ \
   X(NO_TABLE, "no_table", "[no table]")    /* at code of which nothing is known */                 \
-  X(BAD, "bad", "[bad stack]")             /* what was found cannot be */
+  X(BAD, "bad", "[bad stack]")             /* what was found cannot be */                          \
+  X(OTHER, "other_stack", "[other stack]") /* at memory of another stack that may not be read */
 
 enum stack_end {
 #define X(end, name, frame) STACK_##end,

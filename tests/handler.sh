@@ -87,8 +87,8 @@ case $deepest in
 *[!0-9]* | "") fail "stack of the handler: $deepest" ;;
 *) [ "$deepest" -le $STACK_MAX ] || fail "the handler takes $deepest bytes of stack; at most $STACK_MAX" ;;
 esac
-grep -q 'call sampler_on_signal thread_slot_find' "$work/calls" || fail "the call graph was not read"
-grep -q 'call control_on_signal .*obey' "$work/calls" || fail "the call graph does not reach a change"
+grep -q 'call take_any sampler_take' "$work/calls" || fail "the call graph was not read"
+grep -q 'call take_any .*obey' "$work/calls" || fail "the call graph does not reach a change"
 grep -q 'unwind' "$work/calls" || fail "the call graph does not reach the unwinder"
 
 "${tool}strip" -o "$work/stripped.so" "$library"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What a sample costs in instructions, counted from the function that the kernel enters
-# (control_on_signal) until it returns: at most 150 for pc-lr, at most 600 for a stack of 21 frames.
-# Counts by callgrind, which the machine's load does not change.
+# (control_on_signal) until it returns: at most 90 for pc-lr, at most 640 for a stack of 21 frames; and in
+# lines of 64 bytes, code and data, when nothing is in a cache: at most 10 for pc-lr. Counts by callgrind, which the
+# machine's load does not change.
 #
 #   tests/handler_instructions.sh BUILD
 set -eu
@@ -16,8 +17,11 @@ at_most() { # at_most MODE FRAMES INSTRUCTIONS
   local count
   count=$(sed -n "s/^$1, $2 frames: \([0-9]*\) instructions$/\1/p" <<<"$counted")
   # A handler that refuses the sample is cheap: it takes no less than this to write one.
-  [ "${count:-0}" -ge 80 ] || { echo "FAILED: $1, $2 frames: ${count:-no} instructions counted"; exit 1; }
+  [ "${count:-0}" -ge 60 ] || { echo "FAILED: $1, $2 frames: ${count:-no} instructions counted"; exit 1; }
   [ "$count" -le "$3" ] || { echo "FAILED: $1, $2 frames: $count instructions, over $3"; exit 1; }
 }
-at_most pc-lr 1 150
-at_most stacks 21 600
+at_most pc-lr 1 90
+at_most stacks 21 640
+lines=$(sed -n 's/^pc-lr, 1 frames, cold: \([0-9]*\) lines of code, \([0-9.]*\) of data$/\1 \2/p' <<<"$counted")
+awk -v lines="$lines" 'BEGIN { split(lines, n, " "); exit !(n[1] >= 3 && n[2] >= 3 && n[1] + n[2] <= 10) }' ||
+  { echo "FAILED: a cold sample of pc-lr touches $lines lines of code and data, over 10"; exit 1; }

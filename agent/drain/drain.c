@@ -76,7 +76,8 @@ static uint32_t add_end(enum stack_end end, struct code_frame frames[LIMIT_STACK
                         uint32_t depth) {
   static const uint32_t modules[STACK_END_COUNT] = {[STACK_TRUNCATED] = MODULE_TRUNCATED,
                                                     [STACK_NO_TABLE] = MODULE_NO_TABLE,
-                                                    [STACK_BAD] = MODULE_BAD_STACK};
+                                                    [STACK_BAD] = MODULE_BAD_STACK,
+                                                    [STACK_OTHER] = MODULE_OTHER_STACK};
   if (stack_end_frame(end) == NULL) return depth;
   if (depth == LIMIT_STACK_DEPTH) depth--;
   frames[depth] = (struct code_frame){.module = modules[end]};

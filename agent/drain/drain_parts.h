@@ -24,7 +24,8 @@ struct drain_stack {
 static inline enum stack_end drain_walk_end(enum unwind_end end) {
   _Static_assert(STACK_TRUNCATED == STACK_COMPLETE + UNWIND_TRUNCATED &&
                      STACK_NO_TABLE == STACK_COMPLETE + UNWIND_UNKNOWN &&
-                     STACK_BAD == STACK_COMPLETE + UNWIND_BAD,
+                     STACK_BAD == STACK_COMPLETE + UNWIND_BAD &&
+                     STACK_OTHER == STACK_COMPLETE + UNWIND_OTHER,
                  "the ends of a walk are those of stacks, in the same order");
   return (enum stack_end)((unsigned)STACK_COMPLETE + (unsigned)end);
 }

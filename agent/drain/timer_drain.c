@@ -81,9 +81,9 @@ static bool is_beyond_belief(const struct target *target, uint64_t weight_ns) {
    that it was whole; where stacks are walked by tables it means that there were none yet. */
 static enum stack_end end_of(const struct target *target, const struct ring_sample *sample) {
   unsigned end = sample->flags >> RING_RECORD_END_SHIFT;
-  if (end != 0) return end <= UNWIND_ENDS ? drain_walk_end((enum unwind_end)(end - 1)) : STACK_BAD;
   bool is_cut = (sample->flags & RING_RECORD_TRUNCATED) != 0;
   if (target->held.unwind == UNWIND_CHOICE_NONE) return STACK_UNTOLD;
+  if (end != 0) return end <= UNWIND_ENDS ? drain_walk_end((enum unwind_end)(end - 1)) : STACK_BAD;
   if (is_cut) return sample->depth >= RING_DEPTH_MAX ? STACK_TRUNCATED : STACK_NO_TABLE;
   return target->regions.map != NULL ? STACK_NO_TABLE : STACK_UNTOLD;
 }
@@ -110,8 +110,9 @@ static void take_sample(struct drain *drain, struct target *target, const struct
   const struct unloads_sample unloads = {mark, process, maps_fd};
   unloads_prepare(target, drain->processes, drain->modules, &unloads);
   enum stack_end end = end_of(target, sample);
-  if (!process_has_code(process, sample->pc[0]) || end == STACK_NO_TABLE)
-    process_refresh(drain->processes, process, maps_fd); /* a library may have come */
+  process->has_other_stacks |= end == STACK_OTHER;
+  if (!process_has_code(process, sample->pc[0]) || end == STACK_NO_TABLE || end == STACK_OTHER)
+    process_refresh(drain->processes, process, maps_fd); /* a library or a stack may have come */
   region_state_note(&target->regions, process);
   struct drain_stack stack = {.target = target,
                               .process = process,

@@ -4,7 +4,9 @@
 #ifndef PRELOAD_ARCH_H
 #define PRELOAD_ARCH_H
 
-#include "unwind/unwind_walk.h"
+#include "unwind/unwind_frames.h"
+
+#include <ucontext.h>
 
 /* Reads the interrupted registers out of CONTEXT, a handler's third argument; lr is left alone
    where the CPU has none; general is not filled in.  Signal-safe. */
@@ -12,6 +14,23 @@ void arch_read(const void *context, struct unwind_registers *ret);
 
 /* The general registers in CONTEXT, for unwind_registers.general.  Signal-safe. */
 const uint8_t *arch_general(const void *context);
+/* The same of what a pair needs: the PC, and the link register or the word at the stack pointer
+   where that lies on STACK, whose high is a multiple of a word.  Signal-safe. */
+static inline void arch_read_pair(const void *context, const struct unwind_stack *stack,
+                                  uintptr_t *ret_pc, uintptr_t *ret_link) {
+#ifdef __x86_64__ /* inline: two words */
+  const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+  uintptr_t sp = (uintptr_t)registers[REG_RSP];
+  bool is_word = sp % sizeof sp == 0 && sp >= stack->low && sp < stack->high;
+  *ret_pc = (uintptr_t)registers[REG_RIP];
+  *ret_link = is_word ? *(const volatile uintptr_t *)sp : 0;
+#else
+  struct unwind_registers at;
+  arch_read(context, &at);
+  *ret_pc = at.pc;
+  *ret_link = unwind_link(&at, stack);
+#endif
+}
 
 /* Puts AT into CONTEXT, as if they had been interrupted. */
 void arch_write(void *context, const struct unwind_registers *at);

@@ -37,6 +37,7 @@
 #include "ring/ring_process.h"
 #include "sample_timer.h"
 #include "sampler.h"
+#include "thread_slot.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -357,9 +358,48 @@ bool control_is_own(const siginfo_t *event) {
 }
 
 /* A nudge is a signal like any other: no sample, and a look at the serial. */
-void control_on_signal(int signal, siginfo_t *event, void *context) {
-  sampler_on_signal(signal, event, context);
+/* The shortest way of a sample, for pairs: few lines of code in one place, and five of data (the
+   slots of the thread and of the ring, the ring's header, the pair, the stack's top).  Returns
+   false, with nothing done, for whatever is not as nearly always: the sampler knows the rest. */
+static inline __attribute__((always_inline)) bool take_pair(struct thread_slot *thread,
+                                                            const siginfo_t *event,
+                                                            const void *context) {
+  struct ring_slot *slot = thread->ring;
+  const struct ring_header *header = thread->header;
+  uint32_t weight = atomic_load_explicit(&thread->scale, memory_order_relaxed);
+  uintptr_t pc, link;
+  if (thread->pair_bits == 0 || event->si_overrun > 0 || weight > RING_PAIR_WEIGHT_MAX ||
+      atomic_load_explicit(&header->control, memory_order_relaxed) != RING_RUN ||
+      atomic_load_explicit(&header->serial, memory_order_relaxed) != thread->seen ||
+      wide_peek(&slot->owner) != wide_peek(&thread->owner))
+    return false;
+  /* Acquire and release pair with each other, here and in the sampler. */
+  uint32_t idle = THREAD_SLOT_IDLE;
+  if (!atomic_compare_exchange_strong_explicit(&thread->busy, &idle, THREAD_SLOT_BUSY,
+                                               memory_order_acquire, memory_order_relaxed))
+    return false;
+  arch_read_pair(context, &thread->stack, &pc, &link);
+  struct ring_pair pair = {ring_word(pc, &weight), link};
+  bool is_put = ring_slot_append_pair(slot, 1U << thread->pair_bits, pair);
+  atomic_store_explicit(&thread->busy, THREAD_SLOT_IDLE, memory_order_release);
+  return is_put;
+}
+
+/* THREAD is NULL when the signal was of no thread that is known. */
+static __attribute__((noinline)) void take_any(const siginfo_t *event, const void *context,
+                                               struct thread_slot *thread) {
+  sampler_take(thread, event, context);
   uint32_t serial = atomic_load_explicit(control.serial, memory_order_relaxed);
   if (__builtin_expect(serial != atomic_load_explicit(&control.seen, memory_order_relaxed), 0))
     obey_if_permitted();
+  else if (thread != NULL)
+    thread->seen = serial;
+}
+
+__attribute__((hot, aligned(64))) void control_on_signal(int signal, siginfo_t *event,
+                                                         void *context) {
+  struct thread_slot *thread = thread_slot_find(event->si_value.sival_ptr);
+  (void)signal;
+  bool is_done = thread != NULL && event->si_code == SI_TIMER && take_pair(thread, event, context);
+  if (__builtin_expect(!is_done, 0)) take_any(event, context, thread);
 }

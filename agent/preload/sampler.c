@@ -28,6 +28,7 @@
 #include "ring/recorder_writer.h"
 #include "thread_slot.h"
 #include "unwind/unwind_frames.h"
+#include "unwind/unwind_stacks.h"
 
 #include <stddef.h>
 #include <ucontext.h>
@@ -78,6 +79,10 @@ static __attribute__((noinline, cold)) bool put_mark(const struct thread_slot *t
 static __attribute__((noinline, cold)) struct ring_slot *claim(struct thread_slot *thread) {
   thread->ring = ring_writer_claim(&ring, owner_of(thread), thread->name);
   thread->place = 0;
+  bool is_short = thread->ring != NULL && ring.collect == RING_PC_LR &&
+                  ring.clock == RING_CLOCK_THREAD;
+  thread->pair_bits = is_short ? (uint16_t)__builtin_ctz(ring.slot_bytes) : 0;
+  thread->header = (struct ring_header *)(void *)ring.base;
   if (thread->ring != NULL && ring_writer_unloads(&ring) != 0) put_mark(thread, thread->ring);
   if (thread->ring == NULL && !thread->is_counted) {
     thread->is_counted = true;
@@ -107,25 +112,34 @@ static uint32_t weight_of(const struct thread_slot *thread, const siginfo_t *eve
    save. */
 #define NOINLINE __attribute__((noinline))
 
+static uint8_t end_flags(enum unwind_end end) {
+  return (uint8_t)((end + 1U) << RING_RECORD_END_SHIFT);
+}
+
 /* Returns RECORD's flags, or 0 when there is nothing to walk by. */
-static NOINLINE uint8_t walk_by_tables(const struct thread_slot *thread,
-                                       struct unwind_registers *at, struct ring_record *record) {
+static NOINLINE uint8_t walk_by_tables(struct thread_slot *thread, struct unwind_registers *at,
+                                       struct ring_record *record, const void *context) {
   const struct unwind_stack *bounds = &thread->stack;
-  struct unwind_memory stack = {.is_whole = bounds->top != 0}; /* nothing of an unknown one */
+  const stack_t *alternate = &((const ucontext_t *)context)->uc_stack;
+  struct unwind_stacks stacks = {.low = bounds->low,
+                                 .high = bounds->top != 0 ? bounds->top : bounds->high,
+                                 .is_whole = bounds->top != 0,
+                                 .map = shared.map,
+                                 .pid = (uint32_t)(owner_of(thread) >> 32)};
   struct unwind_code code;
   struct unwind_path path = {.pcs = record->pc, .room = ring.depth_max};
-  uint32_t serial;
-  if (!unwind_map_begin(&shared, ring_writer_unloads(&ring), &code, &serial)) return 0;
-  if (unwind_is_on_stack(at->sp, bounds)) {
-    stack.bytes = (const uint8_t *)at->sp;
-    stack.low = at->sp;
-    stack.high = stack.is_whole ? bounds->top : bounds->high;
+  if (!unwind_map_begin(&shared, ring_writer_unloads(&ring), &code, &stacks.serial)) return 0;
+  if ((alternate->ss_flags & SS_DISABLE) == 0) {
+    stacks.alternate_low = (uintptr_t)alternate->ss_sp;
+    stacks.alternate_high = stacks.alternate_low + alternate->ss_size;
   }
-  at->general = arch_general(at->general);
+  struct unwind_memory stack;
+  unwind_stacks_begin(&stacks, at->sp, context, &stack);
+  at->general = arch_general(context);
   unwind_walk(at, &stack, &code, &path);
-  if (!unwind_map_holds(&shared, serial)) return 0;
+  if (!unwind_map_holds(shared.map, stacks.serial)) return 0;
   record->depth = (uint8_t)path.depth;
-  return (uint8_t)((path.end + 1U) << RING_RECORD_END_SHIFT);
+  return end_flags(path.end);
 }
 
 static NOINLINE uint8_t walk_by_frames(const struct thread_slot *thread,
@@ -135,17 +149,17 @@ static NOINLINE uint8_t walk_by_frames(const struct thread_slot *thread,
   unwind_frames(at, &thread->stack, &trace);
   record->depth = (uint8_t)trace.depth;
   return (uint8_t)((trace.is_truncated ? RING_RECORD_TRUNCATED : 0) |
-                   (trace.has_lr ? RING_RECORD_HAS_LR : 0));
+                   (trace.has_lr ? RING_RECORD_HAS_LR : 0) |
+                   (trace.is_other ? end_flags(UNWIND_OTHER) : 0));
 }
 
-/* AT's general is the signal's context, of which a walk along frame pointers needs nothing. */
 static NOINLINE void put_stack(struct thread_slot *thread, struct unwind_registers *at,
-                               uint32_t weight) {
+                               uint32_t weight, const void *context) {
   struct ring_slot *slot = ring_slot_of(thread);
   if (slot == NULL) return;
   struct ring_record *record = ring_writer_reserve(&ring, slot);
   if (record == NULL) return;
-  uint8_t flags = shared.map != NULL ? walk_by_tables(thread, at, record) : 0;
+  uint8_t flags = shared.map != NULL ? walk_by_tables(thread, at, record, context) : 0;
   if (flags == 0) flags = walk_by_frames(thread, at, record);
   record->weight = weight;
   record->flags = flags;
@@ -194,10 +208,9 @@ static NOINLINE void put_value(struct thread_slot *thread, const struct unwind_r
 static inline __attribute__((always_inline)) void put_other(struct thread_slot *thread,
                                                             struct unwind_registers *at,
                                                             uint32_t weight, const void *context) {
-  if (ring.collect == RING_STACKS) {
-    at->general = context;
-    put_stack(thread, at, weight);
-  } else if (ring.collect == RING_RECORDER)
+  if (ring.collect == RING_STACKS)
+    put_stack(thread, at, weight, context);
+  else if (ring.collect == RING_RECORDER)
     put_value(thread, at, weight, context);
   else
     histogram_writer_add(&ring.histogram, at->pc, weight, &thread->place);
@@ -253,14 +266,15 @@ static NOINLINE void on_process_clock(const siginfo_t *event, const void *contex
     ring_writer_count_strayed(&ring);
 }
 
+void sampler_take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
+  if (!ring_writer_is_on(&ring)) return;
+  if (__builtin_expect(ring.clock != RING_CLOCK_THREAD, 0))
+    on_process_clock(event, context);
+  else if (event->si_code == SI_TIMER && thread != NULL)
+    take_once(thread, weight_of(thread, event), context);
+}
+
 void sampler_on_signal(int signal, siginfo_t *event, void *context) {
   (void)signal;
-  if (!ring_writer_is_on(&ring)) return;
-  if (__builtin_expect(ring.clock != RING_CLOCK_THREAD, 0)) {
-    on_process_clock(event, context);
-    return;
-  }
-  if (event->si_code != SI_TIMER) return;
-  struct thread_slot *thread = thread_slot_find(event->si_value.sival_ptr);
-  if (thread != NULL) take_once(thread, weight_of(thread, event), context);
+  sampler_take(thread_slot_find(event->si_value.sival_ptr), event, context);
 }

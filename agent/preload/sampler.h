@@ -20,6 +20,12 @@ void sampler_use_tables(const struct unwind_shared *shared);
 /* What they are walked by. */
 const struct unwind_shared *sampler_tables(void);
 
+struct thread_slot;
+
+/* The same for a caller that has found THREAD, of EVENT's token; NULL: there is none.
+   Signal-safe. */
+void sampler_take(struct thread_slot *thread, const siginfo_t *event, const void *context);
+
 /* For sigaction with SA_SIGINFO | SA_RESTART | SA_ONSTACK.  Takes one sample of the interrupted
    thread when EVENT is an expiry of one of our timers; anything else is let pass.  Signal-safe. */
 void sampler_on_signal(int signal, siginfo_t *event, void *context);

@@ -220,6 +220,7 @@ static bool begin(const struct unwind_stack *stack) {
   struct thread_slot *thread = thread_slot_claim(ring_owner(raw_getpid(), raw_gettid()));
   if (thread == NULL) return false;
   thread->stack = *stack;
+  thread->stack.high &= ~(uintptr_t)(sizeof(uintptr_t) - 1);
   atomic_store(&thread->self, arch_thread_pointer());
   memset(thread->name, 0, sizeof thread->name);
   raw_syscall(SYS_prctl, PR_GET_NAME, (uintptr_t)thread->name, 0, 0);

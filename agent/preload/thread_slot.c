@@ -25,10 +25,10 @@ enum {
   WAITS_MAX = 100000, /* for a handler: most of a millisecond */
 };
 
-static struct thread_slot slots[THREAD_SLOTS_MAX];
+struct thread_slot thread_slots[THREAD_SLOTS_MAX];
 static _Atomic uint32_t used; /* the slots after these were never touched, and take no memory */
 
-_Static_assert(sizeof slots[0] % THREAD_SLOT_ALIGN == 0, "a token needs its free bits");
+_Static_assert(sizeof thread_slots[0] == THREAD_SLOT_ALIGN, "a token needs its free bits");
 
 static bool is_free(uint64_t holder, uint64_t owner) {
   return holder == 0 || holder >> 32 != owner >> 32;
@@ -43,13 +43,15 @@ static void note_used(uint32_t count) {
 
 struct thread_slot *thread_slot_claim(uint64_t owner) {
   for (unsigned i = 0; i < THREAD_SLOTS_MAX; i++) {
-    struct thread_slot *slot = &slots[i];
+    struct thread_slot *slot = &thread_slots[i];
     uint64_t holder = wide_peek(&slot->owner);
     if (!is_free(holder, owner)) continue;
     /* Acquire: partner of the release below. */
     if (!wide_swap(&slot->owner, holder, owner)) continue;
     slot->generation++;
     slot->ring = NULL;
+    slot->pair_bits = 0;
+    slot->seen = 0;
     slot->place = 0;
     atomic_store_explicit(&slot->self, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->scale, 1, memory_order_relaxed);
@@ -68,6 +70,7 @@ struct thread_slot *thread_slot_claim(uint64_t owner) {
 void thread_slot_release(struct thread_slot *slot) {
   slot->generation++;
   slot->ring = NULL;
+  slot->pair_bits = 0;
   atomic_store_explicit(&slot->self, 0, memory_order_relaxed);
   /* Release: the next owner starts from what was written above. */
   wide_store(&slot->owner, 0);
@@ -78,7 +81,7 @@ unsigned thread_slot_used(void) {
 }
 
 struct thread_slot *thread_slot_at(unsigned index) {
-  return &slots[index];
+  return &thread_slots[index];
 }
 
 bool thread_slot_close(struct thread_slot *slot) {
@@ -111,7 +114,7 @@ bool thread_slot_tell(struct thread_slot *slot, const char *name) {
 struct thread_slot *thread_slot_of(uintptr_t self) {
   uint32_t count = atomic_load_explicit(&used, memory_order_acquire);
   for (uint32_t i = 0; i < count; i++) {
-    struct thread_slot *slot = &slots[i];
+    struct thread_slot *slot = &thread_slots[i];
     if (atomic_load_explicit(&slot->self, memory_order_relaxed) == self &&
         wide_peek(&slot->owner) != 0)
       return slot;
@@ -121,13 +124,4 @@ struct thread_slot *thread_slot_of(uintptr_t self) {
 
 void *thread_slot_token(struct thread_slot *slot) {
   return (uint8_t *)slot + (slot->generation & GENERATION_MASK);
-}
-
-struct thread_slot *thread_slot_find(const void *token) {
-  uintptr_t at = (uintptr_t)token - (uintptr_t)slots;
-  if (at >= sizeof slots) return NULL;
-  struct thread_slot *slot = &slots[at / sizeof slots[0]];
-  if (at % sizeof slots[0] != (slot->generation & GENERATION_MASK)) return NULL;
-  if (wide_peek(&slot->owner) == 0) return NULL;
-  return slot;
 }

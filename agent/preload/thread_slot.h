@@ -9,6 +9,7 @@
 #include "unwind/unwind_frames.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum {
   THREAD_SLOTS_MAX = 1024, /* threads alive at once; further ones are counted as unsampled */
@@ -21,13 +22,17 @@ enum thread_slot_state { THREAD_SLOT_IDLE = 0, THREAD_SLOT_BUSY = 1, THREAD_SLOT
 struct thread_slot {
   _Alignas(THREAD_SLOT_ALIGN) _Atomic uint64_t owner; /* ring_owner(pid, tid); 0: free */
   _Atomic uint32_t busy;                              /* enum thread_slot_state */
-  uint32_t generation;                                /* raised at each claim */
-  struct ring_slot *ring;                             /* NULL until the first sample */
+  uint16_t generation;                                /* raised at each claim */
+  uint16_t pair_bits;         /* log2 of the ring slot's data bytes where it holds pairs; else 0 */
+  struct ring_slot *ring;     /* NULL until the first sample */
+  struct ring_header *header; /* of that ring */
+  _Atomic uint32_t scale;     /* units that an expiry stands for */
+  uint32_t seen;              /* the ring's serial, after which nothing was to be obeyed */
+  struct unwind_stack stack;  /* high is a multiple of a word */
+  /* To here: what a sample of a pair looks at, in one cache line. */
   uint32_t place; /* recorder: where the next value goes; histogram: the last region */
-  struct unwind_stack stack;
   _Atomic uintptr_t self;   /* its thread pointer (arch.h), 0: not known yet */
   _Atomic uint32_t is_open; /* control.c may take it to change its timer */
-  _Atomic uint32_t scale;   /* units that an expiry stands for */
   uint64_t due_ns;          /* paused: CPU time to its next sample, 0: any; by who took the slot */
   int timer;                /* the kernel's id, -1: none; of whoever has taken the slot */
   bool is_counted;          /* already counted as unsampled */
@@ -35,6 +40,10 @@ struct thread_slot {
   bool was_blocked;         /* our signal was blocked before this thread called fork */
   char name[RING_NAME_BYTES];
 };
+
+_Static_assert(offsetof(struct thread_slot, place) <= 64, "one cache line for each sample");
+
+__attribute__((visibility("hidden"))) extern struct thread_slot thread_slots[THREAD_SLOTS_MAX];
 
 /* Takes a free slot for OWNER, or returns NULL.  A slot of another pid is what a fork left over,
    and free.  It is not open yet.  Any thread. */
@@ -64,6 +73,13 @@ struct thread_slot *thread_slot_of(uintptr_t self);
 
 /* The slot that TOKEN means, or NULL for a value that is no token or that of a thread that ended.
    Signal-safe. */
-struct thread_slot *thread_slot_find(const void *token);
+static inline struct thread_slot *thread_slot_find(const void *token) {
+  const uintptr_t low_bits = THREAD_SLOT_ALIGN - 1;
+  uintptr_t at = (uintptr_t)token;
+  if (at - (uintptr_t)thread_slots >= sizeof thread_slots) return NULL;
+  struct thread_slot *slot = (struct thread_slot *)(at & ~low_bits);
+  if (((at ^ slot->generation) & low_bits) != 0) return NULL;
+  return wide_peek(&slot->owner) != 0 ? slot : NULL;
+}
 
 #endif

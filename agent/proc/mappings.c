@@ -33,11 +33,13 @@ static bool take_number(struct span *line, unsigned base, char end, uint64_t *re
   return true;
 }
 
-static bool take_permissions(struct span *line, bool *ret_executable) {
+static bool take_permissions(struct span *line, struct mapping *ret) {
   enum { PERMISSION_BYTES = 5 }; /* "r-xp " */
   struct span field;
   if (!span_take(line, PERMISSION_BYTES, &field) || field.data[4] != ' ') return false;
-  *ret_executable = field.data[2] == 'x';
+  ret->is_writable = field.data[1] == 'w';
+  ret->is_executable = field.data[2] == 'x';
+  ret->is_shared = field.data[3] == 's';
   return true;
 }
 
@@ -45,7 +47,7 @@ static bool parse_line(struct span line, struct mapping *ret) {
   uint64_t major, minor;
   struct mapping found;
   if (!take_number(&line, 16, '-', &found.start) || !take_number(&line, 16, ' ', &found.end) ||
-      !take_permissions(&line, &found.is_executable) ||
+      !take_permissions(&line, &found) ||
       !take_number(&line, 16, ' ', &found.file_offset) || !take_number(&line, 16, ':', &major) ||
       !take_number(&line, 16, ' ', &minor) || !take_number(&line, 10, ' ', &found.inode))
     return false;

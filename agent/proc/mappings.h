@@ -8,7 +8,7 @@
 struct mapping {
   uint64_t start, end, file_offset, inode;
   uint32_t major, minor;
-  bool is_executable;
+  bool is_executable, is_writable, is_shared;
   struct span path; /* borrows the text; empty for anonymous memory */
 };
 

@@ -9,6 +9,8 @@
 #include "ring_format.h"
 #include "wide.h"
 
+#include <stdbool.h>
+
 struct ring_writer {
   uint8_t *base;
   uint8_t *slots;
@@ -62,21 +64,26 @@ struct unload_log *ring_writer_unload_log(const struct ring_writer *ring);
 void ring_writer_count_full(struct ring_slot *slot, uint32_t count);
 void ring_writer_count_reentry(struct ring_slot *slot);
 
-/* Appends PAIR.  Returns 0, or -1 when there is no room: that is counted in the slot.  Inline, as
-   it is a third of what a sample takes in that mode.  Signal-safe. */
-static inline int ring_writer_put_pair(const struct ring_writer *ring, struct ring_slot *slot,
-                                       struct ring_pair pair) {
+/* Appends PAIR to the SLOT_BYTES of SLOT's data.  Returns false when there is no room, which is not
+   counted.  Inline, as it is a third of what a sample takes in that mode.  Signal-safe. */
+static inline bool ring_slot_append_pair(struct ring_slot *slot, uint32_t slot_bytes,
+                                         struct ring_pair pair) {
   uint64_t head = wide_peek(&slot->head) & ~15ULL;
   uint64_t tail = wide_near(&slot->tail, head);
-  if (head - tail > ring->slot_bytes - sizeof pair) {
-    ring_writer_count_full(slot, 1);
-    return -1;
-  }
+  if (head - tail > slot_bytes - sizeof pair) return false;
   uint8_t *data = (uint8_t *)slot + RING_SLOT_HEADER_BYTES;
-  *(struct ring_pair *)(void *)(data + (head & (ring->slot_bytes - 1))) = pair;
+  *(struct ring_pair *)(void *)(data + (head & (slot_bytes - 1))) = pair;
   /* Release: the pair is whole for the reader that acquires this head. */
   wide_store(&slot->head, head + sizeof pair);
-  return 0;
+  return true;
+}
+
+/* The same.  Returns 0, or -1 when there is no room: that is counted in the slot.  Signal-safe. */
+static inline int ring_writer_put_pair(const struct ring_writer *ring, struct ring_slot *slot,
+                                       struct ring_pair pair) {
+  if (ring_slot_append_pair(slot, ring->slot_bytes, pair)) return 0;
+  ring_writer_count_full(slot, 1);
+  return -1;
 }
 
 #endif

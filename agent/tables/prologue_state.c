@@ -241,5 +241,6 @@ struct unwind_rule prologue_state_rule(const struct instruction_cpu *cpu,
     fits =
         fit_word(is_kept(cpu, state, state->saved[i]), state->saved[i], distance, &rule.saved[i]) &&
         fits;
+  rule.flags |= UNWIND_GUESSED;
   return fits ? rule : untold;
 }

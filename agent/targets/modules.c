@@ -140,6 +140,7 @@ int modules_new(modules_on_file *on_file, void *context, struct modules **ret) {
       [MODULE_TRUNCATED] = stack_end_frame(STACK_TRUNCATED),
       [MODULE_NO_TABLE] = stack_end_frame(STACK_NO_TABLE),
       [MODULE_BAD_STACK] = stack_end_frame(STACK_BAD),
+      [MODULE_OTHER_STACK] = stack_end_frame(STACK_OTHER),
   };
   const struct module_stamp none = {0};
   struct modules *modules = calloc(1, sizeof *modules);

@@ -25,9 +25,10 @@ enum {
   MODULE_UNSAMPLED,
   MODULE_UNKNOWN,   /* the process was gone before anyone could read its maps */
   MODULE_OTHERS,    /* programs of the board that are not to be shipped */
-  MODULE_TRUNCATED, /* these three stand at the root of stacks that are not complete */
+  MODULE_TRUNCATED, /* these four stand at the root of stacks that are not complete */
   MODULE_NO_TABLE,
   MODULE_BAD_STACK,
+  MODULE_OTHER_STACK,
   MODULE_FIXED_COUNT,
 };
 

@@ -28,6 +28,7 @@ void process_forget_threads(struct process *process) {
 void process_free(struct process *process) {
   process_forget_threads(process);
   free(process->maps);
+  free(process->stacks);
   free(process->exe);
   free(process);
 }
@@ -46,7 +47,8 @@ static void set_name(char to[PROC_COMM_BYTES], const char *name) {
 
 void process_exec(struct process *process, const char *comm) {
   process_forget_threads(process);
-  process->map_count = 0;
+  process->map_count = process->stack_count = 0;
+  process->has_other_stacks = false;
   process->maps_serial++;
   process->has_ended = false;
   process->is_exec_open = true;

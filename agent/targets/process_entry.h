@@ -11,6 +11,7 @@
 
 enum {
   PROCESS_MAPS_MAX = 1024,   /* executable mappings */
+  PROCESS_STACKS_MAX = 2048, /* mappings that can hold stacks: what a map has room for */
   PROCESS_THREADS_MAX = 512, /* names kept; further threads go under the process's name */
 };
 
@@ -39,6 +40,11 @@ struct process_past {
   uint64_t start, end, file_offset;
 };
 
+/* A mapping that can hold stacks which the program makes itself. */
+struct process_stack {
+  uint64_t start, end;
+};
+
 struct process {
   pid_t pid;
   uint32_t target;
@@ -48,6 +54,8 @@ struct process {
   char *exe;                      /* path, NULL when not known */
   struct process_map *maps;       /* by start, never overlapping */
   uint32_t map_count, map_cap;
+  struct process_stack *stacks; /* by start, disjoint; only where has_other_stacks */
+  uint32_t stack_count, stack_cap;
   uint64_t maps_serial;   /* another number whenever they change, also of a later process */
   uint64_t shared_serial; /* of the mappings that its handlers know (walk/target_regions.h) */
   uint32_t maps_unloads;  /* of the ring (drain/unloads.h), just before they were read */
@@ -55,6 +63,7 @@ struct process {
   bool is_unsure;         /* only steady ones are believed */
   const struct process_past *past;             /* in order; borrowed for the sample in hand */
   uint32_t past_count, past_unloads, past_pid; /* of which the latter two are the sample's */
+  bool has_other_stacks;  /* it was sampled on a stack that is no thread's own */
   struct process_thread *threads;
   uint32_t thread_count;
   uint32_t living_threads; /* as /proc last said */

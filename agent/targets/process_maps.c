@@ -250,11 +250,27 @@ static void insert_line(struct modules *modules, struct process *process,
   process_maps_insert(process, &map);
 }
 
+/* No file: a page of a file that was cut short would be a SIGBUS. */
+static void insert_stack(struct process *process, const struct mapping *line) {
+  if (!process->has_other_stacks || !line->is_writable || line->is_shared || line->inode != 0)
+    return;
+  if (process->stack_count == process->stack_cap) {
+    if (process->stack_cap >= PROCESS_STACKS_MAX) return;
+    struct process_stack *stacks = array_grow(process->stacks, process->stack_count,
+                                              &process->stack_cap, 64, sizeof *stacks);
+    if (stacks == NULL) return;
+    process->stacks = stacks;
+  }
+  process->stacks[process->stack_count++] = (struct process_stack){line->start, line->end};
+}
+
 static void insert_lines(struct modules *modules, struct process *process, struct span text) {
   struct mapping line;
   struct around around = {.has_after = false};
+  process->stack_count = 0;
   for (int error; (error = mappings_next(&text, &line)) != -ENOENT;) {
     if (error) continue;
+    insert_stack(process, &line);
     if (line.is_executable) insert_line(modules, process, &line, &around, text);
     if (line.inode == 0) continue;
     around.before = line;

@@ -49,6 +49,9 @@ static bool is_same(const struct unwind_map *map, const struct region_lists *lis
         memcmp(map->regions[i], lists->regions[i], lists->counts[i] * sizeof map->regions[i][0]))
       return false;
   }
+  if (map->stack_count != lists->stack_count ||
+      memcmp(map->stacks, lists->stacks, lists->stack_count * sizeof map->stacks[0]))
+    return false;
   return atomic_load_explicit(&map->serial, memory_order_relaxed) % 2 == 0;
 }
 
@@ -59,6 +62,9 @@ static int allocate(int fd, const struct region_lists *lists) {
     size_t bytes = lists->counts[i] * sizeof(struct unwind_region);
     if (bytes > 0 && fallocate(fd, 0, (off_t)at, (off_t)bytes) < 0) return -errno;
   }
+  off_t stacks_bytes = (off_t)(lists->stack_count * sizeof lists->stacks[0]);
+  if (stacks_bytes > 0 && fallocate(fd, 0, offsetof(struct unwind_map, stacks), stacks_bytes) < 0)
+    return -errno;
   return 0;
 }
 
@@ -81,6 +87,9 @@ int region_map_put(struct unwind_map *map, int fd, const struct region_lists *li
           (const uint64_t *)(const void *)lists->regions[i],
           lists->counts[i] * sizeof(struct unwind_region) / sizeof(uint64_t));
   }
+  *(volatile uint32_t *)&map->stack_count = lists->stack_count;
+  store((volatile uint64_t *)(void *)map->stacks, (const uint64_t *)(const void *)lists->stacks,
+        lists->stack_count * sizeof(struct unwind_stack_span) / sizeof(uint64_t));
   *(volatile uint32_t *)&map->unloads = lists->unloads;
   /* Release: who sees the even serial sees the changes. */
   atomic_store_explicit(&map->serial, serial + 1, memory_order_release);

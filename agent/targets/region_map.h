@@ -10,6 +10,8 @@ struct region_lists {
   uint32_t unloads;
   uint32_t counts[UNWIND_MAP_LISTS];
   struct unwind_region regions[UNWIND_MAP_LISTS][UNWIND_MAP_REGIONS_MAX];
+  uint32_t stack_count;
+  struct unwind_stack_span stacks[UNWIND_MAP_STACKS_MAX];
 };
 
 /* Makes an empty map.  Returns its descriptor or -errno. */

@@ -62,7 +62,8 @@ void unwind_frames(const struct unwind_registers *at, const struct unwind_stack 
   trace->depth = 1;
   trace->is_truncated = false;
   trace->has_lr = false;
-  if (unwind_arch.has_frame_pairs && unwind_is_on_stack(at->sp, stack)) walk(at, stack, trace);
+  trace->is_other = !unwind_is_on_stack(at->sp, stack);
+  if (unwind_arch.has_frame_pairs && !trace->is_other) walk(at, stack, trace);
   if (trace->depth == 1 && unwind_arch.has_lr && trace->room > 1) {
     trace->pcs[trace->depth++] = at->lr & (uintptr_t)unwind_arch.return_mask;
     trace->has_lr = true;

@@ -19,6 +19,7 @@ struct unwind_trace {
   unsigned depth;    /* entries filled; at least 1 */
   bool is_truncated; /* there were more than ROOM, or a frame pointer led astray */
   bool has_lr;       /* pcs[1] is the link register, not a walked frame */
+  bool is_other;     /* the stack pointer is on another stack, of which nothing was read */
 };
 
 /* Fills TRACE from the registers AT: the PC, then return addresses along the frame pointers.  No

@@ -35,8 +35,32 @@ bool unwind_map_begin(const struct unwind_shared *shared, uint32_t unloads, stru
   return true;
 }
 
-bool unwind_map_holds(const struct unwind_shared *shared, uint32_t serial) {
+bool unwind_map_holds(const struct unwind_map *map, uint32_t serial) {
   /* The second look comes after what was read: partner of the fence at the start of a change. */
   atomic_thread_fence(memory_order_acquire);
-  return atomic_load_explicit(&shared->map->serial, memory_order_relaxed) == serial;
+  return atomic_load_explicit(&map->serial, memory_order_relaxed) == serial;
+}
+
+static uint64_t look_wide(const uint64_t *word) {
+  return *(const volatile uint64_t *)word;
+}
+
+uintptr_t unwind_map_stack_end(const struct unwind_map *map, uint32_t serial, uint32_t pid,
+                               uintptr_t sp) {
+  uint64_t key = unwind_stack_key(pid, sp);
+  uint32_t low = 0, high = look(&map->stack_count);
+  if (high > UNWIND_MAP_STACKS_MAX) return 0;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (look_wide(&map->stacks[middle].key) <= key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0) return 0;
+  uint64_t first = look_wide(&map->stacks[low - 1].key);
+  uint64_t pages = look_wide(&map->stacks[low - 1].pages);
+  /* Before the first word of that stack is read: a torn span may end anywhere. */
+  if (!unwind_map_holds(map, serial) || key - first >= pages) return 0;
+  return (sp / 4096 + (uintptr_t)(first + pages - key)) * 4096;
 }

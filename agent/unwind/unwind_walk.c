@@ -23,11 +23,19 @@
    Progress: a caller's stack pointer lies above its callee's; equal only if the callee was
    interrupted, and a register held its return address. So no stack makes a circle, whatever
    is written on it, and a step that would not rise ends the walk as bad. Only the return from a
-   signal's handler may lead anywhere, because handlers have stacks of their own; what is not on the
-   stack that was given is then cut, not bad.
+   signal's handler may lead anywhere, because handlers have stacks of their own: the walk goes on
+   where that stack may be read, or ends with its own reason.
 
-   A return address outside of all code that is known is no caller: the walk ends before it. */
+   On a stack that is not the thread's own (unwind_stacks.h) only unwind information is trusted
+   beyond the page of the stack pointer, and only while the map is unchanged.  After a frame
+   pointer, a guessed rule or a link register the walk stays within that page.
+
+   A return address outside of all code that is known is no caller: the walk ends before it.  One
+   that is the first byte of a function, with no function before it, was put there: the first
+   function of a coroutine "returns" to it.  The walk is complete with that frame, whose address is
+   exact. */
 #include "unwind_walk.h"
+#include "unwind_stacks.h"
 
 #include <stddef.h>
 
@@ -35,6 +43,7 @@ enum {
   WORD = sizeof(uintptr_t),
   REACH_MAX = 1 << 30, /* bytes: what lies further above the stack pointer is of no frame */
   GUESSES_MAX = 8,     /* given up in one walk: each costs the steps behind it once more */
+  SIGNAL_FRAME_BYTES_MAX = 128 << 10, /* more than the registers of any CPU, SVE and SME included */
 };
 
 /* As it lies in a copy, which need not be aligned as the stack was. */
@@ -52,26 +61,46 @@ struct guess {
 struct walk {
   struct unwind_registers at;
   const struct unwind_memory *stack;
+  struct unwind_memory next; /* the stack that a signal's frame has led to */
   const struct unwind_code *code;
   const struct unwind_region *region; /* where at.pc is, or NULL: in no code that is known */
   bool is_exact;  /* at.pc is an instruction that was interrupted, and lr may be of use */
   bool is_chain;  /* the frame pointer is from a pair: zero ends the chain of pairs */
   bool is_sp_low; /* at.sp is not the stack pointer, but a place below it */
+  bool is_guess;  /* from here on frames may be no frames */
   struct unwind_path *path;
   struct guess guess;
   unsigned guesses; /* given up */
 };
 
-enum step { STEP_ON, STEP_OVER, STEP_CUT, STEP_LOST, STEP_BAD };
+enum step { STEP_ON, STEP_OVER, STEP_CUT, STEP_LOST, STEP_BAD, STEP_OTHER };
 
 static inline uintptr_t plus(uintptr_t address, int32_t offset) {
   return address + (uintptr_t)offset;
 }
 
-/* Why there is no word at ADDRESS: it was not copied, or it cannot be of this stack. */
-static enum step outside(const struct walk *walk, uintptr_t address) {
+/* Beyond the page of the stack pointer a word is read by a rule that is true: one that was found
+   while the map changed is none.  Nor is that of a frame which would begin with a page: there a
+   stack ends whose first function was called right after a change of the stack pointer, and the
+   rule of its caller is for another stack. */
+static enum step load_far(const struct walk *walk, uintptr_t address, uintptr_t *ret) {
+  const struct unwind_memory *stack = walk->stack;
+  bool is_first = !walk->is_exact && walk->at.sp % UNWIND_PAGE_BYTES == 0;
+  if (address < walk->at.sp) return STEP_BAD;
+  if (walk->is_guess || is_first || address >= stack->far || stack->far - address < WORD ||
+      !unwind_map_holds(stack->stacks->map, stack->stacks->serial))
+    return STEP_OTHER;
+  *ret = *(const volatile uintptr_t *)address;
+  return STEP_ON;
+}
+
+/* What there is at ADDRESS, or why there is no word: it was not copied, or it cannot be of this
+   stack. */
+static __attribute__((noinline)) enum step outside(const struct walk *walk, uintptr_t address,
+                                                   uintptr_t *ret) {
   const struct unwind_memory *stack = walk->stack;
   uintptr_t sp = walk->at.sp;
+  if (stack->is_other) return load_far(walk, address, ret);
   if (sp < stack->low || sp > stack->high) return STEP_CUT; /* another stack */
   if (stack->is_whole || address < sp || address - sp > REACH_MAX) return STEP_BAD;
   return STEP_CUT;
@@ -81,7 +110,7 @@ static inline enum step load(const struct walk *walk, uintptr_t address, uintptr
   const struct unwind_memory *stack = walk->stack;
   if (address % WORD != 0) return STEP_BAD;
   if (address < stack->low || address >= stack->high || stack->high - address < WORD)
-    return outside(walk, address);
+    return outside(walk, address, ret);
   const void *at = stack->bytes + (address - stack->low);
   *ret = ((const struct word *)at)->value;
   return STEP_ON;
@@ -244,6 +273,7 @@ static enum step go_to(struct walk *walk, const struct unwind_registers *next, b
 
 static enum step step_by_rule(struct walk *walk, const struct unwind_rule *rule) {
   struct unwind_registers next = walk->at;
+  if (rule->flags & UNWIND_GUESSED) walk->is_guess = true;
   enum step step = frame_address(walk, rule, &next.sp);
   if (step != STEP_ON) return step;
   uintptr_t place = next.sp - (rule->flags & UNWIND_AT_BASE ? (uintptr_t)rule->offset : 0);
@@ -268,6 +298,22 @@ static void name_exactly(const struct walk *walk) {
   if (!walk->is_exact) walk->path->pcs[walk->path->depth - 1] = (uint64_t)walk->at.pc + 1;
 }
 
+/* The kernel puts a signal's frame right below what was interrupted, unless the handler has a stack
+   of its own. */
+static __attribute__((noinline)) void step_off(struct walk *walk, uintptr_t sp) {
+  const struct unwind_memory *stack = walk->stack;
+  bool is_near = sp >= walk->at.sp && sp - walk->at.sp <= SIGNAL_FRAME_BYTES_MAX;
+  if (sp >= stack->low && sp < stack->high) return;
+  if (stack->stacks != NULL)
+    unwind_stacks_find(stack->stacks, sp, &walk->next);
+  else if (stack->is_whole || !is_near)
+    walk->next = (struct unwind_memory){.is_other = true};
+  else
+    return;
+  walk->stack = &walk->next;
+  walk->guess.depth = 0; /* its registers are of the stack before */
+}
+
 static enum step step_over_signal(struct walk *walk, const struct unwind_rule *rule) {
   const struct unwind_signal_frame *frame = &unwind_arch.signal;
   struct unwind_registers next = walk->at;
@@ -277,8 +323,10 @@ static enum step step_over_signal(struct walk *walk, const struct unwind_rule *r
   if (step == STEP_ON && unwind_arch.has_lr) step = load(walk, sp + frame->lr, &next.lr);
   for (unsigned i = 0; i < UNWIND_TRACKED && step == STEP_ON; i++)
     step = load(walk, sp + frame->tracked[i], &next.tracked[i]);
+  if (step != STEP_ON) return step;
   next.general = saved_general(walk, sp + frame->general);
-  return step == STEP_ON ? stand_at(walk, &next, true) : step;
+  step_off(walk, next.sp);
+  return stand_at(walk, &next, true);
 }
 
 /* Along the frame pointer, where it points at what can be a frame. */
@@ -286,11 +334,12 @@ static enum step step_by_frame(struct walk *walk) {
   struct unwind_registers next = walk->at;
   uintptr_t pair = plus(walk->at.tracked[0], unwind_arch.pair_offset);
   if (!unwind_arch.has_frame_pairs) return STEP_LOST;
+  walk->is_guess = true;
   if (walk->at.tracked[0] == 0 && walk->is_chain) return STEP_OVER;
   if (pair < walk->at.sp) return STEP_LOST;
   enum step step = load(walk, pair, &next.tracked[0]);
   if (step == STEP_ON) step = load(walk, pair + WORD, &next.pc);
-  if (step != STEP_ON) return step == STEP_CUT ? STEP_CUT : STEP_LOST;
+  if (step != STEP_ON) return step == STEP_CUT || step == STEP_OTHER ? step : STEP_LOST;
   next.pc &= (uintptr_t)unwind_arch.return_mask;
   next.sp = pair + 2 * WORD;
   if (next.pc != 0 && !is_code(walk, next.pc - 1)) return STEP_LOST;
@@ -305,6 +354,7 @@ static enum step step_by_link(struct walk *walk) {
   struct unwind_registers next = walk->at;
   next.pc = walk->at.lr & (uintptr_t)unwind_arch.return_mask;
   if (!unwind_arch.has_lr || !walk->is_exact || !is_code(walk, next.pc - 1)) return STEP_LOST;
+  walk->is_guess = true;
   return go_to(walk, &next, true);
 }
 
@@ -389,6 +439,8 @@ static enum unwind_end end_of(enum step step) {
     return UNWIND_UNKNOWN;
   case STEP_BAD:
     return UNWIND_BAD;
+  case STEP_OTHER:
+    return UNWIND_OTHER;
   case STEP_ON: /* there is more, but no room for it */
   default:
     return UNWIND_TRUNCATED;

@@ -19,6 +19,9 @@ struct unwind_memory {
   const uint8_t *bytes;
   uintptr_t low, high;
   bool is_whole; /* high is the stack's end; else only where the copy ends */
+  bool is_other; /* in a handler: not the thread's own stack (unwind_stacks.h) */
+  uintptr_t far; /* of another stack: only unwind information leads to words from high to here */
+  const struct unwind_stacks *stacks; /* what a signal's frame may lead to; NULL: a copy's reader */
 };
 
 /* One executable mapping. */
@@ -47,6 +50,7 @@ enum unwind_end {
   UNWIND_TRUNCATED,    /* at the end of the copy, or of the room for frames */
   UNWIND_UNKNOWN,      /* at code of which nothing is known */
   UNWIND_BAD,          /* what was found cannot be: the stack is overwritten or a table is wrong */
+  UNWIND_OTHER,        /* at memory of another stack that the walk may not read */
   UNWIND_ENDS,
 };
 

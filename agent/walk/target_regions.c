@@ -10,7 +10,11 @@
    again.  A forked process has its parent's code, and so its map.
 
    Steady is what the program began with; only the worker that saw it begin knows what that was, so
-   the steady part of a map only ever gets smaller. */
+   the steady part of a map only ever gets smaller.
+
+   Stacks that a program makes itself are each process's own, and so are their mappings here.  The
+   kernel merges neighbours into one mapping, and a thread may unmap one of them at any time.  So an
+   edge that was published once stays one, as long as there is room for all of them. */
 #include "target_regions.h"
 
 #include "common/log.h"
@@ -197,6 +201,83 @@ static void fill(struct draft *draft, const struct process_code *code) {
   }
 }
 
+static void put_stack(struct region_lists *lists, uint64_t pid, uint64_t start, uint64_t end) {
+  if (lists->stack_count < UNWIND_MAP_STACKS_MAX)
+    lists->stacks[lists->stack_count] = (struct unwind_stack_span){
+        unwind_stack_key((uint32_t)pid, start), (end - start) / UNWIND_PAGE_BYTES};
+  lists->stack_count++;
+}
+
+/* The first span of MAP that ends after KEY. */
+static uint32_t first_span(const struct unwind_map *map, uint64_t key) {
+  uint32_t low = 0, high = map->stack_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (map->stacks[middle].key + map->stacks[middle].pages > key)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+/* Puts STACK, cut where something that was published before began or ended. */
+static void put_stack_cut(struct draft *draft, uint64_t pid, const struct process_stack *stack) {
+  const struct unwind_map *map = draft->target->regions.map;
+  uint64_t base = unwind_stack_key((uint32_t)pid, 0), at = stack->start;
+  uint32_t i = first_span(map, unwind_stack_key((uint32_t)pid, at));
+  for (; i < map->stack_count; i++) {
+    uint64_t first = map->stacks[i].key - base;
+    uint64_t edges[2] = {first, first + map->stacks[i].pages};
+    if (first >= stack->end / UNWIND_PAGE_BYTES) break;
+    for (unsigned k = 0; k < 2; k++) {
+      uint64_t edge = edges[k] * UNWIND_PAGE_BYTES;
+      if (edges[k] <= at / UNWIND_PAGE_BYTES || edge >= stack->end) continue;
+      put_stack(&draft->lists, pid, at, edge);
+      at = edge;
+    }
+  }
+  put_stack(&draft->lists, pid, at, stack->end);
+}
+
+static void put_stacks_cut(void *context, struct process *process) {
+  struct draft *draft = context;
+  if (!process->has_other_stacks || process->has_ended) return;
+  for (uint32_t i = 0; i < process->stack_count; i++)
+    put_stack_cut(draft, (uint64_t)process->pid, &process->stacks[i]);
+}
+
+static void put_stacks_whole(void *context, struct process *process) {
+  struct draft *draft = context;
+  if (!process->has_other_stacks || process->has_ended) return;
+  for (uint32_t i = 0; i < process->stack_count; i++)
+    put_stack(&draft->lists, (uint64_t)process->pid, process->stacks[i].start,
+              process->stacks[i].end);
+}
+
+static int compare_spans(const void *a, const void *b) {
+  uint64_t left = ((const struct unwind_stack_span *)a)->key;
+  uint64_t right = ((const struct unwind_stack_span *)b)->key;
+  return (left > right) - (left < right);
+}
+
+static void fill_stacks(struct draft *draft) {
+  struct region_lists *lists = &draft->lists;
+  struct processes *processes = draft->parts->processes;
+  uint32_t target = draft->target->held.id;
+  processes_each(processes, target, put_stacks_cut, draft);
+  if (lists->stack_count > UNWIND_MAP_STACKS_MAX) {
+    lists->stack_count = 0;
+    processes_each(processes, target, put_stacks_whole, draft);
+  }
+  if (lists->stack_count > UNWIND_MAP_STACKS_MAX) {
+    log_debug("target %u: %u of %u mappings that can hold stacks have no room", target,
+              lists->stack_count - UNWIND_MAP_STACKS_MAX, lists->stack_count);
+    lists->stack_count = UNWIND_MAP_STACKS_MAX;
+  }
+  qsort(lists->stacks, lists->stack_count, sizeof lists->stacks[0], compare_spans);
+}
+
 static void update(struct draft *draft) {
   const struct target_regions_parts *parts = draft->parts;
   struct target *target = draft->target;
@@ -213,14 +294,16 @@ static void update(struct draft *draft) {
   const struct process_code *code = process_codes_get(parts->codes, draft->first);
   if (code == NULL) return;
   fill(draft, code);
+  fill_stacks(draft);
   if (ring_reader_unloads(&target->ring) != draft->unloads) return; /* once more */
   if (region_map_put(regions->map, target->fds[target->held.fd_count], &draft->lists) != 0) return;
   draft->first->shared_serial = draft->first->maps_serial;
   regions->tables_serial = tables_serial;
   regions->was_put = true;
   regions->is_due = code->is_partial;
-  log_debug("target %u: walks with %u regions, %u of them steady", target->held.id,
-            draft->lists.counts[UNWIND_MAP_ALL], draft->lists.counts[UNWIND_MAP_STEADY]);
+  log_debug("target %u: walks with %u regions, %u of them steady, and %u mappings for stacks",
+            target->held.id, draft->lists.counts[UNWIND_MAP_ALL],
+            draft->lists.counts[UNWIND_MAP_STEADY], draft->lists.stack_count);
 }
 
 void target_regions_step(const struct target_regions_parts *parts, struct target *target) {

@@ -27,9 +27,9 @@ const struct route routes[] = {
      "(text); with by=thread, service, board or another label the outermost frames of tree and "
      "columns are its values, and `stacks` is not told; "
      "`marks` names the services whose shares are to be doubted, and why; `stacks` says which "
-     "share of the sampled stacks is complete, truncated, no_table, bad or not_told, and "
-     "`ends_in` in which modules the short ones end. A short stack has its end as outermost "
-     "frame, [truncated], [no table] or [bad stack], which is no row of format=top"},
+     "share of the sampled stacks is complete, truncated, no_table, bad, other_stack or not_told, "
+     "and `ends_in` in which modules the short ones end. A short stack has its end as outermost "
+     "frame, [truncated], [no table], [bad stack] or [other stack], which is no row of format=top"},
     {"GET", "/api/v1/callers", ROLE_READ, LANE_QUERY, "match from to type limit function module",
      api_callers,
      "who calls a function: `kind` stack (exact) or lr (measured from link registers, the rest "

@@ -89,6 +89,12 @@ const char *stacks_meaning(enum stack_end end) {
   case STACK_BAD:
     return "ended where what was found can be no frame: code that changes stacks by itself "
            "(coroutines, assembly), a table that is wrong, or a stack that was overwritten";
+  case STACK_OTHER:
+    return "ended at memory of a stack that is not the thread's own (a coroutine's, or what a "
+           "signal's handler on an alternate stack interrupted), where by timer only unwind tables "
+           "are followed, and of which perf copies only the stack of the moment; who was running, "
+           "and the nearest callers, are right (what helps: for coroutines --sampler perf; for "
+           "handlers --sampler timer; code with unwind tables)";
   case STACK_UNTOLD:
     return "nobody can say whether they are whole: walked along frame pointers alone or not at "
            "all (--unwind auto knows), or by a daemon of an earlier version";
@@ -100,6 +106,7 @@ const char *stacks_meaning(enum stack_end end) {
 const char *stacks_why(const struct stacks_row *row) {
   if (row->end == STACK_TRUNCATED) return "was at work where what is kept of the stack ends";
   if (row->end == STACK_BAD) return "stands above what can be no frame";
+  if (row->end == STACK_OTHER) return "was at work where memory of another stack begins";
   if (strcmp(row->module, "[anon]") == 0)
     return "is in no file: made at run time, without frame pointers";
   if (strcmp(row->module, "[unknown]") == 0) return "was gone before anyone could look at it";

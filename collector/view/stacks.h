@@ -9,7 +9,7 @@ enum { STACKS_ENDS_IN_MAX = 10 };
 
 /* The outermost frames of stacks that END are in MODULE. */
 struct stacks_row {
-  enum stack_end end; /* TRUNCATED, NO_TABLE or BAD */
+  enum stack_end end; /* TRUNCATED, NO_TABLE, BAD or OTHER */
   const char *module;
   uint64_t weight;
 };

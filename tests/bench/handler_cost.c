@@ -7,7 +7,8 @@
    Each round measures the rows in turn; the figures are medians over the rounds with the lowest and
    highest beside them.  With `callgrind` as first argument our handler is only called by hand, so
    that its instructions can be counted: COUNT times, in collect mode MODE, on a stack of DEPTH
-   frames (of which main's is one).  tests/bench/handler_cost.sh prints both. */
+   frames (of which main's is one).  With `misses` the caches are swept before each call, for a
+   simulated cache that is smaller than what is swept.  tests/bench/handler_cost.sh prints all. */
 #include "preload/control.h"
 #include "preload/sampler.h"
 #include "preload/thread_slot.h"
@@ -27,7 +28,7 @@
 
 enum { SIGNAL = 61, SIGNALS_A_ROUND = 20000, ROUNDS = 25, DRAIN_EVERY = 8 };
 enum { SLOTS = 1, SLOT_BYTES = 8192, STACK_BYTES = 1 << 20, MODES = 4 };
-enum { SWEEP_BYTES = 128 << 20, COLD_CALLS = 101 };
+enum { SWEEP_BYTES = 128 << 20, SWEEP_BYTES_COUNTED = 4 << 20, COLD_CALLS = 101 };
 
 static const struct row {
   const char *name;
@@ -48,6 +49,7 @@ static struct ring_writer writers[MODES];
 static struct ring_reader reader; /* of the mode that is measured */
 static struct thread_slot *thread;
 static uint8_t sweep[SWEEP_BYTES];
+static size_t sweep_bytes = SWEEP_BYTES;
 static double cold[COLD_CALLS];
 
 static const struct ring_terms terms_of_all = {
@@ -109,14 +111,17 @@ __attribute__((noinline)) void at_depth(int depth, leaf *then, int count) {
 }
 
 /* One call at a time, after the caches were filled with something else: what a program that
-   works on much memory sees.  Adds each to COLD. */
+   works on much memory sees.  The signal's frame is written last, as the kernel does.  Adds each to
+   COLD. */
 static void call_cold(int count) {
-  ucontext_t here;
-  siginfo_t event = expiry();
-  getcontext(&here);
-  for (int i = 0; i < count; i++) {
+  ucontext_t saved, here;
+  siginfo_t expired = expiry(), event;
+  getcontext(&saved);
+  for (int i = 0; i < count && i < COLD_CALLS; i++) {
     drain();
-    for (size_t at = 0; at < SWEEP_BYTES; at += 64) sweep[at]++;
+    for (size_t at = 0; at < sweep_bytes; at += 64) sweep[at]++;
+    here = saved;
+    event = expired;
     uint64_t start = ticks_now();
     control_on_signal(SIGNAL, &event, &here);
     cold[i] = (double)(ticks_now() - start);
@@ -148,6 +153,7 @@ static void choose(enum ring_collect collect) {
   sampler_init(&writers[collect]);
   control_init(&terms_of_all, 1, 1);
   thread->ring = NULL;
+  thread->pair_bits = 0;
   thread->place = 0;
   for (unsigned i = 0; i < SLOTS && collect != RING_HISTOGRAM; i++)
     ring_reader_free_slot(&reader, i);
@@ -221,11 +227,11 @@ static int mode_of(const char *name) {
   return -1;
 }
 
-static int count_instructions(char **argv) {
+static int count_calls(char **argv, leaf *what) {
   int mode = mode_of(argv[2]);
   if (mode < 0) return 2;
   choose((enum ring_collect)mode);
-  at_depth((int)strtol(argv[3], NULL, 10), call_by_hand, (int)strtol(argv[1], NULL, 10));
+  at_depth((int)strtol(argv[3], NULL, 10), what, (int)strtol(argv[1], NULL, 10));
   return 0;
 }
 
@@ -235,7 +241,11 @@ int main(int argc, char **argv) {
   ring_cost_clock_start(&clock);
   if (set_up() != 0) return 1;
   catch_signal();
-  if (argc == 5 && strcmp(argv[1], "callgrind") == 0) return count_instructions(argv + 1);
+  if (argc == 5 && strcmp(argv[1], "callgrind") == 0) return count_calls(argv + 1, call_by_hand);
+  if (argc == 5 && strcmp(argv[1], "misses") == 0) {
+    sweep_bytes = SWEEP_BYTES_COUNTED;
+    return count_calls(argv + 1, call_cold);
+  }
   for (int round = 0; round < ROUNDS; round++)
     for (unsigned row = 0; row < ROWS; row++) {
       choose(rows[row].collect);

@@ -79,7 +79,8 @@ static uintptr_t register_at(const struct perf_file *file, const struct perf_sam
 }
 
 static void on_sample(const struct perf_file *file, struct span record) {
-  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad"};
+  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad",
+                                                "other"};
   uint64_t pcs[ROOM];
   struct perf_sample sample;
   if (perf_file_sample(file, record, &sample) != 0 || sample.registers.len == 0) return;

@@ -84,7 +84,8 @@ static void read_stack(int pid, struct unwind_memory *stack) {
 }
 
 static bool answer(int pid, const struct unwind_registers *at) {
-  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad"};
+  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad",
+                                                "other"};
   static uint64_t pcs[ROOM];
   struct code_map *map = code_maps_get(&maps, pid);
   struct unwind_path path = {.pcs = pcs, .room = ROOM};

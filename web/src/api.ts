@@ -18,7 +18,7 @@ export interface Summary {
   kernel_hint?: string;
 }
 
-export const ENDS = ["complete", "truncated", "no_table", "bad", "not_told"] as const;
+export const ENDS = ["complete", "truncated", "no_table", "bad", "other_stack", "not_told"] as const;
 export type End = (typeof ENDS)[number];
 export type EndShares = Readonly<Record<End, number>>;
 

@@ -138,7 +138,8 @@ static void a_stack_that_is_not_complete_has_its_end_at_its_root(void **state) {
   (void)state;
   static const char *const roots[] = {[STACK_TRUNCATED] = "[truncated]",
                                       [STACK_NO_TABLE] = "[no table]",
-                                      [STACK_BAD] = "[bad stack]"};
+                                      [STACK_BAD] = "[bad stack]",
+                                      [STACK_OTHER] = "[other stack]"};
   const char *root = NULL;
   for (unsigned end = 0; end < STACK_END_COUNT; end++)
     add_stack((enum stack_end)end, SAMPLE_CPU, 5 + end);

@@ -250,7 +250,8 @@ static void an_answer_says_all_of_it(void **state) {
   json_close(&json, '}');
   const char *body = buf_text(&text);
   assert_non_null(strstr(body, "{\"stacks\":{\"weight\":40,\"not_told\":0,\"complete\":0.75,"
-                               "\"truncated\":0,\"no_table\":0.25,\"bad\":0,\"meanings\":{"
+                               "\"truncated\":0,\"no_table\":0.25,\"bad\":0,\"other_stack\":0,"
+                               "\"meanings\":{"
                                "\"no_table\":\"ended in code without frame pointers, whose unwind "
                                "table was not made in time"));
   assert_non_null(strstr(

@@ -103,12 +103,12 @@ static void a_change_is_noticed(void **state) {
   fill(&fixture->lists, UNWIND_MAP_ALL, 1, 7);
   assert_int_equal(region_map_put(fixture->map, fixture->fd, &fixture->lists), 0);
   assert_true(unwind_map_begin(&fixture->seen, 0, &code, &serial));
-  assert_true(unwind_map_holds(&fixture->seen, serial));
+  assert_true(unwind_map_holds(fixture->seen.map, serial));
   assert_int_equal(region_map_put(fixture->map, fixture->fd, &fixture->lists), 0); /* the same */
-  assert_true(unwind_map_holds(&fixture->seen, serial));
+  assert_true(unwind_map_holds(fixture->seen.map, serial));
   fill(&fixture->lists, UNWIND_MAP_ALL, 1, 8);
   assert_int_equal(region_map_put(fixture->map, fixture->fd, &fixture->lists), 0);
-  assert_false(unwind_map_holds(&fixture->seen, serial));
+  assert_false(unwind_map_holds(fixture->seen.map, serial));
 }
 
 static void a_writer_that_died_is_mended_by_the_next(void **state) {
@@ -187,7 +187,7 @@ static void a_torn_map_is_never_believed(void **state) {
       continue;
     }
     bool is_one = is_of_one_turn(&code);
-    if (!unwind_map_holds(&fixture->seen, serial)) continue;
+    if (!unwind_map_holds(fixture->seen.map, serial)) continue;
     assert_true(is_one);
     changes += code.regions[0].start != last;
     last = code.regions[0].start;

@@ -207,14 +207,28 @@ static void what_a_signal_interrupted_has_all_its_registers(void **state) {
   EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(RETURN) + 1, walk_in(SECOND) + 1, walk_in(MAIN));
 }
 
-static void a_handlers_stack_of_its_own_is_cut_where_it_was_entered(void **state) {
+static void a_handler_on_a_stack_of_its_own_is_told_from_one_on_a_deep_stack(void **state) {
   (void)state;
-  static const uintptr_t elsewhere[] = {0x1000, WALK_LOW - W, WALK_LOW + (WALK_WORDS + 1) * W};
-  for (unsigned i = 0; i < 2 * sizeof elsewhere / sizeof *elsewhere; i++) {
+  static const uintptr_t others[] = {0x1000, WALK_LOW - W, WALK_LOW + ((uintptr_t)1 << 20)};
+  for (unsigned i = 0; i < 2 * sizeof others / sizeof *others; i++) {
     f.stack.is_whole = i % 2;
-    call_handler(walk_in(PLAIN), elsewhere[i / 2]);
-    EXPECT(UNWIND_TRUNCATED, walk_in(PLAIN), walk_in(RETURN) + 1, walk_in(PLAIN) + 1);
+    call_handler(walk_in(PLAIN), others[i / 2]);
+    EXPECT(UNWIND_OTHER, walk_in(PLAIN), walk_in(RETURN) + 1, walk_in(PLAIN) + 1);
   }
+  f.stack.is_whole = false;
+  call_handler(walk_in(PLAIN), WALK_LOW + (WALK_WORDS + 1) * W); /* right above the copy */
+  EXPECT(UNWIND_TRUNCATED, walk_in(PLAIN), walk_in(RETURN) + 1, walk_in(PLAIN) + 1);
+}
+
+static void what_a_coroutine_returns_to_is_its_first_frame(void **state) {
+  (void)state;
+  f.words[5] = first_byte(UNSEEN + 1); /* no function is known before it */
+  walk_fixture_from(&f, PLAIN, 5);
+  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), first_byte(UNSEEN + 1) + 1);
+  f.words[5] = first_byte(PUSHED); /* behind a call that ends its function, for all we know */
+  f.words[6] = walk_in(MAIN);
+  walk_fixture_from(&f, PLAIN, 5);
+  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), first_byte(PUSHED), walk_in(MAIN));
 }
 
 static void what_a_signal_cannot_have_interrupted_is_no_frame(void **state) {
@@ -559,7 +573,8 @@ int main(void) {
       CLAIM(an_entry_of_the_plt_has_pushed_from_its_11th_byte_on),
       CLAIM(a_call_that_ends_its_function_belongs_to_it),
       CLAIM(what_a_signal_interrupted_has_all_its_registers),
-      CLAIM(a_handlers_stack_of_its_own_is_cut_where_it_was_entered),
+      CLAIM(a_handler_on_a_stack_of_its_own_is_told_from_one_on_a_deep_stack),
+      CLAIM(what_a_coroutine_returns_to_is_its_first_frame),
       CLAIM(what_a_signal_cannot_have_interrupted_is_no_frame),
       CLAIM(tables_and_frame_pointers_mix_in_one_stack),
       CLAIM(a_zero_that_no_pair_held_is_no_end_of_frames),
