@@ -256,22 +256,28 @@ static inline __attribute__((always_inline)) void take_once(struct thread_slot *
   atomic_store_explicit(&thread->busy, THREAD_SLOT_IDLE, memory_order_release);
 }
 
-/* An expiry of a process's clock comes from the kernel without a word: no token, no overrun. */
-static NOINLINE void on_process_clock(const siginfo_t *event, const void *context) {
-  if (event->si_code != SI_KERNEL) return;
+/* Whose expiry EVENT is, and what it weighs: a process's clock sends no token and no overrun. */
+static NOINLINE struct thread_slot *meet_process_clock(const siginfo_t *event,
+                                                       uint32_t *ret_weight) {
+  if (event->si_code != SI_KERNEL) return NULL;
   struct thread_slot *thread = thread_slot_of(arch_thread_pointer());
   if (thread != NULL)
-    take_once(thread, scale_of(thread), context);
+    *ret_weight = scale_of(thread);
   else
     ring_writer_count_strayed(&ring);
+  return thread;
 }
 
 void sampler_take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
+  uint32_t weight = 0;
   if (!ring_writer_is_on(&ring)) return;
   if (__builtin_expect(ring.clock != RING_CLOCK_THREAD, 0))
-    on_process_clock(event, context);
-  else if (event->si_code == SI_TIMER && thread != NULL)
-    take_once(thread, weight_of(thread, event), context);
+    thread = meet_process_clock(event, &weight);
+  else if (event->si_code != SI_TIMER)
+    return;
+  else if (thread != NULL)
+    weight = weight_of(thread, event);
+  if (thread != NULL) take_once(thread, weight, context);
 }
 
 void sampler_on_signal(int signal, siginfo_t *event, void *context) {

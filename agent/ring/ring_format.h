@@ -12,8 +12,7 @@
    records (ring_record.h).  A record never wraps (a padding record fills the end) and is complete
    when `head` covers it: a target that dies in the handler leaves no half record.
 
-   The other side of the memory is a stranger: the daemon copies each word once, checks the copy
-   and uses only the copy; the target trusts only offsets that it computed itself.
+   Neither side trusts the other: the daemon uses checked copies, the target its own offsets.
 
    A ring is a memfd that can no longer shrink (seals), because a page taken away would be a SIGBUS
    in the target.  A histogram or recorder may instead be a regular file that nobody but root or

@@ -202,10 +202,11 @@ static void a_handler_on_an_alternate_stack_leads_back_to_the_threads_own(void *
   *word(1, 6 + 3) = (uintptr_t)word(3, 10);
   *word(3, 10) = walk_in(MAIN);
   walk_from(LARGE, word(0, 5));
-  EXPECT(UNWIND_COMPLETE, walk_in(LARGE), walk_in(RETURN), walk_in(PLAIN), walk_in(MAIN));
+  EXPECT(UNWIND_COMPLETE, walk_in(LARGE), walk_in(RETURN) + 1, walk_in(PLAIN) + 1,
+         walk_in(MAIN));
   *word(1, 6 + 3) = (uintptr_t)word(PAGES, 10); /* on none of them */
   walk_from(LARGE, word(0, 5));
-  EXPECT(UNWIND_OTHER, walk_in(LARGE), walk_in(RETURN), walk_in(PLAIN));
+  EXPECT(UNWIND_OTHER, walk_in(LARGE), walk_in(RETURN) + 1, walk_in(PLAIN) + 1);
 }
 
 #define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -220,17 +220,6 @@ static void a_handler_on_a_stack_of_its_own_is_told_from_one_on_a_deep_stack(voi
   EXPECT(UNWIND_TRUNCATED, walk_in(PLAIN), walk_in(RETURN) + 1, walk_in(PLAIN) + 1);
 }
 
-static void what_a_coroutine_returns_to_is_its_first_frame(void **state) {
-  (void)state;
-  f.words[5] = first_byte(UNSEEN + 1); /* no function is known before it */
-  walk_fixture_from(&f, PLAIN, 5);
-  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), first_byte(UNSEEN + 1) + 1);
-  f.words[5] = first_byte(PUSHED); /* behind a call that ends its function, for all we know */
-  f.words[6] = walk_in(MAIN);
-  walk_fixture_from(&f, PLAIN, 5);
-  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), first_byte(PUSHED), walk_in(MAIN));
-}
-
 static void what_a_signal_cannot_have_interrupted_is_no_frame(void **state) {
   (void)state;
   call_handler(0x10, walk_word(20));
@@ -574,7 +563,6 @@ int main(void) {
       CLAIM(a_call_that_ends_its_function_belongs_to_it),
       CLAIM(what_a_signal_interrupted_has_all_its_registers),
       CLAIM(a_handler_on_a_stack_of_its_own_is_told_from_one_on_a_deep_stack),
-      CLAIM(what_a_coroutine_returns_to_is_its_first_frame),
       CLAIM(what_a_signal_cannot_have_interrupted_is_no_frame),
       CLAIM(tables_and_frame_pointers_mix_in_one_stack),
       CLAIM(a_zero_that_no_pair_held_is_no_end_of_frames),
