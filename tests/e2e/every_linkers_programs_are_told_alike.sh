@@ -15,7 +15,7 @@ parts=$FLEETPROF_PREFIX/lib/fleetprof
 carries="$parts/libfleetprof.a -Wl,@$parts/libfleetprof.link -pthread" # nothing can be preloaded into a static program
 declare -A kinds=([pie]=-pie [no-pie]="-fno-pie -no-pie" [static]="-fno-pie -static $carries" [static-pie]="-static-pie $carries"
   [far]="-fno-pie -no-pie -Wl,--section-start=.far_part=0x9000000"
-  [farther]="-fno-pie -no-pie -mcmodel=large -Wl,--section-start=.far_part=0x40009000480")
+  [farther]="-fno-pie -no-pie -Wl,--section-start=.far_part=0x70000480")
 checked=0
 for linker in ld gold lld mold; do
   command -v "${program[$linker]}" >/dev/null || { without "$linker" "${program[$linker]} is not installed"; program[$linker]=; }
