@@ -96,6 +96,9 @@ scenario tests/torture/a_new_user_types_two_commands.sh
 judge "names beside other tools" tests/bench/symbols_agree.sh $build
 judge "intervals and verdicts" $build/tests/bench/statistics
 
+# All linkers, kinds of programs, page sizes, samplers and modes.
+scenario tests/e2e/every_linkers_programs_are_told_alike.sh
+
 # Two functions 2:1 after each sleep, a minute of each user.
 TORTURE_LONG=1 verdict the_asked_rate_is_achieved tests/e2e/the_asked_rate_is_achieved.sh
 

@@ -44,12 +44,6 @@ struct search {
   int worst;             /* the most telling failure so far */
 };
 
-static bool read_at(void *context, uint64_t offset, void *bytes, size_t len) {
-  const int *fd = context;
-  if (offset > (uint64_t)INT64_MAX - len) return false;
-  return pread(*fd, bytes, len, (off_t)offset) == (ssize_t)len;
-}
-
 static void note_failure(struct search *search, int rc) {
   if (rc == -EACCES || rc == -EPERM)
     search->worst = -EACCES;
@@ -78,7 +72,7 @@ static bool try_separate(struct search *search, const char *path, struct debug_f
   uint64_t size = 0;
   int fd = open_file(search, path, &size);
   if (fd < 0) return false;
-  if (elf_sections_read(read_at, &fd, &sections) == 0 &&
+  if (elf_sections_read(elf_read_fd, &fd, &sections) == 0 &&
       (sections.has_functions || sections.has_dwarf) &&
       span_is_equal(span_of(sections.build_id, sections.build_id_bytes), search->module->id)) {
     *ret = (struct debug_found){.fd = fd, .size_bytes = size};
@@ -122,7 +116,7 @@ static bool is_plain_name(const char *name) {
 
 static bool try_links(struct search *search, int own, struct debug_found *ret) {
   struct elf_sections sections;
-  if (elf_sections_read(read_at, &own, &sections) < 0 || !is_plain_name(sections.debuglink))
+  if (elf_sections_read(elf_read_fd, &own, &sections) < 0 || !is_plain_name(sections.debuglink))
     return false;
   if (search->root[0] != '\0' && try_link(search, search->root, sections.debuglink, ret))
     return true;
@@ -138,7 +132,7 @@ static bool try_own(struct search *search, const char *path, struct debug_found 
   if (path[0] != '/') return false;
   int fd = open_file(search, path, &size);
   if (fd < 0) return false;
-  bool is_elf = elf_notes_read(read_at, &fd, &notes) == 0;
+  bool is_elf = elf_notes_read(elf_read_fd, &fd, &notes) == 0;
   bool is_same = is_elf && notes.build_id_bytes > 0 &&
                  span_is_equal(span_of(notes.build_id, notes.build_id_bytes), search->module->id);
   bool may_be = is_elf && notes.build_id_bytes == 0;

@@ -78,19 +78,13 @@ bool debug_folders_is_cut(const struct debug_folders *folders) {
   return folders->is_cut;
 }
 
-static bool read_at(void *context, uint64_t offset, void *bytes, size_t len) {
-  const int *fd = context;
-  if (offset > (uint64_t)INT64_MAX - len) return false;
-  return pread(*fd, bytes, len, (off_t)offset) == (ssize_t)len;
-}
-
 /* Opens the file at PATH when it names anything.  Returns the descriptor, or -1. */
 static int open_named(const char *path, uint64_t *ret_bytes, struct elf_sections *ret) {
   struct stat status;
   int fd = regular_file_open(path, &status);
   if (fd < 0) return -1;
   if ((uint64_t)status.st_size <= LIMIT_DEBUG_FILE_BYTES &&
-      elf_sections_read(read_at, &fd, ret) == 0 && ret->build_id_bytes >= ID_BYTES_MIN &&
+      elf_sections_read(elf_read_fd, &fd, ret) == 0 && ret->build_id_bytes >= ID_BYTES_MIN &&
       (ret->has_functions || ret->has_dwarf)) {
     *ret_bytes = (uint64_t)status.st_size;
     return fd;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What must be known of an ELF file: its build-id, what it is built for, and where its loadable
-   segments put file offsets in its own address space.  Program headers only; a file without section
-   headers is as good as any. */
+   segments put file offsets in its own address space.  A file without section headers is as good as
+   any. */
 #ifndef ELF_ELF_NOTES_H
 #define ELF_ELF_NOTES_H
 
-#include "common/span.h"
+#include "common/elf_file.h"
 #include "proto/limits.h"
 
 enum { ELF_SEGMENTS_MAX = 16 };
@@ -25,16 +25,9 @@ struct elf_notes {
   struct elf_segment segments[ELF_SEGMENTS_MAX]; /* PT_LOAD */
 };
 
-/* Reads exactly LEN bytes at OFFSET of the file behind CONTEXT into BYTES, or returns false. */
-typedef bool elf_read(void *context, uint64_t offset, void *bytes, size_t len);
-
 /* Reads through READ.  Returns 0, or -EBADMSG when it is no ELF file of this machine's byte order,
    -EOVERFLOW when it has more program headers than a real one has.  Pure but for READ. */
 int elf_notes_read(elf_read *read, void *context, struct elf_notes *ret);
-
-/* Finds the build-id in the bytes of a note segment or section, which it borrows; empty when there
-   is none (or none of at most LIMIT_MODULE_ID_BYTES).  Pure. */
-struct span elf_notes_find_build_id(struct span notes);
 
 /* A part of the file that a process has mapped, in whole pages. */
 struct elf_mapping {

@@ -14,8 +14,7 @@
    _text stands at the head of /proc/kallsyms, _etext behind a hundred thousand names (25 ms).  Root
    finds the distance of the two in /proc/iomem in far less. */
 #include "kernel_layout.h"
-#include "elf_notes.h"
-
+#include "common/elf_file.h"
 #include "common/symbol_line.h"
 
 #include <errno.h>
@@ -84,9 +83,11 @@ static void read_id(const char *root, const char *path, struct kernel_piece *pie
   if (file == NULL) return;
   size_t len = fread(notes, 1, sizeof notes, file);
   fclose(file);
-  struct span id = elf_notes_find_build_id(span_of(notes, len));
+  struct span id =
+      elf_notes_build_id(span_of(notes, len), 4, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+  if (id.len == 0 || id.len > sizeof piece->id) return;
+  memcpy(piece->id, id.data, id.len);
   piece->id_bytes = (uint32_t)id.len;
-  if (id.len > 0) memcpy(piece->id, id.data, id.len);
 }
 
 static uint64_t read_address(const char *root, const char *path) {

@@ -160,12 +160,6 @@ int module_file_stamp(int fd, struct module_stamp *ret) {
   return 0;
 }
 
-static bool read_at(void *context, uint64_t offset, void *bytes, size_t len) {
-  const int *fd = context;
-  if (offset > (uint64_t)INT64_MAX - len) return false;
-  return pread(*fd, bytes, len, (off_t)offset) == (ssize_t)len;
-}
-
 static int hash_pieces(int fd, EVP_MD_CTX *context) {
   uint8_t piece[HASH_PIECE_BYTES];
   for (off_t at = 0; at < MODULE_HASH_BYTES_MAX;) {
@@ -200,7 +194,7 @@ static uint64_t hash_first(int fd, const struct elf_notes *notes) {
 
 int module_file_identify(int fd, const struct module_stamp *stamp, struct module_identity *ret) {
   memset(ret, 0, sizeof *ret);
-  int error = elf_notes_read(read_at, &fd, &ret->notes);
+  int error = elf_notes_read(elf_read_fd, &fd, &ret->notes);
   if (error) return error;
   ret->first_hash = hash_first(fd, &ret->notes);
   if (ret->notes.build_id_bytes > 0) {

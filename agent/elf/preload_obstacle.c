@@ -33,12 +33,6 @@ enum {
 static const char privileged[] =
     "privileged (setuid, setgid or file capabilities): cannot be preloaded";
 
-static bool read_at(void *context, uint64_t offset, void *bytes, size_t len) {
-  const int *fd = context;
-  if (offset > (uint64_t)INT64_MAX - len) return false;
-  return pread(*fd, bytes, len, (off_t)offset) == (ssize_t)len;
-}
-
 const char *preload_obstacle_of_notes(const struct elf_notes *notes, const struct elf_notes *own) {
   if (notes->is_static) return "static: cannot be preloaded";
   if (notes->is_64 && !own->is_64) return "64-bit: a 32-bit agent cannot be preloaded";
@@ -51,8 +45,8 @@ static const char *of_image(int fd) {
   struct stat found;
   struct elf_notes notes, own;
   int own_fd = regular_file_open("/proc/self/exe", &found);
-  bool is_known = own_fd >= 0 && elf_notes_read(read_at, &own_fd, &own) == 0 &&
-                  elf_notes_read(read_at, &fd, &notes) == 0;
+  bool is_known = own_fd >= 0 && elf_notes_read(elf_read_fd, &own_fd, &own) == 0 &&
+                  elf_notes_read(elf_read_fd, &fd, &notes) == 0;
   if (own_fd >= 0) close(own_fd);
   return is_known ? preload_obstacle_of_notes(&notes, &own) : NULL;
 }

@@ -7,25 +7,11 @@
 #include "code_ranges.h"
 
 #include "common/buf.h"
-#include "common/span.h"
-
-#include <elf.h>
-#include <stddef.h>
+#include "common/elf_file.h"
 
 enum {
   /* Of one inflated section: the largest browser's .debug_frame has a third of it. */
   ELF_INFLATED_BYTES_MAX = 128 << 20,
-};
-
-struct elf_image {
-  struct span file;
-  bool is_64, is_big_endian;
-  bool is_code_big_endian; /* its instructions */
-  uint16_t machine;        /* e_machine */
-  uint64_t entry;          /* e_entry */
-  bool is_fixed;           /* ET_EXEC */
-  uint64_t segments_at, sections_at;
-  uint32_t segment_count, section_count, names_index;
 };
 
 /* A segment, or a section that has bytes in the file. */
@@ -36,33 +22,23 @@ struct elf_part {
   struct span bytes; /* cut to the file */
 };
 
+struct elf_image {
+  struct span file;
+  struct elf_file head;
+  bool is_64, is_big_endian;
+  bool is_code_big_endian; /* its instructions */
+  uint16_t machine;        /* e_machine */
+  uint64_t entry;          /* e_entry */
+  bool is_fixed;           /* ET_EXEC */
+  uint32_t load_count;
+  struct elf_part loads[ELF_SEGMENTS_READ_MAX]; /* PT_LOAD */
+};
+
 /* Returns 0, or -EBADMSG when FILE is no linked ELF file.  Borrows FILE.  Pure. */
 int elf_image_open(struct span file, struct elf_image *ret);
 
-/* Where a field is in a structure of elf.h, of each word size. */
-struct elf_field {
-  uint8_t at_32, bytes_32, at_64, bytes_64;
-};
-
-uint64_t elf_image_field(const struct elf_image *image, const uint8_t *bytes,
-                         struct elf_field field);
-
-/* How long the structure KIND (Ehdr, Sym, ...) is in IMAGE, and FIELD of the one at BYTES, which
-   has so many. */
-#define ELF_SIZE(image, kind) ((image)->is_64 ? sizeof(Elf64_##kind) : sizeof(Elf32_##kind))
-#define ELF_FIELD(image, bytes, kind, field)                                                \
-  elf_image_field(                                                                          \
-      image, bytes,                                                                         \
-      (struct elf_field){offsetof(Elf32_##kind, field), sizeof(((Elf32_##kind *)0)->field), \
-                         offsetof(Elf64_##kind, field), sizeof(((Elf64_##kind *)0)->field)})
-
-/* The number of LEN bytes, 8 at most, at BYTES. */
-uint64_t elf_image_number(const struct elf_image *image, const uint8_t *bytes, size_t len);
-
-/* The first segment of TYPE from the one with index *CURSOR (0 at first) on; CURSOR goes behind it.
-   Returns false when there is none. */
-bool elf_image_segment(const struct elf_image *image, uint32_t type, uint32_t *cursor,
-                       struct elf_part *ret);
+/* The first segment of TYPE.  Returns false when there is none. */
+bool elf_image_segment(const struct elf_image *image, uint32_t type, struct elf_part *ret);
 
 /* The first section of NAME.  Returns false when there is none with bytes in the file. */
 bool elf_image_section(const struct elf_image *image, const char *name, struct elf_part *ret);

@@ -18,8 +18,8 @@ int elf_image_content(const struct elf_image *image, const struct elf_part *sect
     return 0;
   }
   if (!span_take(&bytes, ELF_SIZE(image, Chdr), &head)) return -EBADMSG;
-  uint64_t size = ELF_FIELD(image, head.data, Chdr, ch_size);
-  if (ELF_FIELD(image, head.data, Chdr, ch_type) != ELFCOMPRESS_ZLIB) return -ENOTSUP;
+  uint64_t size = ELF_FIELD(&image->head, head.data, Chdr, ch_size);
+  if (ELF_FIELD(&image->head, head.data, Chdr, ch_type) != ELFCOMPRESS_ZLIB) return -ENOTSUP;
   if (size > ELF_INFLATED_BYTES_MAX) return -EOVERFLOW;
   if (size / DEFLATE_RATIO_MAX > bytes.len + SHORTEST_BYTES) return -EBADMSG;
   uint8_t *to = buf_reserve(room, (size_t)size);

@@ -41,7 +41,8 @@ struct reader {
 
 /* The word of BYTES at AT. */
 static uint32_t word_at(const struct reader *reader, struct span bytes, size_t at) {
-  return (uint32_t)elf_image_number(reader->image, bytes.data + at, sizeof(uint32_t));
+  return (uint32_t)span_number(span_of(bytes.data + at, sizeof(uint32_t)),
+                               reader->image->is_big_endian);
 }
 
 /* The address that WORD, at PLACE, means. */
@@ -127,10 +128,9 @@ static int read_function(struct reader *reader, size_t index, struct prologue_fi
 int exidx_read(const struct elf_image *image, struct table_rows *rows, struct prologue_file *file,
                struct table_report *report) {
   struct reader reader = {.image = image};
-  uint32_t cursor = 0;
   int rc = 0;
   if (image->machine != EM_ARM || image->is_64) return 0;
-  if (!elf_image_segment(image, PT_ARM_EXIDX, &cursor, &reader.index)) return 0;
+  if (!elf_image_segment(image, PT_ARM_EXIDX, &reader.index)) return 0;
   if (!elf_image_code(image, &reader.executable)) return 0;
   table_rows_source(rows, UNWIND_ARM_EXIDX);
   for (size_t i = 0; rc == 0 && (i + 1) * ENTRY_BYTES <= reader.index.bytes.len; i++)

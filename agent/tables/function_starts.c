@@ -74,10 +74,10 @@ static void settle(struct function_starts *starts) {
 }
 
 static Elf64_Sym symbol_of(const struct elf_image *image, const uint8_t *bytes) {
-  return (Elf64_Sym){.st_info = (uint8_t)ELF_FIELD(image, bytes, Sym, st_info),
-                     .st_shndx = (uint16_t)ELF_FIELD(image, bytes, Sym, st_shndx),
-                     .st_value = ELF_FIELD(image, bytes, Sym, st_value),
-                     .st_size = ELF_FIELD(image, bytes, Sym, st_size)};
+  return (Elf64_Sym){.st_info = (uint8_t)ELF_FIELD(&image->head, bytes, Sym, st_info),
+                     .st_shndx = (uint16_t)ELF_FIELD(&image->head, bytes, Sym, st_shndx),
+                     .st_value = ELF_FIELD(&image->head, bytes, Sym, st_value),
+                     .st_size = ELF_FIELD(&image->head, bytes, Sym, st_size)};
 }
 
 static int add_symbol(const struct elf_image *image, const Elf64_Sym *symbol,

@@ -42,8 +42,7 @@ static struct cfi_section section_of(const struct making *making, const struct e
 /* The header of .eh_frame says where that is. */
 static bool find_by_segment(const struct elf_image *image, struct elf_part *ret) {
   struct elf_part header;
-  uint32_t index = 0;
-  if (!elf_image_segment(image, PT_GNU_EH_FRAME, &index, &header)) return false;
+  if (!elf_image_segment(image, PT_GNU_EH_FRAME, &header)) return false;
   struct cfi_cursor cursor = cfi_cursor_of(header.bytes, image->is_big_endian);
   uint8_t version = cfi_byte(&cursor), encoding = cfi_byte(&cursor);
   cfi_bytes(&cursor, 2); /* how the index is written */
@@ -120,9 +119,8 @@ static int read_debug_frame(struct making *making, struct span debug) {
    write there where its code begins: at a function like any other. */
 static bool is_begun_at(const struct elf_image *image, uint64_t entry) {
   struct elf_part part;
-  uint32_t cursor = 0;
-  if (image->is_fixed || elf_image_segment(image, PT_INTERP, &cursor, &part)) return true;
-  for (cursor = 0; elf_image_code_section(image, &cursor, &part);)
+  if (image->is_fixed || elf_image_segment(image, PT_INTERP, &part)) return true;
+  for (uint32_t cursor = 0; elf_image_code_section(image, &cursor, &part);)
     if (part.address == entry) return false;
   return true;
 }

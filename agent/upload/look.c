@@ -81,7 +81,7 @@ static size_t id_of_neighbour(const struct source_file *file, uint8_t id[LIMIT_M
   path[len - suffix_len] = '\0';
   int fd = regular_file_open(path, &status);
   if (fd < 0) return 0;
-  int error = elf_outline_make(elf_outline_read_fd, &fd, &outline);
+  int error = elf_outline_make(elf_read_fd, &fd, &outline);
   close(fd);
   if (error != 0) return 0;
   memcpy(id, outline.build_id, outline.build_id_len);
@@ -90,7 +90,7 @@ static size_t id_of_neighbour(const struct source_file *file, uint8_t id[LIMIT_M
 
 static bool is_split(int fd) {
   struct elf_section_place place;
-  return elf_outline_find_section(elf_outline_read_fd, &fd, ".debug_info.dwo", &place) == 0;
+  return elf_outline_find_section(elf_read_fd, &fd, ".debug_info.dwo", &place) == 0;
 }
 
 /* Whose it is: what the user says, else who lies beside it. */
@@ -113,7 +113,7 @@ static int look_at_elf(const struct source_file *file, struct span given_id,
                        struct found_file *found) {
   struct elf_outline outline;
   int fd = file->fd;
-  int error = elf_outline_make(elf_outline_read_fd, &fd, &outline);
+  int error = elf_outline_make(elf_read_fd, &fd, &outline);
   if (error != 0) return error;
   if (outline.build_id_len == 0 && !outline.has_code && is_split(fd))
     return look_at_split(file, given_id, found);

@@ -39,7 +39,7 @@ static bool open_file(const struct debug_file *file, struct opened *ret) {
   if (file->quality == DEBUG_MAP) return false;
   opened.fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (opened.fd < 0) return false; /* given up since the list was made */
-  if (elf_outline_make(elf_outline_read_fd, &opened.fd, &opened.outline) == 0) {
+  if (elf_outline_make(elf_read_fd, &opened.fd, &opened.outline) == 0) {
     *ret = opened;
     return true;
   }
@@ -78,7 +78,7 @@ static bool open_section(const struct debug_file *files, int count,
                          struct opened *ret, struct elf_section_place *ret_place) {
   struct opened opened;
   if (!open_best(files, count, worth, &opened)) return false;
-  int error = elf_outline_find_section(elf_outline_read_fd, &opened.fd, name, ret_place);
+  int error = elf_outline_find_section(elf_read_fd, &opened.fd, name, ret_place);
   bool is_within = error == 0 && ret_place->offset <= opened.bytes &&
                    ret_place->bytes <= opened.bytes - ret_place->offset;
   if (!is_within) close(opened.fd);

@@ -11,7 +11,7 @@ static bool has_code(const char *path) {
   struct elf_outline outline = {.has_code = false};
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return false;
-  int error = elf_outline_make(elf_outline_read_fd, &fd, &outline);
+  int error = elf_outline_make(elf_read_fd, &fd, &outline);
   close(fd);
   return error == 0 && outline.has_code;
 }

@@ -5,10 +5,8 @@
 #ifndef SYMBOL_ELF_OUTLINE_H
 #define SYMBOL_ELF_OUTLINE_H
 
-#include "common/span.h"
+#include "common/elf_file.h"
 #include "proto/limits.h"
-
-enum { ELF_OUTLINE_SECTIONS_MAX = 1 << 17 }; /* kernel modules have some thousand at most */
 
 struct elf_outline {
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
@@ -24,19 +22,13 @@ struct elf_section_place {
   uint64_t offset, bytes; /* within the file; as stored, be it compressed */
 };
 
-/* Reads at most LEN bytes at OFFSET into BYTES.  Returns how many there were. */
-typedef size_t elf_outline_read(void *context, uint64_t offset, void *bytes, size_t len);
-
 /* Reads through READ.  Returns 0; -EBADMSG when it is no ELF file or its headers are torn,
-   -EOVERFLOW when it has more sections than ELF_OUTLINE_SECTIONS_MAX.  Pure but for READ. */
-int elf_outline_make(elf_outline_read *read, void *context, struct elf_outline *ret);
+   -EOVERFLOW when it has more sections than ELF_SECTIONS_READ_MAX.  Pure but for READ. */
+int elf_outline_make(elf_read *read, void *context, struct elf_outline *ret);
 
 /* Finds the first section called NAME that has bytes.  Returns 0, -ENOENT, or as above; whether
    all of the bytes are within the file is for the caller to check. */
-int elf_outline_find_section(elf_outline_read *read, void *context, const char *name,
+int elf_outline_find_section(elf_read *read, void *context, const char *name,
                              struct elf_section_place *ret);
-
-/* An elf_outline_read of an open file; CONTEXT is an int *. */
-size_t elf_outline_read_fd(void *context, uint64_t offset, void *bytes, size_t len);
 
 #endif

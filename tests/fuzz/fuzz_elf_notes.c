@@ -7,17 +7,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static bool read_bytes(void *context, uint64_t offset, void *bytes, size_t len) {
-  const struct span *file = context;
-  if (offset > file->len || len > file->len - offset) return false;
-  memcpy(bytes, file->data + offset, len);
-  return true;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   struct span file = span_of(data, len);
   struct elf_notes notes;
-  if (elf_notes_read(read_bytes, &file, &notes) != 0) return 0;
+  if (elf_notes_read(elf_read_span, &file, &notes) != 0) return 0;
   if (notes.build_id_bytes > sizeof notes.build_id) abort();
   if (notes.segment_count > ELF_SEGMENTS_MAX) abort();
   for (uint32_t i = 0; i < notes.segment_count; i++) {

@@ -7,21 +7,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static size_t read_span(void *context, uint64_t offset, void *bytes, size_t len) {
-  const struct span *file = context;
-  if (offset >= file->len) return 0;
-  size_t some = len < file->len - offset ? len : (size_t)(file->len - offset);
-  memcpy(bytes, file->data + offset, some);
-  return some;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   struct span file = {data, len};
   struct elf_outline outline;
   struct elf_section_place place;
-  if (elf_outline_make(read_span, &file, &outline) == 0 &&
+  if (elf_outline_make(elf_read_span, &file, &outline) == 0 &&
       outline.build_id_len > sizeof outline.build_id)
     abort();
-  if (elf_outline_find_section(read_span, &file, ".text", &place) == 0 && place.bytes == 0) abort();
+  if (elf_outline_find_section(elf_read_span, &file, ".text", &place) == 0 && place.bytes == 0)
+    abort();
   return 0;
 }

@@ -7,17 +7,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static bool read_span(void *context, uint64_t offset, void *bytes, size_t len) {
-  const struct span *file = context;
-  if (offset > file->len || len > file->len - offset) return false;
-  memcpy(bytes, file->data + offset, len);
-  return true;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   struct span file = {data, len};
   struct elf_sections sections;
-  if (elf_sections_read(read_span, &file, &sections) < 0) return 0;
+  if (elf_sections_read(elf_read_span, &file, &sections) < 0) return 0;
   if (sections.build_id_bytes > sizeof sections.build_id) abort();
   if (memchr(sections.debuglink, '\0', sizeof sections.debuglink) == NULL) abort();
   return 0;

@@ -19,11 +19,10 @@ struct image {
   size_t len;
 };
 
-static bool read_image(void *context, uint64_t offset, void *bytes, size_t len) {
+static size_t read_image(void *context, uint64_t offset, void *bytes, size_t len) {
   const struct image *image = context;
-  if (offset > image->len || len > image->len - offset) return false;
-  memcpy(bytes, (const uint8_t *)image + offset, len);
-  return true;
+  struct span file = span_of(image, image->len);
+  return elf_read_span(&file, offset, bytes, len);
 }
 
 static size_t put_note(uint8_t *to, const char *name, uint32_t type, const char *text) {

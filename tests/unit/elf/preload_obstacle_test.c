@@ -44,15 +44,10 @@ static struct image image_of(uint16_t type, uint32_t segment, uint64_t flags) {
   return image;
 }
 
-static bool read_image(void *context, uint64_t offset, void *bytes, size_t len) {
-  if (offset > sizeof(struct image) || len > sizeof(struct image) - offset) return false;
-  memcpy(bytes, (const uint8_t *)context + offset, len);
-  return true;
-}
-
 static struct elf_notes notes_of(struct image image) {
+  struct span file = span_of(&image, sizeof image);
   struct elf_notes notes;
-  assert_int_equal(elf_notes_read(read_image, &image, &notes), 0);
+  assert_int_equal(elf_notes_read(elf_read_span, &file, &notes), 0);
   return notes;
 }
 

@@ -6,17 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static size_t read_span(void *context, uint64_t offset, void *bytes, size_t len) {
-  const struct span *file = context;
-  if (offset >= file->len) return 0;
-  size_t some = len < file->len - offset ? len : (size_t)(file->len - offset);
-  memcpy(bytes, file->data + offset, some);
-  return some;
-}
-
 static int outline(const char *name, struct elf_outline *ret) {
   struct span file = fixture_read(name);
-  int error = elf_outline_make(read_span, &file, ret);
+  int error = elf_outline_make(elf_read_span, &file, ret);
   fixture_free(file);
   return error;
 }
@@ -53,7 +45,7 @@ static void a_file_without_section_headers_is_known_by_its_segments(void **state
   uint8_t *bytes = (uint8_t *)(uintptr_t)file.data;
   memset(bytes + 40, 0, 8); /* e_shoff */
   memset(bytes + 58, 0, 6); /* e_shentsize, e_shnum, e_shstrndx */
-  assert_int_equal(elf_outline_make(read_span, &file, &bare), 0);
+  assert_int_equal(elf_outline_make(elf_read_span, &file, &bare), 0);
   fixture_free(file);
   assert_true(bare.has_code);
   assert_false(bare.has_symtab);
@@ -90,14 +82,14 @@ static void a_section_is_found_where_its_bytes_are(void **state) {
   fixture_run("objcopy --add-section .words=words lib.so with.so && "
               "objcopy --only-keep-debug with.so with.debug");
   struct span file = fixture_read("with.so");
-  assert_int_equal(elf_outline_find_section(read_span, &file, ".words", &place), 0);
+  assert_int_equal(elf_outline_find_section(elf_read_span, &file, ".words", &place), 0);
   assert_int_equal(place.bytes, 10);
   assert_memory_equal(file.data + place.offset, "some words", 10);
-  assert_int_equal(elf_outline_find_section(read_span, &file, ".word", &place), -ENOENT);
-  assert_int_equal(elf_outline_find_section(read_span, &file, "", &place), -ENOENT);
+  assert_int_equal(elf_outline_find_section(elf_read_span, &file, ".word", &place), -ENOENT);
+  assert_int_equal(elf_outline_find_section(elf_read_span, &file, "", &place), -ENOENT);
   fixture_free(file);
   file = fixture_read("with.debug"); /* has a header of .text, and no bytes */
-  assert_int_equal(elf_outline_find_section(read_span, &file, ".text", &place), -ENOENT);
+  assert_int_equal(elf_outline_find_section(elf_read_span, &file, ".text", &place), -ENOENT);
   fixture_free(file);
 }
 
@@ -108,27 +100,27 @@ static void what_is_no_elf_file_or_torn_is_refused(void **state) {
   struct span file = fixture_read("lib.so");
   static const char script[] = "#!/bin/sh\necho this is longer than any head of an ELF file is\n";
   struct span text = span_of_string(script);
-  assert_int_equal(elf_outline_make(read_span, &text, &made), -EBADMSG);
+  assert_int_equal(elf_outline_make(elf_read_span, &text, &made), -EBADMSG);
   for (size_t len = 0; len < 64; len++) {
     struct span torn = span_of(file.data, len);
-    assert_int_equal(elf_outline_make(read_span, &torn, &made), -EBADMSG);
+    assert_int_equal(elf_outline_make(elf_read_span, &torn, &made), -EBADMSG);
   }
   struct span headless = span_of(file.data, file.len - 1); /* section headers stand at the end */
-  assert_int_equal(elf_outline_make(read_span, &headless, &made), -EBADMSG);
+  assert_int_equal(elf_outline_make(elf_read_span, &headless, &made), -EBADMSG);
   fixture_free(file);
 }
 
 static void a_count_beyond_the_limit_is_refused(void **state) {
   (void)state;
   struct elf_outline made;
-  uint64_t sections_at, count = ELF_OUTLINE_SECTIONS_MAX + 1;
+  uint64_t sections_at, count = ELF_SECTIONS_READ_MAX + 1;
   fixture_make_library("");
   struct span file = fixture_read("lib.so");
   uint8_t *bytes = (uint8_t *)(uintptr_t)file.data;
   memcpy(&sections_at, bytes + 40, sizeof sections_at);
   memset(bytes + 60, 0, 2);                               /* e_shnum: see the first header */
   memcpy(bytes + sections_at + 32, &count, sizeof count); /* its sh_size */
-  assert_int_equal(elf_outline_make(read_span, &file, &made), -EOVERFLOW);
+  assert_int_equal(elf_outline_make(elf_read_span, &file, &made), -EOVERFLOW);
   fixture_free(file);
 }
 

@@ -24,8 +24,9 @@ static bool is_thumb_behind(uint32_t bytes) {
        .sh_size = PUSHES_BYTES}};
   memcpy(file, sections, sizeof sections);
   for (unsigned i = 1; i < PUSHES_BYTES; i += 2) file[100 + LIMIT_BYTES + i] = 0xb5;
-  struct elf_image image = {
-      .file = span_of(file, FILE_BYTES), .machine = EM_ARM, .section_count = 2};
+  struct elf_image image = {.file = span_of(file, FILE_BYTES),
+                            .head = {.read = elf_read_span, .section_count = 2},
+                            .machine = EM_ARM};
   bool ret = function_starts_is_thumb(&image, &none);
   free(file);
   return ret;

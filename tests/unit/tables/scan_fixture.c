@@ -95,7 +95,7 @@ static int by_address(const void *a, const void *b) {
 
 /* The rule that holds at most of the COUNT places from FIRST on. */
 static const struct unwind_rule *most_frequent(const struct scan_place *first, size_t count) {
-  const struct unwind_rule *rules[RULES_A_FUNCTION];
+  const struct unwind_rule *rules[RULES_A_FUNCTION] = {NULL};
   size_t seen[RULES_A_FUNCTION] = {0}, known = 0, best = 0;
   for (size_t i = 0; i < count; i++) {
     size_t at = 0;

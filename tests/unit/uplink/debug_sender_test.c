@@ -37,11 +37,9 @@ struct bench {
 
 static const char module_path[] = "/usr/bin/prog";
 
-static bool read_memory(void *context, uint64_t offset, void *bytes, size_t len) {
-  const struct buf *buf = context;
-  if (offset > buf->len || len > buf->len - offset) return false;
-  memcpy(bytes, buf->data + offset, len);
-  return true;
+static size_t read_memory(void *context, uint64_t offset, void *bytes, size_t len) {
+  struct span file = buf_span(context);
+  return elf_read_span(&file, offset, bytes, len);
 }
 
 static void read_file(const char *path, struct buf *ret) {

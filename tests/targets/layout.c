@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program whose callers are known, whatever a linker makes of it: main calls outer, which calls
+   upper for three quarters of the time and lower for one.  A script links it in one piece, or all
+   but main as a library (-DIN_LIBRARY) and main with it (-DIN_PROGRAM).
+
+     layout [SECONDS]     prints the part of upper in the time of both, by the thread's clock
+
+   upper is in a section of its own, for a linker that is told to put it far away.  The padding
+   moves code: its offset in the file and its address differ by more than a page. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+double outer(double seconds);
+
+#ifndef IN_PROGRAM
+enum { BURST_MIN = 5000, BURST_SPREAD = 60000, PADDING = 70001, ZEROS = 3000001 };
+
+__attribute__((aligned(64))) const char layout_padding[PADDING] = {1};
+char layout_zeros[ZEROS];
+
+static volatile uint64_t sink;
+
+static double thread_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+#define BURN(random)                                                              \
+  do {                                                                            \
+    uint64_t x = (random) | 1;                                                    \
+    for (uint64_t left = BURST_MIN + (random) % BURST_SPREAD; left > 0; left--) { \
+      x ^= x >> 12;                                                               \
+      x ^= x << 25;                                                               \
+      x ^= x >> 27;                                                               \
+    }                                                                             \
+    sink += x;                                                                    \
+  } while (0)
+
+__attribute__((noipa, aligned(64))) void lower(uint64_t random) {
+  BURN(random);
+}
+
+__attribute__((noipa, aligned(64), section(".far_part"))) void upper(uint64_t random) {
+  BURN(random);
+}
+
+/* Its last call is no jump, so it is on the stack. */
+__attribute__((noipa)) double outer(double seconds) {
+  uint64_t random = 1;
+  double in_upper = 0, in_lower = 0, before = thread_seconds(), end = before + seconds;
+  while (before < end) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    int is_upper = in_upper <= 3 * in_lower;
+    if (is_upper)
+      upper(random >> 33);
+    else
+      lower(random >> 33);
+    double now = thread_seconds();
+    *(is_upper ? &in_upper : &in_lower) += now - before;
+    before = now;
+  }
+  return in_upper / (in_upper + in_lower) + layout_padding[1] + layout_zeros[1];
+}
+#endif
+
+#ifndef IN_LIBRARY
+int main(int argc, char **argv) {
+  double part = outer(argc > 1 ? strtod(argv[1], NULL) : 1);
+  printf("%.4f\n", part);
+  return 0;
+}
+#endif
