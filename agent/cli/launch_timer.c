@@ -175,7 +175,7 @@ int launch_timer_prepare(const struct run_settings *settings, const char *socket
            settings->asked_mhz % 1000);
   add(environment, "LD_PRELOAD", ret->preload);
   add(environment, "FLEETPROF_SOCKET", socket);
-  add(environment, "FLEETPROF_HZ", ret->hz);
+  if (!settings->is_auto_rate) add(environment, "FLEETPROF_HZ", ret->hz);
   add(environment, "FLEETPROF_SAMPLER", run_settings_agent(settings));
   add_collect(ret, &settings->collect);
   add(environment, "FLEETPROF_UNWIND", unwind_choice_name(settings->unwind));

@@ -17,7 +17,7 @@ void request_fill(struct intake_request *request, enum intake_kind kind,
   const struct run_settings *settings = choice->settings;
   intake_client_request(request, kind);
   request->pid = (int32_t)choice->pid;
-  request->asked_mhz = settings->asked_mhz;
+  request->asked_mhz = settings->is_auto_rate ? 0 : settings->asked_mhz;
   request->collect = settings->collect.collect;
   request->unwind = settings->unwind;
   request->bin_bytes = settings->collect.bin_bytes;

@@ -21,14 +21,19 @@
 
 #define OFFSET(field) offsetof(struct run_options, field)
 
+enum { PLAIN_RATE_MHZ = 99 * 1000 };
+
 static const struct option rows[] = {
     {"service", 0, "NAME", NULL, "What is profiled",
      "name of the service; the name that the program is started by unless given", OPTION_STRING,
      OFFSET(service)},
     {"label", 'l', "K=V", NULL, "What is profiled", "label of the samples; may be given many times",
      OPTION_LIST, OFFSET(labels)},
-    {"hz", 0, "HZ", "99", "How", "samples a second of CPU time, 0.1 to 10000", OPTION_STRING,
-     OFFSET(hz)},
+    {"hz", 0, "HZ", NULL, "How",
+     "samples a second of CPU time, 0.1 to 10000; without it about 1000 at the start, then fewer, "
+     "so that they cost 1 % of that time at most, down to 99 after a minute; histogram, recorder "
+     "and itimer: 99",
+     OPTION_STRING, OFFSET(hz)},
     {"sampler", 0, "auto|perf|timer|itimer|itimer-virtual", "auto", "How",
      "auto, perf or timer; what cannot run falls to the next, and status says why; perf samples "
      "the "
@@ -230,6 +235,17 @@ static const char *word_fault(const struct run_options *options) {
   return NULL;
 }
 
+/* The other ways of collecting are for programs that run on and on, and an interval timer that is
+   faster than the kernel's tick loses signals. */
+static void choose_rate(struct run_settings *settings) {
+  const char *hz = settings->options.hz;
+  settings->is_auto_rate = hz == NULL && settings->collect.collect <= RING_PC_LR &&
+                           settings->sampler < RUN_SAMPLER_ITIMER;
+  settings->asked_mhz = hz != NULL               ? hz_parse(hz)
+                        : settings->is_auto_rate ? INTAKE_RATE_MHZ_AUTO
+                                                 : PLAIN_RATE_MHZ;
+}
+
 /* Each word for itself. */
 static int parse_words(struct run_settings *settings) {
   const struct run_options *options = &settings->options;
@@ -241,7 +257,7 @@ static int parse_words(struct run_settings *settings) {
     return -EINVAL;
   settings->sampler = (enum run_sampler)sampler;
   settings->unwind = (enum unwind_choice)unwind;
-  settings->asked_mhz = hz_parse(options->hz);
+  choose_rate(settings);
   if (settings->asked_mhz != 0) return 0;
   snprintf(settings->error, sizeof settings->error, "--hz: '%.100s' is not " HZ_WANTED,
            options->hz);

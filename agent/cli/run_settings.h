@@ -36,6 +36,7 @@ struct run_settings {
   enum unwind_choice unwind;
   struct collect_choice collect;
   uint32_t asked_mhz;               /* thousandths of a hertz */
+  bool is_auto_rate;                /* no rate was given: the daemon lowers it by the budget */
   char labels[INTAKE_LABELS_BYTES]; /* k=v, one a line */
   char *const *program;             /* argv of the program, NULL-terminated */
   bool is_done;                     /* --help or --version was printed */

@@ -71,7 +71,8 @@ bool budget_is_given(const struct settings *settings) {
 /* What nobody gave holds only what nobody asked for. */
 static bool is_bounded(const struct settings *settings, const struct target *target) {
   if (budget_is_given(settings)) return true;
-  return target->held.wish_period_ns == 0 && target->held.asked_mhz <= settings->hz * 1000;
+  if (target->held.wish_period_ns != 0) return false;
+  return target->held.is_auto_rate || target->held.asked_mhz <= settings->hz * 1000;
 }
 
 static void mark_targets(struct worker *worker) {
@@ -155,6 +156,13 @@ static void apply(struct worker *worker) {
     if (rate_scale(target, target->rate.is_bounded ? budget->factor : 1))
       hold_send_update(worker->keeper->worker_socket, &target->held);
   }
+}
+
+void budget_begin_target(struct worker *worker, struct target *target) {
+  double factor = worker->budget->factor;
+  if (!target->held.is_auto_rate || factor >= 1) return;
+  target->rate.is_bounded = true;
+  if (rate_scale(target, factor)) hold_send_update(worker->keeper->worker_socket, &target->held);
 }
 
 /* What the start itself has taken no rate can lower, and it comes once. */

@@ -33,6 +33,10 @@ struct worker;
 int budget_open(const struct worker *worker, struct budget **ret);
 void budget_close(struct budget *budget);
 
+/* TARGET is new: an automatic rate begins with what the budget leaves of it now, so that programs
+   which end before the next look do not each begin at the full rate. */
+void budget_begin_target(struct worker *worker, struct target *target);
+
 /* With every tick; looks once a second.  Sets the rates of WORKER's targets. */
 void budget_step(struct worker *worker);
 

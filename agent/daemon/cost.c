@@ -50,9 +50,10 @@ static void add_target(const struct cost_meter *meter, struct target *target,
                        struct cost_spent *sum) {
   struct rate *rate = &target->rate;
   double one_ns = (double)cost_sample_ns(meter, target);
-  double samples = (double)(target->records - rate->billed);
+  uint64_t taken = target->records + rate->foreign;
+  double samples = (double)(taken - rate->billed);
   double ns = samples * one_ns, stuck_ns = (double)(rate->thinned - rate->billed_thinned) * one_ns;
-  rate->billed = target->records;
+  rate->billed = taken;
   rate->billed_thinned = rate->thinned;
   sum->samples += samples;
   sum->samples_ns += ns + stuck_ns;

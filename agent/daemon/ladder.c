@@ -285,6 +285,7 @@ static void describe_note(const struct worker_note *note, struct hold_target *re
   memset(ret, 0, sizeof *ret);
   ret->uid = note->uid;
   ret->asked_mhz = note->asked_mhz;
+  ret->is_auto_rate = note->is_auto_rate;
   ret->period_ns = 1000 * NS_PER_SECOND / note->asked_mhz;
   ret->collect = note->collect;
   ret->unwind = note->unwind;

@@ -10,6 +10,7 @@
    Here is what all requests have in common, and NOTE; rings are registrar_ring.c's, perf events
    registrar_perf.c's. */
 #include "registrar.h"
+#include "budget.h"
 #include "ladder.h"
 #include "run_note.h"
 #include "sweep.h"
@@ -69,6 +70,7 @@ bool registrar_has_room(struct worker *worker, uint32_t uid, uint64_t ring_bytes
 static const char *check_wish(const struct worker *worker, const struct intake_request *request,
                               uint32_t *ret_mhz) {
   uint32_t mhz = request->asked_mhz;
+  if (mhz == 0 && request->kind != INTAKE_TARGET) mhz = INTAKE_RATE_MHZ_AUTO;
   if (mhz == 0) mhz = (uint32_t)worker->settings->hz * 1000;
   if (mhz < INTAKE_RATE_MHZ_MIN || mhz > INTAKE_RATE_MHZ_MAX)
     return "the rate must be 0.1 to 10000 Hz";
@@ -101,6 +103,7 @@ const char *registrar_describe(struct worker *worker, const struct intake_packet
   ret->id = worker->targets.next_id++;
   ret->uid = packet->uid;
   ret->asked_mhz = mhz;
+  ret->is_auto_rate = request->asked_mhz == 0 && request->kind == INTAKE_PERF;
   describe_stacks(worker, request, ret);
   ret->period_ns = 1000 * NS_PER_SECOND / mhz;
   memcpy(ret->service, request->service, sizeof ret->service);
@@ -137,6 +140,7 @@ struct target *registrar_take(struct worker *worker, const struct hold_target *w
     return NULL;
   }
   worker->targets_seen++;
+  budget_begin_target(worker, target);
   worker->live_ns = clock_monotonic_ns();
   worker_hurry(worker);
   return target;

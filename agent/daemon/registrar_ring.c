@@ -165,6 +165,14 @@ static const char *choose_rung(struct worker *worker, const struct intake_packet
   return NULL;
 }
 
+/* No rate was named, neither to the program's run. */
+static void take_auto_rate(const struct worker_note *note, struct hold_target *held) {
+  if (note == NULL || !note->is_auto_rate || held->collect > RING_PC_LR) return;
+  held->is_auto_rate = true;
+  held->asked_mhz = note->asked_mhz;
+  held->period_ns = 1000 * NS_PER_SECOND / note->asked_mhz;
+}
+
 static const char *make_target(struct worker *worker, struct intake_packet *packet,
                                struct hold_target *held) {
   const struct worker_note *note = run_note_find(worker, packet->pid);
@@ -175,6 +183,7 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   held->fd_count = 1 + packet->fd_count; /* the ring's, and that of the maps */
   const char *fault = registrar_describe(worker, packet, held);
   if (fault != NULL) return fault;
+  if (packet->request->asked_mhz == 0) take_auto_rate(note, held);
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
   bool is_named = strcmp(packet->request->sampler, "timer") == 0;
   if (is_named && held->why[0] == '\0')

@@ -138,7 +138,8 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
       .collect = request->collect,
       .unwind = request->unwind != UNWIND_CHOICE_AUTO ? request->unwind : worker->settings->unwind,
       .is_told = !is_by_agent(sampler),
-      .asked_mhz = asked_mhz};
+      .asked_mhz = asked_mhz,
+      .is_auto_rate = request->asked_mhz == 0};
   if (is_there) note->start_ticks = stat.start_ticks;
   snprintf(note->sampler, sizeof note->sampler, "%s", sampler);
   memcpy(note->why, request->why, sizeof note->why);

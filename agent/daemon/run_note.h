@@ -29,6 +29,7 @@ struct worker_note {
   uint64_t start_ticks, begun_ns; /* of that pid; CLOCK_MONOTONIC of the note */
   bool is_looked_at, is_told;     /* by ladder.c; the program has ended, its rest is reported */
   bool is_flushed;                /* its end was told, whatever it was sampled by */
+  bool is_auto_rate;              /* asked_mhz is where it starts (targets/rate.h) */
   bool is_refused;                /* its agent got no ring; why says the reason */
   bool is_partial;                /* the same of a program that it started */
   uint64_t explained_ns;          /* by targets that have ended */

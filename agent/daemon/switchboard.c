@@ -20,6 +20,7 @@
 #include "intake/kill_switch.h"
 #include "proto/text.h"
 #include "targets/image.h"
+#include "targets/perf_threads.h"
 #include "targets/rate.h"
 #include "targets/service_name.h"
 #include "targets/switch.h"
@@ -64,6 +65,10 @@ static int go_on(struct worker *worker, struct target *target, enum ring_control
   if (is_perf && control == RING_RUN) {
     drain_run(&worker->drain);
     drain_residual(&worker->drain, target, false);
+  }
+  if (is_perf && control == RING_PAUSE && target->threads.is_wide) {
+    drain_run(&worker->drain);
+    perf_threads_narrow(&worker->targets, target);
   }
   int error = switch_target(target, control);
   if (is_perf && control == RING_RUN) target_begin_achieved(target);

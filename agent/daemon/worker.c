@@ -174,11 +174,21 @@ static long tick_ms(const struct worker *worker, uint64_t now) {
 }
 
 /* The keeper hears of it first: should this worker die, the next one must know. */
+static void begin_parting(struct worker *worker, struct target *target) {
+  if (target->held.is_apart) return;
+  target->held.is_apart = true;
+  hold_send_update(worker->keeper->worker_socket, &target->held);
+}
+
+static void widen(struct worker *worker, struct target *target) {
+  begin_parting(worker, target);
+  int error = perf_threads_open_wide(&worker->targets, target);
+  log_debug("target %u: events on whole CPUs, %llu tasks were too short: %s", target->held.id,
+            (unsigned long long)target->rate.unseen_tasks, error ? strerror(-error) : "opened");
+}
+
 static void part_threads(struct worker *worker, struct target *target) {
-  if (!target->held.is_apart) {
-    target->held.is_apart = true;
-    hold_send_update(worker->keeper->worker_socket, &target->held);
-  }
+  begin_parting(worker, target);
   int error = perf_threads_open(&worker->targets, worker->processes, target);
   log_debug("target %u: events of its threads: %s", target->held.id,
             error ? strerror(-error) : "opened");
@@ -189,8 +199,12 @@ static void switch_all(struct worker *worker, uint64_t now) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL) continue;
+    uint64_t sample_ns = cost_sample_ns(budget_meter(worker->budget), target);
+    if (rate_auto_step(target, sample_ns))
+      hold_send_update(worker->keeper->worker_socket, &target->held);
     switch_step(target);
     worker->is_waking |= switch_is_waking(target);
+    if (perf_threads_is_wide_due(target)) widen(worker, target);
     if (perf_threads_is_due(target, now)) part_threads(worker, target);
     stride_vary(target);
   }

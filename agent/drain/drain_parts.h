@@ -79,6 +79,13 @@ int perf_drain_init(struct drain *drain);
 void perf_wait_begin(struct drain *drain);
 bool perf_wait_for(struct drain *drain, struct span bytes);
 
+struct perf_owner;
+
+/* RECORD came by an event of OWNER's target on a whole CPU, and is of a process that is not known
+   to be of its tree: nothing more may be done with it. */
+bool perf_drain_is_foreign(const struct drain *drain, const struct perf_owner *owner,
+                           const struct perf_record *record);
+
 /* What TARGET's samples hold; NULL: nobody's. */
 struct perf_form perf_drain_form(const struct target *target);
 /* Fills in the program's part of the stack of RECORD, a sample of PROCESS, where it has a copy of

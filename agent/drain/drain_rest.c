@@ -75,6 +75,23 @@ struct billing {
   uint64_t teardown_ns; /* to be spread over them */
 };
 
+static uint64_t debt_key(const struct billing *billing, struct process *process) {
+  struct window_series series;
+  drain_describe(billing->drain, billing->target, process, &series);
+  return exit_debt_key(series.service, billing->target->held.id);
+}
+
+/* A CPU's clock meets one of several short processes, and that sample stands for them all: what is
+   more than its own time was that of others of its name. */
+static void owe(void *context, struct process *process) {
+  const struct billing *billing = context;
+  const struct process_time *time = &process->time;
+  if (process->pid == billing->target->held.pid || time->is_closed) return;
+  if (!process->has_ended || process->is_awaited) return;
+  uint64_t more_ns = minus(time->sampled_ns + time->billed_ns, time->ended_ns);
+  if (more_ns > 0) exit_debts_owe(&billing->drain->debts, debt_key(billing, process), more_ns);
+}
+
 static void report(const struct billing *billing, struct process *process,
                    const struct residual_claim *claim, uint64_t *ret_reported) {
   struct residual_step step;
@@ -97,6 +114,12 @@ static void bill(void *context, struct process *process) {
       .wanted_ns = minus(known, time->sampled_ns + time->billed_ns),
       .is_kernel_known = !process->has_ended && !billing->is_by_events,
       .kernel_ns = minus(time->system_ns, time->sampled_kernel_ns + time->billed_kernel_ns)};
+  if (billing->target->threads.is_wide && claim.wanted_ns > 0) {
+    uint64_t paid_ns =
+        exit_debts_pay(&billing->drain->debts, debt_key(billing, process), claim.wanted_ns);
+    time->billed_ns += paid_ns;
+    claim.wanted_ns -= paid_ns;
+  }
   if (claim.wanted_ns > 0) report(billing, process, &claim, &reported);
   if (process->has_ended && !process->is_awaited) billing->ending_ns += time->ended_ns;
 }
@@ -118,6 +141,7 @@ static void close_account(void *context, struct process *process) {
 static void bill_processes(struct drain *drain, struct target *target, bool is_by_events) {
   struct billing billing = {.drain = drain, .target = target, .is_by_events = is_by_events};
   const struct residual *residual = &target->residual;
+  if (target->threads.is_wide) processes_each(drain->processes, target->held.id, owe, &billing);
   processes_each(drain->processes, target->held.id, bill, &billing);
   uint64_t uncounted = minus(residual->total_ns, residual->counted_ns);
   billing.teardown_ns = minus(uncounted, residual->spread_ns);
@@ -157,8 +181,8 @@ static bool look_at_kernel(struct target *target, uint64_t system_ns, uint64_t h
   struct kernel_look look = {.counted_ns = minus(residual->counted_ns, residual->elsewhere_ns),
                              .sampled_ns = residual->sampled_ns,
                              .held_ns = held_ns,
-                             .is_blind =
-                                 target->held.control != RING_RUN || target->bad_since_ns != 0};
+                             .is_blind = target->held.control != RING_RUN ||
+                                         target->bad_since_ns != 0 || target->threads.is_wide};
   proc_board_read(&look.board);
   uint64_t kernel_ns = residual->base_kernel_ns + residual->left_kernel_ns +
                        kernel_part_look(&residual->kernel, &look);

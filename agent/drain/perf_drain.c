@@ -170,8 +170,19 @@ enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
   return drain_walk_end(path.end);
 }
 
+/* The clock of a CPU meets a program by chance, so its samples may come to more than the program
+   has spent.  What is left of that is exact. */
+static bool is_too_much(struct target *target, uint64_t weight_ns) {
+  if (!target->threads.is_wide || residual_due_ns(&target->residual) >= weight_ns) return false;
+  target_read_total(target);
+  if (residual_due_ns(&target->residual) >= weight_ns) return false;
+  target->rate.thinned++;
+  return true;
+}
+
 static void take_sample(struct drain *drain, struct target *target, struct perf_record *record,
                         struct counters *tally) {
+  if (is_too_much(target, record->sample.period_ns)) return;
   struct process *process = processes_get(drain->processes, record->pid, target->held.id, -1);
   if (process == NULL) {
     tally->produced++;
@@ -219,6 +230,7 @@ static bool weigh(struct target *target, uint32_t event, struct perf_record *rec
 }
 
 static void add_ownerless(struct drain *drain, struct counters *tally) {
+  if (drain->targets->has_been_wide) return; /* of other programs, since the event was closed */
   if (!perf_owner_may_have_died(drain)) {
     drain_add_bad(drain, tally);
     return;
@@ -268,6 +280,17 @@ static void take_lost(struct drain *drain, const struct perf_piece *piece, uint6
   tally->dropped[LOSS_RING_FULL] += lost;
 }
 
+bool perf_drain_is_foreign(const struct drain *drain, const struct perf_owner *owner,
+                           const struct perf_record *record) {
+  const struct target *target = owner->target;
+  if (!target->threads.is_wide || owner->event >= target->threads.count) return false;
+  if (record->kind == PERF_RECORD_KIND_THROTTLE) return false;
+  bool is_fork = record->kind == PERF_RECORD_KIND_FORK;
+  int32_t pid = is_fork ? record->task.parent_pid : record->pid;
+  const struct process *process = processes_find(drain->processes, pid);
+  return process == NULL || process->target != target->held.id;
+}
+
 static void take_record(struct drain *drain, struct perf_piece *piece, struct span bytes) {
   struct counters *tally = &piece->tally;
   struct perf_record record;
@@ -287,6 +310,10 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
   struct target *target = owner.target;
   if (target == NULL) {
     if (is_sample) add_ownerless(drain, tally);
+    return;
+  }
+  if (perf_drain_is_foreign(drain, &owner, &record)) {
+    target->rate.foreign += is_sample;
     return;
   }
   if (is_sample && !weigh(target, owner.event, &record, piece->tail + piece->at)) return;

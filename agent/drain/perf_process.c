@@ -18,6 +18,7 @@
 #include "perf/perf_record.h"
 #include "proc/mappings.h"
 #include "proc/mount_info.h"
+#include "targets/perf_threads.h"
 
 #include <string.h>
 
@@ -112,8 +113,8 @@ void perf_process_mark_ends(struct drain *drain) {
   }
 }
 
-static void take_end(struct drain *drain, const struct target *target,
-                     const struct perf_exit *end) {
+static void take_end(struct drain *drain, struct target *target, const struct perf_exit *end) {
+  perf_threads_note_end(target, end->cpu_ns);
   struct process *process = processes_find(drain->processes, end->pid);
   if (process == NULL || process->target != target->held.id) return; /* the tree answers for it */
   process->time.ended_ns += end->cpu_ns;

@@ -5,8 +5,8 @@
    made that a stack would use, its record and all that came after it on any CPU stay where they
    are.
 
-   Not for long.  A ring of 256 KiB holds 16 copies of a stack, so of a CPU that is always busy at
-   99 Hz the last 160 ms: it is waited until one is filled to WAIT_FILL_PERCENT_MAX, 120 ms there,
+   Not for long.  A ring of 512 KiB holds 32 copies of a stack, so of a CPU that is always busy at
+   99 Hz the last 320 ms: it is waited until one is filled to WAIT_FILL_PERCENT_MAX, 240 ms there,
    which is enough for libc (3 ms), not for all of node (205 ms).  Where CPUs are idle for the most
    part it is WAIT_NS_MAX in all, until the last table that is waited for is there.  After that the
    stacks are walked with what there is, and the first of a program may end in [no table].
@@ -35,10 +35,12 @@ static struct process *find_process(struct drain *drain, const struct target *ta
   return process != NULL && process->target == target->held.id ? process : NULL;
 }
 
-static bool would_be_short(struct drain *drain, const struct target *target, struct span bytes) {
+static bool would_be_short(struct drain *drain, const struct perf_owner *owner, struct span bytes) {
   struct perf_record record;
+  const struct target *target = owner->target;
   struct perf_form form = perf_drain_form(target);
   if (perf_record_decode(bytes, &form, &record) < 0) return false;
+  if (perf_drain_is_foreign(drain, owner, &record)) return false;
   if (record.sample.copy.word == PERF_WORD_NONE) return false;
   struct process *process = find_process(drain, target, &record);
   return process != NULL && walker_should_wait(&drain->walker, process, &record.sample.copy);
@@ -52,7 +54,7 @@ bool perf_wait_for(struct drain *drain, struct span bytes) {
   if (perf_content_callers(owner.target->held.content) != PERF_CONTENT_COPY) return false;
   uint64_t now = clock_monotonic_ns();
   if (wait->since_ns != 0 && now - wait->since_ns >= WAIT_NS_MAX) return false;
-  if (!would_be_short(drain, owner.target, bytes)) return false;
+  if (!would_be_short(drain, &owner, bytes)) return false;
   if (wait->since_ns == 0) wait->since_ns = now;
   wait->is_on = true;
   return true;

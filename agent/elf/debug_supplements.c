@@ -34,12 +34,6 @@ struct search {
   char folders[2][2 * LIMIT_PATH_BYTES]; /* the program's, and that of its open file; or "" */
 };
 
-static bool read_at(void *context, uint64_t offset, void *bytes, size_t len) {
-  const int *fd = context;
-  if (offset > (uint64_t)INT64_MAX - len) return false;
-  return pread(*fd, bytes, len, (off_t)offset) == (ssize_t)len;
-}
-
 /* Cuts PATH behind its folder. */
 static void cut_name(char *path) {
   char *slash = strrchr(path, '/');
@@ -81,7 +75,7 @@ static bool take(struct search *search, const char *path, struct span id) {
   uint64_t bytes = (uint64_t)status.st_size;
   bool fits = bytes <= DEBUG_SUPPLEMENTS_BYTES_MAX - found->bytes;
   bool is_good =
-      fits && may_be_shown(search, &status) && elf_sections_read(read_at, &fd, &sections) == 0;
+      fits && may_be_shown(search, &status) && elf_sections_read(elf_read_fd, &fd, &sections) == 0;
   if (is_good && id.len > 0)
     is_good = sections.has_dwarf &&
               span_is_equal(span_of(sections.build_id, sections.build_id_bytes), id);
@@ -157,7 +151,7 @@ static bool find_in_folders(struct search *search, struct span id) {
 static void find_alternate(struct search *search) {
   struct elf_sections sections;
   int fd = search->program->fd;
-  if (elf_sections_read(read_at, &fd, &sections) != 0 || sections.alternate_id_bytes == 0) return;
+  if (elf_sections_read(elf_read_fd, &fd, &sections) != 0 || sections.alternate_id_bytes == 0) return;
   struct span id = span_of(sections.alternate_id, sections.alternate_id_bytes);
   const char *name = sections.alternate;
   if (find_in_folders(search, id)) return;

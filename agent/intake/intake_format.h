@@ -41,6 +41,7 @@ enum {
   INTAKE_SAMPLERS_BYTES = 48,
   INTAKE_RATE_MHZ_MIN = 100,
   INTAKE_RATE_MHZ_MAX = 10000 * 1000,
+  INTAKE_RATE_MHZ_AUTO = 1000 * 1000, /* a `run` without --hz starts at it (targets/rate.h) */
 };
 
 #define INTAKE_SOCKET_NAME "fleetprofd.sock"
@@ -75,9 +76,12 @@ struct intake_request {
   uint32_t magic;
   uint16_t version;
   uint16_t kind;
-  int32_t pid;        /* PERF, NOTE, FLUSH: the program that run started */
-  uint32_t asked_mhz; /* thousandths of a hertz; 0: the daemon's default */
-  uint64_t user_ns;   /* FLUSH: CPU time of the ended tree, as the kernel told its parent */
+  int32_t pid; /* PERF, NOTE, FLUSH: the program that run started */
+  /* Thousandths of a hertz.  0 of TARGET: as the note of its run says, else the daemon's default;
+     of PERF and NOTE: the daemon sets it by the budget, and the events that come along have
+     INTAKE_RATE_MHZ_AUTO. */
+  uint32_t asked_mhz;
+  uint64_t user_ns; /* FLUSH: CPU time of the ended tree, as the kernel told its parent */
   uint64_t system_ns;
   uint64_t deadline_ms;               /* FLUSH: how long the caller will wait */
   uint32_t collect;                   /* TARGET, PERF, NOTE: enum ring_collect */

@@ -63,6 +63,13 @@ void perf_attr_fill_board(struct perf_event_attr *ret, uint64_t period_ns) {
   follow_processes(ret);
 }
 
+void perf_attr_widen(struct perf_event_attr *attr) {
+  attr->config = PERF_COUNT_SW_CPU_CLOCK;
+  attr->inherit = 0;
+  attr->enable_on_exec = 0;
+  attr->exclude_idle = 1;
+}
+
 void perf_attr_vary(struct perf_event_attr *attr) {
   enum { PART = 50 };
   uint64_t random, most_ns = attr->sample_period / PART;

@@ -38,10 +38,10 @@ static inline enum perf_content perf_content_callers(uint32_t content) {
 enum {
   PERF_ATTR_STACK_DEPTH = 127, /* the kernel's own default, LIMIT_STACK_DEPTH less the PC */
   /* Of a stack that is copied.  The kernel takes that much of its ring for each sample, however
-     little there is to copy; at the rate below half of a ring (PERF_RING_PAGES) lasts 64 ms. */
+     little there is to copy.  At the rate below half of a ring of PERF_RING_PAGES lasts 32 ms. */
   PERF_ATTR_COPY_BYTES_MAX = 16384,
   PERF_ATTR_COPY_BYTES_MIN = 256,
-  PERF_ATTR_COPY_BYTES_A_SECOND = 2 << 20,
+  PERF_ATTR_COPY_BYTES_A_SECOND = 8 << 20,
 };
 
 /* Fills RET with the event of a target: user-mode CPU time of a process tree from its next exec,
@@ -54,6 +54,9 @@ void perf_attr_vary(struct perf_event_attr *attr);
 /* Fills RET with the event of a whole board, to be opened for all processes (-1) on each CPU: user
    and kernel time of whatever runs there but the idle task, one sample each PERIOD_NS. */
 void perf_attr_fill_board(struct perf_event_attr *ret, uint64_t period_ns);
+
+/* Makes ATTR, the event of a target, one of all processes (-1) on a CPU. */
+void perf_attr_widen(struct perf_event_attr *attr);
 
 /* Makes ATTR's samples hold CONTENT; its period decides how much of a stack is copied.  With
    PERF_CONTENT_KERNEL ATTR samples the kernel too. */

@@ -33,6 +33,7 @@ struct hold_target {
   uint64_t set_period_ns;  /* as set since (rate.h), or 0 */
   uint64_t wish_period_ns; /* as asked since by ctl, or 0 */
   uint32_t asked_mhz;
+  bool is_auto_rate;     /* of a run without a rate: targets/rate.h */
   uint32_t collect;      /* enum ring_collect */
   uint32_t unwind;       /* enum unwind_choice */
   uint32_t content;      /* of perf samples: enum perf_content */

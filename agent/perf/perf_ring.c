@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static size_t map_bytes(unsigned pages) {
@@ -56,6 +57,16 @@ static int map_all(struct perf_rings *rings) {
   return 0;
 }
 
+/* Root's rings are not limited.  A user's own take perf_event_mlock_kb (516 KiB a CPU) first, which
+   other programs of that user need as well, then RLIMIT_MEMLOCK. */
+static unsigned pages_wanted(unsigned cpus) {
+  struct rlimit limit;
+  if (geteuid() == 0) return PERF_RING_PAGES;
+  bool is_roomy = getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+                  limit.rlim_cur / map_bytes(PERF_RING_PAGES) >= cpus + 1U;
+  return is_roomy ? PERF_RING_PAGES : PERF_RING_PAGES_USER;
+}
+
 static void give_up(struct perf_rings *rings, const char *what, int error) {
   const char *hint = error == -EACCES || error == -EPERM ? " (see kernel.perf_event_paranoid)" : "";
   perf_rings_close(rings);
@@ -82,7 +93,8 @@ void perf_rings_open(struct perf_rings *rings) {
     rings->count = i + 1;
   }
   error = -EPERM;
-  for (unsigned pages = PERF_RING_PAGES; error && pages >= PERF_RING_PAGES_MIN; pages /= 2) {
+  for (unsigned pages = pages_wanted(rings->count); error && pages >= PERF_RING_PAGES_MIN;
+       pages /= 2) {
     rings->pages = pages;
     error = map_all(rings);
   }

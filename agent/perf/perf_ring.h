@@ -7,8 +7,9 @@
 #include "common/span.h"
 
 enum {
-  PERF_CPUS_MAX = 250, /* as many descriptors as one packet can carry */
-  PERF_RING_PAGES = 64,
+  PERF_CPUS_MAX = 250,       /* as many descriptors as one packet can carry */
+  PERF_RING_PAGES = 128,     /* where locked memory is free or RLIMIT_MEMLOCK has room */
+  PERF_RING_PAGES_USER = 64, /* elsewhere: half of what perf_event_mlock_kb gives a user */
   PERF_RING_PAGES_MIN = 8,
 };
 

@@ -2,7 +2,8 @@
 /* The kernel says nowhere what its samples cost, so the same short loop is timed with and without
    an event that samples it at 20 kHz, and the difference shared by the samples that came.  The
    clock is the wall's: time that interrupts take is billed to nobody on some kernels.  Interrupts
-   and other programs only ever make a try longer, so the shortest of each kind is the true one.
+   and other programs only ever make a try longer, so the shortest of each kind is the true one, of
+   those tries in which this thread kept its CPU.
 
    A signal is timed as a round trip: sent to ourselves, taken by an empty handler, returned from.
    That holds the cost of sending it by system call, about what the timer's expiry costs. */
@@ -16,11 +17,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
   TRIES = 5,
+  TRIES_MAX = 12, /* where others take the CPU away */
   LOOPS = 500000, /* about a millisecond */
   PERIOD_NS = 50000,
   RING_PAGES = 8,  /* 32 KiB: hundreds of samples */
@@ -55,20 +58,32 @@ static uint64_t count_samples(const struct perf_event_mmap_page *page, const uin
   return head > 0 && first.type == PERF_RECORD_SAMPLE && first.size > 0 ? head / first.size : 0;
 }
 
+/* How often another task was given the CPU in place of this thread. */
+static long preemptions(void) {
+  struct rusage usage;
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
 static uint64_t measure_event(int fd) {
   size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = (1 + RING_PAGES) * page_bytes;
   uint64_t plain = UINT64_MAX, sampled = UINT64_MAX;
+  unsigned tries = 0, good = 0;
   void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (map == MAP_FAILED) return GUESS_NS;
-  for (unsigned i = 0; i < TRIES; i++) {
-    plain = least(plain, time_loop());
+  for (; tries < TRIES_MAX && good < TRIES; tries++) {
+    long before = preemptions();
+    uint64_t one_plain = time_loop();
     ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-    sampled = least(sampled, time_loop());
+    uint64_t one_sampled = time_loop();
     ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    if (preemptions() != before) continue;
+    plain = least(plain, one_plain);
+    sampled = least(sampled, one_sampled);
+    good++;
   }
-  uint64_t count = count_samples(map, (const uint8_t *)map + page_bytes) / TRIES;
+  uint64_t count = count_samples(map, (const uint8_t *)map + page_bytes) / tries;
   munmap(map, bytes);
-  return count > 0 && sampled > plain ? (sampled - plain) / count : GUESS_NS;
+  return count > 0 && good > 0 && sampled > plain ? (sampled - plain) / count : GUESS_NS;
 }
 
 static uint64_t measure_perf(void) {

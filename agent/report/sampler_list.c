@@ -65,3 +65,9 @@ const struct sampler_row *sampler_list_only(const struct sampler_list *list) {
   uint32_t chosen[SAMPLER_LIST_MAX], count = choose(list, chosen);
   return count == 1 && !list->rows[chosen[0]].has_rates ? &list->rows[chosen[0]] : NULL;
 }
+
+bool sampler_list_has(const struct sampler_list *list, const char *name) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (strcmp(list->rows[i].name, name) == 0) return true;
+  return false;
+}

@@ -36,4 +36,7 @@ void sampler_list_print(const struct sampler_list *list, struct buf *ret);
 /* The one that print names, if it names one that had one rate; else NULL. */
 const struct sampler_row *sampler_list_only(const struct sampler_list *list);
 
+/* Whether the sampler NAME is in LIST, with samples or without. */
+bool sampler_list_has(const struct sampler_list *list, const char *name);
+
 #endif

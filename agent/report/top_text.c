@@ -278,6 +278,26 @@ static void print_kernel_hint(const struct view_tree *tree, struct buf *ret) {
   if (hint != NULL) buf_printf(ret, "[kernel]: %s\n", hint);
 }
 
+/* What hides time from each sampler, and what shows more of it. */
+static void print_unsampled_hint(const struct view_top_row *rows, uint32_t count,
+                                 const struct profile *profile, const struct view_tree *tree,
+                                 struct buf *ret) {
+  double share = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (strcmp(tree->functions[rows[i].function].name, "[unsampled]") == 0)
+      share = rows[i].self.share;
+  if (share < worth_a_look || tree->total_count == 0) return;
+  if (sampler_list_has(&profile->samplers, "perf"))
+    buf_append_string(ret, "[unsampled]: a thread or process that ends before one period has no "
+                           "sample, and none has one of its last part of a period; a higher --hz "
+                           "helps, and so does root, for whom whole CPUs are sampled\n");
+  if (sampler_list_has(&profile->samplers, "timer"))
+    buf_append_string(ret, "[unsampled]: a thread or process that ends before a tick of the kernel "
+                           "has no sample (a higher --hz does not help), nor has one that blocks "
+                           "SIGURG or cannot load the agent (fleetprof status); --sampler perf "
+                           "helps where the kernel allows it (fleetprof doctor)\n");
+}
+
 int top_text_print(const struct profile *profile, const struct view_tree *tree,
                    const struct top_text *style, struct arena *arena, struct buf *ret) {
   struct view_top_row *rows;
@@ -298,5 +318,6 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
                tree->total_weight > 0 ? 100.0 * (double)rest / (double)tree->total_weight : 0,
                count - shown);
   print_kernel_hint(tree, ret);
+  print_unsampled_hint(rows, count, profile, tree, ret);
   return ret->failed ? -ENOMEM : 0;
 }

@@ -44,6 +44,17 @@ static struct exit_debt *find_debt(struct exit_debts *debts, uint64_t key) {
   return smallest;
 }
 
+void exit_debts_owe(struct exit_debts *debts, uint64_t key, uint64_t ns) {
+  find_debt(debts, key)->ns += ns;
+}
+
+uint64_t exit_debts_pay(struct exit_debts *debts, uint64_t key, uint64_t ns) {
+  struct exit_debt *debt = find_debt(debts, key);
+  uint64_t paid = least(ns, debt->ns);
+  debt->ns -= paid;
+  return paid;
+}
+
 uint64_t exit_bill_next(struct exit_bill *bill, struct exit_debts *debts,
                         const struct exit_claim *claim) {
   if (bill->begun_ns == 0 || bill->said_ns + bill->execed_ns == 0) return 0;

@@ -29,6 +29,11 @@ struct exit_debts {
 /* The key of SERVICE in the run of that serial. */
 uint64_t exit_debt_key(const char *service, uint32_t run);
 
+/* KEY's samples came to NS more than its time. */
+void exit_debts_owe(struct exit_debts *debts, uint64_t key, uint64_t ns);
+/* KEY has NS without samples.  Returns what of that its debt pays. */
+uint64_t exit_debts_pay(struct exit_debts *debts, uint64_t key, uint64_t ns);
+
 struct exit_claim {
   uint64_t now_ns;
   uint32_t cpus;

@@ -19,6 +19,15 @@
    Threads that cannot be given events keep what they have.  Where a good part of the samples is
    theirs the answer is marked (MARK_STALE_RATE): at one period for ever a thread may keep step.
 
+   A task that lives less than one period is never sampled by an event that it inherits, because
+   that begins a whole period with the task (500 children of 4 ms at 99 Hz: no sample).  The clock
+   of a CPU meets such a task like any other.  So where the kernel allows it (root, CAP_PERFMON,
+   perf_event_paranoid 0) and the ends of tasks show that much is missed, events on whole CPUs take
+   over.  They see every program: what is not of the target's tree is dropped as it is drained
+   (drain/perf_drain.c), before anything of it is looked up, and costs this target's rate.  A target
+   of another user than ours stays without: his programs may start others that he may not look into.
+   They say what processes do, too, so they start before the others stop.
+
    Cost: a system call or three an event, hence the limits and the growing distance from one time to
    the next: a program that goes on making threads is not followed for ever. */
 #include "perf_threads.h"
@@ -51,6 +60,7 @@ bool perf_threads_is_due(const struct target *target, uint64_t now_ns) {
   const struct rate *rate = &target->rate;
   if (target->held.kind != HOLD_PERF || target->held.control != RING_RUN) return false;
   if (target->perf == NULL || target->bad_events > 0 || target->ended_ns != 0) return false;
+  if (target->threads.is_wide) return false;
   bool is_wanted =
       rate->astray >= PERF_THREADS_ASTRAY_MIN || rate->inherited >= PERF_THREADS_INHERITED_MIN;
   return is_wanted && now_ns >= rate->apart_at_ns;
@@ -201,6 +211,82 @@ static int open_listed(struct targets *targets, struct processes *processes, str
   if (!error) error = change_over(targets, target, &threads);
   target_threads_close(&threads);
   return error;
+}
+
+void perf_threads_note_end(struct target *target, uint64_t cpu_ns) {
+  uint64_t half_ns = rate_period_ns(target) / 2;
+  target->rate.unseen_tasks++;
+  target->rate.unseen_ns += cpu_ns < 2 * half_ns ? cpu_ns : half_ns;
+}
+
+bool perf_threads_is_wide_due(const struct target *target) {
+  const struct rate *rate = &target->rate;
+  if (target->held.kind != HOLD_PERF || target->held.control != RING_RUN) return false;
+  if (target->threads.is_wide || rate->wide_fault != NULL || target->ended_ns != 0) return false;
+  if (target->perf == NULL || target->bad_events > 0) return false;
+  if (target->exits.ring.map == NULL) return false;
+  if (target->held.uid != geteuid() || target->held.has_paused) return false;
+  return rate->unseen_tasks >= PERF_THREADS_UNSEEN_TASKS &&
+         rate->unseen_ns > (target->weight_ns + rate->unseen_ns) / PERF_THREADS_UNSEEN_PART;
+}
+
+static int open_wide_event(const struct target *target, const struct perf_ring *ring) {
+  struct perf_event_attr attr;
+  perf_attr_fill(&attr, rate_period_ns(target));
+  perf_attr_ask(&attr, (enum perf_content)target->held.content);
+  perf_attr_widen(&attr);
+  perf_attr_vary(&attr);
+  int fd = perf_attr_open(&attr, -1, ring->cpu);
+  int error = fd < 0 ? fd : perf_ring_redirect(ring, fd);
+  if (error >= 0) return fd;
+  if (fd >= 0) close(fd);
+  return error;
+}
+
+static int open_wide(const struct target *target, struct target_threads *ret) {
+  int error = 0;
+  ret->is_wide = true;
+  ret->fds = calloc(target->perf->count, sizeof *ret->fds);
+  ret->ids = calloc(target->perf->count, sizeof *ret->ids);
+  if (ret->fds == NULL || ret->ids == NULL) return -ENOMEM;
+  for (unsigned i = 0; i < target->perf->count && error == 0; i++) {
+    int fd = open_wide_event(target, &target->perf->cpus[i]);
+    if (fd < 0) return fd;
+    ret->fds[ret->count] = fd;
+    if (!perf_event_id(fd, &ret->ids[ret->count++])) error = -EBADF;
+  }
+  return error;
+}
+
+int perf_threads_open_wide(struct targets *targets, struct target *target) {
+  struct target_threads threads = {.count = 0};
+  uint64_t closed_ns = target->threads.closed_ns;
+  int error = open_wide(target, &threads);
+  targets->has_been_wide |= error == 0;
+  for (uint32_t i = 0; !error && i < threads.count; i++)
+    ioctl(threads.fds[i], PERF_EVENT_IOC_ENABLE, 0);
+  if (!error) error = targets_swap_threads(targets, target, &threads);
+  if (error == 0) {
+    const int *fds = threads.count > 0 ? threads.fds : target->fds;
+    uint32_t count = threads.count > 0 ? threads.count : target->held.fd_count;
+    for (uint32_t i = 0; i < count; i++) ioctl(fds[i], PERF_EVENT_IOC_DISABLE, 0);
+    target->threads.closed_ns = closed_ns + count_of(&threads);
+    stride_begin(target);
+    target->residual.kernel.is_blind = true;
+  } else {
+    target->rate.wide_fault = "the kernel refuses events on whole CPUs";
+  }
+  target_threads_close(&threads);
+  return error;
+}
+
+void perf_threads_narrow(struct targets *targets, struct target *target) {
+  struct target_threads threads = {.count = 0};
+  if (!target->threads.is_wide) return;
+  threads.closed_ns = target->threads.closed_ns;
+  if (targets_swap_threads(targets, target, &threads) != 0) return;
+  target_threads_close(&threads);
+  stride_begin(target);
 }
 
 /* NULL when it went well, or may go well the next time. */

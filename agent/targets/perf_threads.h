@@ -14,10 +14,25 @@ enum {
   PERF_THREADS_ASTRAY_MIN = 20,        /* samples at another rate than the asked one */
   PERF_THREADS_INHERITED_MIN = 100,    /* samples at a period that cannot be varied */
   PERF_THREADS_WAIT_SECONDS_MAX = 600, /* doubled from 1 with each time */
+  PERF_THREADS_UNSEEN_TASKS = 20,      /* tasks that ended, */
+  PERF_THREADS_UNSEEN_PART = 20,       /* and the part of the time that they had without a sample */
 };
 
 /* TARGET has enough samples of threads that no change reaches, and it is time. */
 bool perf_threads_is_due(const struct target *target, uint64_t now_ns);
+
+/* A task of TARGET that had spent CPU_NS has ended. */
+void perf_threads_note_end(struct target *target, uint64_t cpu_ns);
+/* So much of TARGET's time is that of tasks which inherited events miss that events on whole CPUs
+   are wanted, and nothing forbids them yet. */
+bool perf_threads_is_wide_due(const struct target *target);
+/* Opens these and puts them into the place of those at work.  held.is_apart must be known to the
+   keeper already.  Returns 0 or -errno: then all is as before, and not tried again. */
+int perf_threads_open_wide(struct targets *targets, struct target *target);
+
+/* TARGET is paused: closes its events on whole CPUs.  Those of its tree are in their place again,
+   and stopped; what the tree starts meanwhile inherits them. */
+void perf_threads_narrow(struct targets *targets, struct target *target);
 
 /* Opens events on all threads of TARGET and puts them into the place of those at work; after a
    drain.  The next time is then not before a while, whatever came of it.  held.is_apart must be

@@ -28,8 +28,19 @@ enum {
   SMALL_PART = 20, /* of a period: no change worth making */
   STALE_PART = 4,  /* of the samples: less cannot move the shares much */
   STALE_MIN = 20,
-  WEIGHT_PARTS = 4, /* of a period: coarser ones make weights of samples that differ by half */
+  WEIGHT_PARTS = 4,      /* of a period: coarser ones make weights of samples that differ by half */
+  AUTO_UNSEEN_PART = 20, /* of the time */
+  AUTO_PART = 8,         /* of a period: each change begins the threads' events anew */
 };
+/* Of an automatic rate.  A short run is worth most with a thousand samples: it gets them where that
+   costs half as much again as any later second may. */
+#define AUTO_SHARE 0.01 /* of the CPU time, for samples */
+#define AUTO_FIRST_SHARE 0.015
+#define AUTO_FIRST_SECONDS 2.0
+#define AUTO_FIRST_SAMPLES 1100.0
+#define AUTO_FAST_SECONDS 0.25             /* at the start rate, whatever that costs: 4 ms, or so */
+#define AUTO_SAMPLES_OF_AGE 5000.0         /* twice the time: 3500 more */
+#define AUTO_DAEMON_NS 4000                /* to drain, walk and book one (docs/performance.md) */
 #define SCALED_NS_MAX UINT64_C(1000000000) /* no budget asks for less than 1 Hz */
 
 static uint64_t larger(uint64_t a, uint64_t b) {
@@ -88,7 +99,8 @@ int rate_set(struct target *target, uint64_t period_ns) {
 
 static uint64_t wish_ns(const struct target *target) {
   const struct hold_target *held = &target->held;
-  return held->wish_period_ns != 0 ? held->wish_period_ns : held->period_ns;
+  if (held->wish_period_ns != 0) return held->wish_period_ns;
+  return target->rate.auto_ns != 0 ? target->rate.auto_ns : held->period_ns;
 }
 
 /* The period at FACTOR of the wish. */
@@ -118,15 +130,72 @@ bool rate_scale(struct target *target, double factor) {
   return true;
 }
 
+static double smaller(double a, double b) {
+  return a < b ? a : b;
+}
+
+/* How many samples there may be when UNTIL seconds of CPU time are spent. */
+static double samples_allowed(double until, double sample_seconds) {
+  double allowed = AUTO_SHARE * until / sample_seconds;
+  if (until > AUTO_FIRST_SECONDS) return allowed;
+  double least = smaller(AUTO_FIRST_SAMPLES, AUTO_FIRST_SHARE * until / sample_seconds);
+  return allowed > least ? allowed : least;
+}
+
+uint64_t rate_auto_period_ns(const struct rate_spent *spent) {
+  const double second = 1e9, start_hz = second / (double)RATE_AUTO_START_NS;
+  double cpu = (double)spent->cpu_ns / second, sample = (double)(spent->sample_ns | 1) / second;
+  if (cpu < AUTO_FAST_SECONDS) return RATE_AUTO_START_NS;
+  double until = cpu < AUTO_FIRST_SECONDS ? AUTO_FIRST_SECONDS : cpu + 1;
+  double left = until - cpu > AUTO_FAST_SECONDS ? until - cpu : AUTO_FAST_SECONDS;
+  double hz = (samples_allowed(until, sample) - (double)spent->samples) / left;
+  bool has_short_tasks = spent->unseen_ns > spent->cpu_ns / AUTO_UNSEEN_PART;
+  hz = smaller(hz, has_short_tasks ? start_hz : AUTO_SAMPLES_OF_AGE / cpu);
+  hz = smaller(hz, start_hz);
+  if (hz * (double)RATE_AUTO_FLOOR_NS <= second) return RATE_AUTO_FLOOR_NS;
+  return (uint64_t)(second / hz);
+}
+
+void rate_auto_restore(struct target *target) {
+  if (!target->held.is_auto_rate) return;
+  target->rate.auto_ns = RATE_AUTO_FLOOR_NS;
+  target->rate.auto_past_ns =
+      (uint64_t)(AUTO_SAMPLES_OF_AGE * (double)RATE_AUTO_FLOOR_NS); /* CPU time that leads there */
+}
+
+bool rate_auto_step(struct target *target, uint64_t sample_ns) {
+  struct rate *rate = &target->rate;
+  const struct hold_target *held = &target->held;
+  if (!held->is_auto_rate || held->wish_period_ns != 0 || held->control != RING_RUN) return false;
+  uint64_t before = rate->auto_ns, now = wish_ns(target), cpu_ns = target->weight_ns;
+  if (held->kind == HOLD_PERF) target_read_total(target);
+  if (residual_own_ns(&target->residual) > cpu_ns) cpu_ns = residual_own_ns(&target->residual);
+  uint64_t wanted = rate_auto_period_ns(&(struct rate_spent){
+      .cpu_ns = cpu_ns + rate->auto_past_ns,
+      .unseen_ns = rate->unseen_ns,
+      .samples = target->records + rate->thinned + rate->foreign,
+      .sample_ns = sample_ns + AUTO_DAEMON_NS,
+  });
+  bool is_small = wanted < now + now / AUTO_PART && wanted + wanted / AUTO_PART > now;
+  bool is_last = wanted == RATE_AUTO_FLOOR_NS && now != wanted;
+  if (is_small && !is_last) return false;
+  rate->auto_ns = wanted;
+  if (rate_set(target, scaled_ns(target, rate->factor > 0 ? rate->factor : 1)) == 0) return true;
+  rate->auto_ns = before;
+  return false;
+}
+
 uint32_t rate_wish_mhz(const struct target *target) {
-  if (target->held.wish_period_ns == 0) return target->held.asked_mhz;
-  return (uint32_t)(UINT64_C(1000000000000) / target->held.wish_period_ns);
+  bool is_as_asked = target->held.wish_period_ns == 0 && target->rate.auto_ns == 0;
+  return is_as_asked ? target->held.asked_mhz
+                     : (uint32_t)(UINT64_C(1000000000000) / wish_ns(target));
 }
 
 const char *rate_reason(const struct target *target) {
   if (rate_period_ns(target) > wish_ns(target) + wish_ns(target) / SMALL_PART) return "budget";
   if (target->rate.throttled > 0) return "throttled";
-  return target->held.wish_period_ns != 0 ? "ctl" : "asked";
+  if (target->held.wish_period_ns != 0) return "ctl";
+  return target->held.is_auto_rate ? "budget" : "asked";
 }
 
 uint64_t rate_random(struct rate *rate) {

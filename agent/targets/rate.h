@@ -23,6 +23,10 @@ struct target;
 #define RATE_PERIOD_NS_MIN UINT64_C(100000)      /* 10 kHz */
 #define RATE_PERIOD_NS_MAX UINT64_C(10000000000) /* 0.1 Hz */
 
+/* A `run` without a rate (held.is_auto_rate) starts here, and goes down to the floor. */
+#define RATE_AUTO_START_NS UINT64_C(1000000)  /* 1000 Hz */
+#define RATE_AUTO_FLOOR_NS UINT64_C(10101010) /* 99 Hz */
+
 struct rate {
   struct stride *strides;     /* stride.c: one an event; NULL: all are as they were opened */
   uint64_t spread;            /* stride.c: where between the shortest and the longest */
@@ -35,10 +39,15 @@ struct rate {
   uint64_t stretch_ns, pick_ns, random; /* thinning: how far into a stretch, and its sample */
   int64_t rest_ns;                      /* of weights: what was not told of the samples so far */
   uint64_t thinned, throttled;          /* samples; THROTTLE records */
+  uint64_t foreign;                     /* samples of other programs, dropped: they cost as much */
+  uint64_t unseen_ns, unseen_tasks;     /* of tasks that ended: what inherited events do not see */
+  const char *wide_fault;               /* why whole CPUs cannot be sampled */
   uint64_t billed;                      /* samples that were paid for (cost.c) */
   uint64_t billed_thinned;
-  bool is_bounded; /* by the budget (budget.c) */
-  double factor;   /* of the wish, as rate_scale was told; 0: never */
+  uint64_t auto_ns;      /* the period that an automatic rate has come to; 0: as it began */
+  uint64_t auto_past_ns; /* CPU time before this worker, for that */
+  bool is_bounded;       /* by the budget (budget.c) */
+  double factor;         /* of the wish, as rate_scale was told; 0: never */
   uint64_t base_records, base_weight_ns, base_user_ns; /* when the period was set */
   uint32_t rest_mhz; /* of a target that is not to be sampled now: what it achieved before */
 };
@@ -56,9 +65,27 @@ int rate_wish(struct target *target, uint64_t period_ns);
    changes wait until they add up to one worth making.  Returns true when the rate was set. */
 bool rate_scale(struct target *target, double factor);
 
-/* The rate that is asked for, in thousandths of a hertz. */
+/* What a target with an automatic rate has spent. */
+struct rate_spent {
+  uint64_t cpu_ns;    /* CPU time of its tree */
+  uint64_t unseen_ns; /* of that, in tasks too short for the period */
+  uint64_t samples;   /* so far */
+  uint64_t sample_ns; /* what one costs the program and the daemon */
+};
+/* The period of such a target from now on: 1000 Hz at first, then as many samples as cost a
+   hundredth of its CPU time, 99 Hz at the least.  In programs whose tasks are long there are 5000
+   at the most in as much CPU time as is spent so far.  Pure. */
+uint64_t rate_auto_period_ns(const struct rate_spent *spent);
+/* What TARGET had spent before this worker is not known: its rate goes on at 99 Hz. */
+void rate_auto_restore(struct target *target);
+/* Takes the next step of TARGET's automatic rate, where a sample costs the program SAMPLE_NS; small
+   ones wait.  Returns true when the rate was set. */
+bool rate_auto_step(struct target *target, uint64_t sample_ns);
+
+/* The rate that is asked for, or has become of an automatic one, in thousandths of a hertz. */
 uint32_t rate_wish_mhz(const struct target *target);
-/* Why the rate is what it is: "asked", "ctl", "budget", or "throttled" by the kernel. */
+/* Why the rate is what it is: "asked", "ctl", "budget" (an automatic one, too), or "throttled" by
+   the kernel. */
 const char *rate_reason(const struct target *target);
 
 /* What is set now. */

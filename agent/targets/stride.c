@@ -98,7 +98,8 @@ static uint64_t due_ns(struct target *target, const struct stride *but) {
 
 /* Nobody knows whether an event has run that has made no sample since its last change. */
 static uint64_t lost_ns(struct target *target, const struct stride *stride) {
-  if (target->held.kind == HOLD_BOARD || stride->samples == 0) return stride->lost_ns;
+  bool is_of_cpu = target->held.kind == HOLD_BOARD || target->threads.is_wide;
+  if (is_of_cpu || stride->samples == 0) return stride->lost_ns;
   uint64_t period_ns = stride->now_ns != 0 ? stride->now_ns : rate_period_ns(target);
   uint64_t lost = stride->lost_ns + period_ns / 2;
   uint64_t most = period_ns < LONG_NS ? lost : due_ns(target, stride);

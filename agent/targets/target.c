@@ -93,6 +93,7 @@ struct target *target_new(const struct hold_target *held, const int *fds) {
 void target_restore(struct target *target) {
   const struct hold_target *held = &target->held;
   target->is_restored = true;
+  rate_auto_restore(target);
   if (held->kind != HOLD_TIMER) stride_forget(target);
   target->is_unmapped = held->kind == HOLD_PERF && target->perf != NULL && target->perf->count == 0;
   note_bad(target, target->bad_events);

@@ -18,9 +18,10 @@
 #include "ring/ring_reader.h"
 
 struct census;
-/* Events that the worker opened on each thread of a perf target (perf_threads.h). */
+/* Events that the worker opened on each thread of a perf target, or on CPUs (perf_threads.h). */
 struct target_threads {
-  uint32_t count; /* threads times CPUs, in this order; 0: those of the whole program are at work */
+  uint32_t count; /* threads times CPUs; 0: those of the whole program are at work */
+  bool is_wide;   /* on CPUs: of what they say only the target's tree is its own */
   int *fds;
   uint64_t *ids;
   uint64_t closed_ns; /* CPU time that such events, closed since, had counted */
@@ -102,14 +103,13 @@ static inline int target_event(const struct target *target, uint32_t place) {
 }
 void target_threads_close(struct target_threads *threads);
 
-/* More CPU time than the processes of TARGET, and those that they started, can have spent since it
-   was made: all CPUs' time since then, and a tenth more for clocks that disagree. */
+/* More CPU time than TARGET's tree can have spent since it was made: all CPUs' time since then, and
+   a tenth more for clocks that disagree. */
 uint64_t target_cpu_ns_max(const struct target *target);
 /* The same of AGE_NS. */
 uint64_t target_cpu_ns_within(uint64_t age_ns);
 
-/* Samples a CPU second since the rate was set last, in thousandths; 0 while there are too few to
-   say. */
+/* Samples a CPU second since the rate was set last, in thousandths; 0: too few to say. */
 uint32_t target_achieved_mhz(const struct target *target);
 void target_begin_achieved(struct target *target);
 /* Whether [unsampled] time of a pause was reported since the last call. */

@@ -15,6 +15,7 @@ struct targets {
   uint64_t ring_bytes;
   uint32_t census_row;   /* where the census goes on */
   bool has_warned;       /* of timers that were refused */
+  bool has_been_wide;    /* a ring may hold samples of other programs (perf_threads.h) */
   struct table by_event; /* perf event id -> row, and place << 8 */
   const struct perf_rings *perf;
 };

@@ -31,6 +31,7 @@
 enum {
   SLOT_BYTES_LARGEST = 64 << 10,
   BASE_RATE_MHZ = 128000,    /* what RING_SLOT_BYTES_DEFAULT is good for */
+  AUTO_RATE_MHZ = 256000,    /* a common tick; an automatic rate is higher for seconds only */
   WIDE_BYTES_MAX = 16 << 20, /* of all rings, up to which a new one is wide */
   MIDDLE_BYTES_MAX = 32 << 20,
   UNIT_NS = 1000,                /* every rate is a whole number of them, as good as exactly */
@@ -76,9 +77,9 @@ uint64_t timer_ring_unit_ns(const struct hold_target *target) {
 }
 
 static uint32_t slot_bytes_of_stacks(const struct hold_target *target) {
-  uint32_t bytes = RING_SLOT_BYTES_DEFAULT;
-  for (uint64_t rate = BASE_RATE_MHZ; rate < target->asked_mhz && bytes < SLOT_BYTES_LARGEST;
-       rate *= 2)
+  uint32_t bytes = RING_SLOT_BYTES_DEFAULT, asked_mhz = target->asked_mhz;
+  if (target->is_auto_rate && asked_mhz > AUTO_RATE_MHZ) asked_mhz = AUTO_RATE_MHZ;
+  for (uint64_t rate = BASE_RATE_MHZ; rate < asked_mhz && bytes < SLOT_BYTES_LARGEST; rate *= 2)
     bytes *= 2;
   return bytes;
 }

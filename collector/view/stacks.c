@@ -79,7 +79,7 @@ const char *stacks_meaning(enum stack_end end) {
   switch (end) {
   case STACK_TRUNCATED:
     return "cut before the first function: more frames than are kept of a stack, or more bytes "
-           "than perf copies of one (16 KiB, fewer above 128 Hz; --sampler timer copies nothing); "
+           "than perf copies of one (16 KiB, fewer above 512 Hz; --sampler timer copies nothing); "
            "who was running, and the nearest callers, are right";
   case STACK_NO_TABLE:
     return "ended in code without frame pointers, whose unwind table was not made in time (what "

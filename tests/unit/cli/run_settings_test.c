@@ -35,10 +35,27 @@ static int parse(const char *first, ...) {
     assert_non_null(strstr(settings.error, name));       \
   } while (0)
 
+static void only_stacks_and_pairs_without_a_rate_have_an_automatic_one(void **state) {
+  (void)state;
+  assert_int_equal(parse("--collect", "pc-lr", "true", NULL), 0);
+  assert_true(settings.is_auto_rate);
+  assert_int_equal(parse("--hz", "1000", "true", NULL), 0);
+  assert_false(settings.is_auto_rate);
+  assert_int_equal(settings.asked_mhz, 1000000);
+  static const char *const plain[][2] = {
+      {"--collect", "histogram"}, {"--collect", "recorder"}, {"--sampler", "itimer"}};
+  for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+    assert_int_equal(parse(plain[i][0], plain[i][1], "true", NULL), 0);
+    assert_false(settings.is_auto_rate);
+    assert_int_equal(settings.asked_mhz, 99000);
+  }
+}
+
 static void defaults_are_those_of_the_help(void **state) {
   (void)state;
   assert_int_equal(parse("--", "true", NULL), 0);
-  assert_int_equal(settings.asked_mhz, 99000);
+  assert_true(settings.is_auto_rate);
+  assert_int_equal(settings.asked_mhz, 1000000);
   assert_int_equal(settings.sampler, RUN_SAMPLER_AUTO);
   assert_int_equal(settings.options.flush_timeout_ns, 10000000000ULL);
   assert_string_equal(settings.labels, "");
@@ -235,6 +252,7 @@ static void a_missing_program_is_named(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(defaults_are_those_of_the_help),
+      cmocka_unit_test(only_stacks_and_pairs_without_a_rate_have_an_automatic_one),
       cmocka_unit_test(the_programs_own_options_are_left_to_it),
       cmocka_unit_test(rates_are_read_to_the_thousandth),
       cmocka_unit_test(callers_are_asked_for_only_where_there_are_some),

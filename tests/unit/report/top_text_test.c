@@ -166,6 +166,30 @@ static void processes_too_short_for_the_rate_are_told_what_helps(void **state) {
   end(&world);
 }
 
+static void time_without_samples_has_the_remedy_of_its_sampler(void **state) {
+  static const struct {
+    const char *sampler;
+    uint64_t unsampled_ms;
+    const char *said, *unsaid;
+  } rows[] = {
+      {"perf", 200, "\n[unsampled]: a thread or process that ends before one ", "tick of the"},
+      {"timer", 200, "(a higher --hz does not help)", "one period"},
+      {"perf", 100, "95 % interval", "\n[unsampled]: a"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct world world;
+    begin(&world);
+    target(&world, rows[i].sampler, 1000000, 1000);
+    add(&world, "/bin/tool", 1000, 1000);
+    add(&world, "[unsampled]", 0, rows[i].unsampled_ms);
+    char *text = print(&world, false);
+    assert_says(text, rows[i].said);
+    assert_null(strstr(text, rows[i].unsaid));
+    end(&world);
+  }
+}
+
 static void rates_are_written_out(void **state) {
   struct world world;
   (void)state;
@@ -384,6 +408,7 @@ int main(void) {
       cmocka_unit_test(one_sampler_at_two_rates_has_none),
       cmocka_unit_test(why_nothing_was_sampled_is_said),
       cmocka_unit_test(processes_too_short_for_the_rate_are_told_what_helps),
+      cmocka_unit_test(time_without_samples_has_the_remedy_of_its_sampler),
       cmocka_unit_test(rates_are_written_out),
       cmocka_unit_test(a_kernel_of_one_row_has_a_way_to_see_its_functions),
       cmocka_unit_test(a_colour_that_was_not_begun_is_not_ended),

@@ -257,6 +257,62 @@ static void a_real_event_takes_the_new_period_and_waits_for_the_drain(void **sta
   perf_rings_close(&rings);
 }
 
+/* Samples one thread's CPU time up to UNTIL_NS by the law.  Returns how many; at the end RET_NS is
+   the period. */
+static uint64_t run_by_the_law(uint64_t until_ns, uint64_t sample_ns, uint64_t *ret_ns) {
+  struct rate_spent spent = {.sample_ns = sample_ns};
+  *ret_ns = RATE_AUTO_START_NS;
+  for (uint64_t next_ns = 0; spent.cpu_ns < until_ns; spent.cpu_ns += *ret_ns) {
+    spent.samples++;
+    if (spent.cpu_ns < next_ns) continue;
+    *ret_ns = rate_auto_period_ns(&spent);
+    next_ns = spent.cpu_ns + 200 * MS; /* a tick */
+  }
+  return spent.samples;
+}
+
+static void an_automatic_rate_starts_at_a_thousand_and_ends_at_99_hertz(void **state) {
+  (void)state;
+  uint64_t period_ns;
+  assert_in_range(run_by_the_law(200 * MS, 15000, &period_ns), 199, 201);
+  assert_int_equal(period_ns, RATE_AUTO_START_NS);
+  assert_in_range(run_by_the_law(60000 * MS, 2000, &period_ns), 15000, 18000);
+  assert_int_equal(period_ns, RATE_AUTO_FLOOR_NS);
+  run_by_the_law(3600000 * MS, 500, &period_ns);
+  assert_int_equal(period_ns, RATE_AUTO_FLOOR_NS);
+}
+
+static void two_seconds_have_a_thousand_samples_and_later_ones_cost_a_hundredth(void **state) {
+  (void)state;
+  uint64_t period_ns;
+  static const uint64_t costs[] = {1000, 5000, 14000, 18000, 24000, 100000, 5000000};
+  for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+    uint64_t cost = costs[i];
+    uint64_t two = run_by_the_law(2000 * MS, cost, &period_ns);
+    if (cost <= 24000) assert_in_range(two, 1000, 2001);
+    if (cost <= 14000) assert_true(two * cost <= 21 * MS); /* 1 % and a tick */
+    if (cost <= 24000) assert_true(two * cost <= 31 * MS); /* 1.5 % */
+    uint64_t ten = run_by_the_law(10000 * MS, cost, &period_ns);
+    assert_true(cost > 90000 || ten * cost <= 105 * MS);
+    assert_true(period_ns <= RATE_AUTO_FLOOR_NS);
+  }
+}
+
+static void what_is_asked_for_of_an_automatic_rate_is_what_it_has_come_to(void **state) {
+  (void)state;
+  struct target target = target_at(MS, 0);
+  target.held.is_auto_rate = true;
+  target.held.asked_mhz = 1000000;
+  assert_int_equal(rate_wish_mhz(&target), 1000000);
+  assert_string_equal(rate_reason(&target), "budget");
+  rate_auto_restore(&target);
+  assert_int_equal(rate_wish_mhz(&target), 99000);
+  target.held.wish_period_ns = 2 * MS;
+  assert_string_equal(rate_reason(&target), "ctl");
+  assert_int_equal(rate_wish_mhz(&target), 500000);
+  assert_false(rate_auto_step(&target, 15000));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sample_weighs_what_it_says_until_a_rate_is_set),
@@ -269,6 +325,9 @@ int main(void) {
       cmocka_unit_test(a_rings_period_is_a_multiple_of_its_unit),
       cmocka_unit_test(a_budget_scales_the_wish_and_stops_at_one_hertz),
       cmocka_unit_test(what_is_achieved_is_unknown_until_there_are_samples_of_the_new_rate),
+      cmocka_unit_test(an_automatic_rate_starts_at_a_thousand_and_ends_at_99_hertz),
+      cmocka_unit_test(two_seconds_have_a_thousand_samples_and_later_ones_cost_a_hundredth),
+      cmocka_unit_test(what_is_asked_for_of_an_automatic_rate_is_what_it_has_come_to),
       cmocka_unit_test(a_pause_is_no_part_of_what_is_achieved),
       cmocka_unit_test(a_rate_out_of_range_is_refused),
       cmocka_unit_test(a_real_event_takes_the_new_period_and_waits_for_the_drain),
