@@ -4,8 +4,8 @@
    share one count (histogram) are believed to be sampled as long as it grows.
 
    A weight counts the ring's unit, the period that was asked for at first; the timer may have
-   another one by now, so that is turned back into expiries.  A record of less than one expiry (the
-   period has just become longer) is left out. */
+   another one by now, so that is turned back into expiries, the nearest number.  A record of less
+   than half of one (the period has just become longer) is left out. */
 #include "census_parts.h"
 
 #include <stdlib.h>
@@ -56,7 +56,8 @@ void census_signals_shared(struct target *target, uint64_t signals) {
 void census_record(struct target *target, uint32_t slot, uint32_t weight) {
   const struct hold_target *held = &target->held;
   struct census_slot *seen = slot_of(target, slot);
-  uint64_t expiries = held->period_ns ? weight * held->unit_ns / held->period_ns : weight;
+  uint64_t period_ns = held->period_ns;
+  uint64_t expiries = period_ns ? (weight * held->unit_ns + period_ns / 2) / period_ns : weight;
   if (seen == NULL) return;
   lock_step_count(&seen->tally, expiries > UINT32_MAX ? UINT32_MAX : (uint32_t)expiries);
 }

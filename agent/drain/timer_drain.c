@@ -8,6 +8,7 @@
 #include "unloads.h"
 
 #include "census/census.h"
+#include "census/lock_step.h"
 #include "common/clock.h"
 #include "intake/unwind_choice.h"
 #include "targets/claim.h"
@@ -257,7 +258,7 @@ static void weigh(struct drain *drain, struct target *target) {
     if (!is_waiting[slot]) continue;
     ring_reader_look(&target->ring, slot, &view);
     struct process *process = slot_process(drain, target, &view);
-    if (process != NULL) process_clock_settle(target, process);
+    if (process != NULL) process_clock_settle(target, process, lock_step_tick_ns());
   }
 }
 

@@ -172,7 +172,9 @@ static void apply_to_process(uint64_t grace_ns) {
   }
   if (before == scale) return;
   struct process_timer ours = timer_of_process(scale);
-  uint64_t first_ns = grace_ns + sample_timer_first_ns(ours.period_ns, next_seed(control.pid));
+  /* Whoever obeys a change of the period stands right behind an expiry, as a thread in apply. */
+  uint64_t first_ns = ours.period_ns;
+  if (before == 0) first_ns = grace_ns + sample_timer_first_ns(first_ns, next_seed(control.pid));
   int error = process_timer_set(&ours, first_ns, old.period_ns);
   if (error != 0) ring_writer_count_refused(sampler_ring());
   note_process_scale(error == 0 ? scale : 0);

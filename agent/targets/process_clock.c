@@ -6,8 +6,11 @@
 
    The exact clock of a process can be read from outside.  So the records of a process never come to
    more than what it has spent since it registered (a forked child: since its start): where they
-   would, all that are drained at once are worth as much less.  Where they come to less (the tick
-   delivers no more than one a tick) the rest is [unsampled] at the end of a run (run_note.c).
+   would, all that are drained at once are worth as much less.  The tick delivers one expiry at most
+   and does not say how many it merged: where the records come to less than the process has spent,
+   each is worth more, up to a tick more than a period.  Not so where signals met threads without a
+   slot, whose time would be billed to others, nor on the clock of user time.  What is left is
+   [unsampled] at the end of a run (run_note.c).
 
    A process that is gone before its last records are drained has no clock any more: they are worth
    what those of its target were on the average.  Histograms and recorders hold expiries as they
@@ -29,11 +32,19 @@ static uint64_t first_ns(const struct target *target, const struct process *proc
 }
 
 static double average(const struct target *target) {
-  if (target->asked_ns == 0 || target->weight_ns >= target->asked_ns) return 1;
+  if (target->asked_ns == 0) return 1;
   return (double)target->weight_ns / (double)target->asked_ns;
 }
 
-void process_clock_settle(const struct target *target, struct process *process) {
+/* The most that a record is worth, in parts of what its signal says. */
+static double most_worth(const struct target *target, uint64_t tick_ns) {
+  uint64_t period_ns = target->held.set_period_ns;
+  if (period_ns == 0) period_ns = target->held.period_ns;
+  if (target->held.clock != RING_CLOCK_PROF || period_ns == 0) return 1;
+  return ring_reader_strayed(&target->ring) == 0 ? 1 + (double)tick_ns / (double)period_ns : 1;
+}
+
+void process_clock_settle(const struct target *target, struct process *process, uint64_t tick_ns) {
   struct process_clock *clock = &process->clock;
   uint64_t expected_ns = clock->expected_ns, now = proc_cpu_ns(process->pid);
   if (expected_ns == 0) return; /* settled already */
@@ -43,7 +54,8 @@ void process_clock_settle(const struct target *target, struct process *process) 
     clock->is_known = true;
     uint64_t booked = clock->first_ns + clock->booked_ns;
     uint64_t left = now > booked ? now - booked : 0;
-    clock->worth = left < expected_ns ? (double)left / (double)expected_ns : 1;
+    double most = most_worth(target, tick_ns), worth = (double)left / (double)expected_ns;
+    clock->worth = worth < most ? worth : most;
   }
   clock->expected_ns = 0;
 }

@@ -21,8 +21,8 @@ struct process_clock {
 /* Before the records of TARGET are taken: WEIGHT_NS more of them are there of PROCESS. */
 void process_clock_expect(struct process *process, uint64_t weight_ns);
 
-/* When all were expected: what each of PROCESS's records is worth. */
-void process_clock_settle(const struct target *target, struct process *process);
+/* When all were expected: what each of PROCESS's records is worth.  TICK_NS: of the kernel. */
+void process_clock_settle(const struct target *target, struct process *process, uint64_t tick_ns);
 
 /* The worth of a record of WEIGHT_NS of PROCESS, which is booked. */
 uint64_t process_clock_take(struct target *target, struct process *process, uint64_t weight_ns);

@@ -18,6 +18,7 @@
 
 #define SECOND_NS 1000000000ULL
 #define HOUR_NS (3600 * SECOND_NS)
+#define TICK_NS 4000000
 
 static struct target target;
 static struct process process;
@@ -34,8 +35,8 @@ static int setup(void **state) {
 static uint64_t drain(unsigned count, uint64_t weight_ns) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < count; i++) process_clock_expect(&process, weight_ns);
-  process_clock_settle(&target, &process);
-  process_clock_settle(&target, &process); /* once for each slot */
+  process_clock_settle(&target, &process, TICK_NS);
+  process_clock_settle(&target, &process, TICK_NS); /* once for each slot */
   for (unsigned i = 0; i < count; i++) sum += process_clock_take(&target, &process, weight_ns);
   target.weight_ns += sum;
   return sum;
@@ -45,6 +46,17 @@ static void records_within_the_clock_are_worth_what_they_say(void **state) {
   (void)state;
   assert_int_equal(drain(10, 100000), 1000000);
   assert_int_equal(drain(10, 100000), 1000000);
+}
+
+static void records_that_the_tick_merged_are_worth_a_tick_more_at_the_most(void **state) {
+  (void)state;
+  static struct ring_header header;
+  target.ring.base = (uint8_t *)&header;
+  target.held.period_ns = 1000000; /* the tick has four of them */
+  assert_int_equal(drain(2, 1000000), 10000000);
+  header.signals_strayed = 1; /* some of the time was that of threads without a slot */
+  assert_int_equal(drain(2, 1000000), 2000000);
+  header.signals_strayed = 0;
 }
 
 static void records_beyond_it_share_what_is_left(void **state) {
@@ -101,6 +113,7 @@ static void no_record_weighs_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(records_within_the_clock_are_worth_what_they_say, setup),
+      cmocka_unit_test_setup(records_that_the_tick_merged_are_worth_a_tick_more_at_the_most, setup),
       cmocka_unit_test_setup(records_beyond_it_share_what_is_left, setup),
       cmocka_unit_test_setup(what_was_spent_before_the_agent_came_is_not_to_be_had, setup),
       cmocka_unit_test_setup(a_forked_child_has_all_of_its_clock, setup),
