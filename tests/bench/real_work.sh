@@ -204,6 +204,7 @@ fn answer(line: &str) -> String {
     sorted.iter().map(|(c, n)| format!("{c}{n}")).collect()
 }
 fn serve(stream: TcpStream) {
+    stream.set_nodelay(true).unwrap();
     let mut to = stream.try_clone().unwrap();
     for line in BufReader::new(stream).lines() { writeln!(to, "{}", answer(&line.unwrap())).unwrap(); }
 }
@@ -212,6 +213,7 @@ fn main() {
     let at = listener.local_addr().unwrap();
     let clients: Vec<_> = (0..4).map(|c| thread::spawn(move || {
         let mut to = TcpStream::connect(at).unwrap();
+        to.set_nodelay(true).unwrap();
         let mut from = BufReader::new(to.try_clone().unwrap());
         for i in 0..1500 {
             let text: String = (0..200).map(|n| char::from(b'a' + ((n * i + c) % 26) as u8)).collect();
