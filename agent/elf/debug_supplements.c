@@ -151,7 +151,8 @@ static bool find_in_folders(struct search *search, struct span id) {
 static void find_alternate(struct search *search) {
   struct elf_sections sections;
   int fd = search->program->fd;
-  if (elf_sections_read(elf_read_fd, &fd, &sections) != 0 || sections.alternate_id_bytes == 0) return;
+  if (elf_sections_read(elf_read_fd, &fd, &sections) != 0 || sections.alternate_id_bytes == 0)
+    return;
   struct span id = span_of(sections.alternate_id, sections.alternate_id_bytes);
   const char *name = sections.alternate;
   if (find_in_folders(search, id)) return;

@@ -100,8 +100,7 @@ void hold_table_switch_back(const struct hold_table *table);
 
 /* Worker: asks the keeper at the other end of SOCKET to hold a copy of FDS, or to drop ID;
    waits for the answer.  Returns 0 or -errno; -ETIMEDOUT: the keeper is late, and will not hold it.
-   A keeper that has not read an earlier request is not waited for: 0 then says that it will read
-   this one, too. */
+   If the keeper is slow, 0 says that it will read this request after the earlier one. */
 int hold_send_keep(int socket, const struct hold_target *target, const int *fds);
 int hold_send_drop(int socket, uint32_t id);
 /* TARGET is known there: its description has changed. */

@@ -362,18 +362,18 @@ bool control_is_own(const siginfo_t *event) {
 /* The shortest way of a sample, for pairs: few lines of code in one place, and five of data (the
    slots of the thread and of the ring, the ring's header, the pair, the stack's top).  Returns
    false, with nothing done, for whatever is not as nearly always: the sampler knows the rest. */
-static inline __attribute__((always_inline)) bool take_pair(struct thread_slot *thread,
-                                                            const siginfo_t *event,
-                                                            const void *context) {
+static inline __attribute__((always_inline)) bool
+take_pair(struct thread_slot *thread, const siginfo_t *event, const void *context) {
   struct ring_slot *slot = thread->ring;
   const struct ring_header *header = thread->header;
   uint32_t weight = atomic_load_explicit(&thread->scale, memory_order_relaxed);
   uintptr_t pc, link;
+  if (thread->pair_bits == 0) return false;
   /* At once: a branch each would take a further line of code. */
   uint32_t differs = atomic_load_explicit(&header->control, memory_order_relaxed) ^ RING_RUN;
   differs |= atomic_load_explicit(&header->serial, memory_order_relaxed) ^ thread->seen;
   differs |= (uint32_t)event->si_overrun;
-  if (thread->pair_bits == 0 || differs != 0 || weight > RING_PAIR_WEIGHT_MAX ||
+  if (differs != 0 || weight > RING_PAIR_WEIGHT_MAX ||
       wide_peek(&slot->owner) != wide_peek(&thread->owner))
     return false;
   /* Acquire and release pair with each other, here and in the sampler. */

@@ -79,8 +79,8 @@ static __attribute__((noinline, cold)) bool put_mark(const struct thread_slot *t
 static __attribute__((noinline, cold)) struct ring_slot *claim(struct thread_slot *thread) {
   thread->ring = ring_writer_claim(&ring, owner_of(thread), thread->name);
   thread->place = 0;
-  bool is_short = thread->ring != NULL && ring.collect == RING_PC_LR &&
-                  ring.clock == RING_CLOCK_THREAD;
+  bool is_short =
+      thread->ring != NULL && ring.collect == RING_PC_LR && ring.clock == RING_CLOCK_THREAD;
   thread->pair_bits = is_short ? (uint16_t)__builtin_ctz(ring.slot_bytes) : 0;
   thread->header = (struct ring_header *)(void *)ring.base;
   if (thread->ring != NULL && ring_writer_unloads(&ring) != 0) put_mark(thread, thread->ring);

@@ -30,7 +30,7 @@ struct thread_slot {
   uint32_t seen;              /* the ring's serial, after which nothing was to be obeyed */
   struct unwind_stack stack;  /* high is a multiple of a word */
   /* To here: what a sample of a pair looks at, in one cache line. */
-  uint32_t place; /* recorder: where the next value goes; histogram: the last region */
+  uint32_t place;           /* recorder: where the next value goes; histogram: the last region */
   _Atomic uintptr_t self;   /* its thread pointer (arch.h), 0: not known yet */
   _Atomic uint32_t is_open; /* control.c may take it to change its timer */
   uint64_t due_ns;          /* paused: CPU time to its next sample, 0: any; by who took the slot */
@@ -73,11 +73,13 @@ struct thread_slot *thread_slot_of(uintptr_t self);
 
 /* The slot that TOKEN means, or NULL for a value that is no token or that of a thread that ended.
    Signal-safe. */
-static inline struct thread_slot *thread_slot_find(const void *token) {
+static inline __attribute__((always_inline)) struct thread_slot *
+thread_slot_find(const void *token) {
   const uintptr_t low_bits = THREAD_SLOT_ALIGN - 1;
   uintptr_t at = (uintptr_t)token;
   if (at - (uintptr_t)thread_slots >= sizeof thread_slots) return NULL;
   struct thread_slot *slot = (struct thread_slot *)(at & ~low_bits);
+  if (slot == NULL) __builtin_unreachable(); /* it lies in thread_slots: callers need no check */
   if (((at ^ slot->generation) & low_bits) != 0) return NULL;
   return wide_peek(&slot->owner) != 0 ? slot : NULL;
 }

@@ -256,8 +256,8 @@ static void insert_stack(struct process *process, const struct mapping *line) {
     return;
   if (process->stack_count == process->stack_cap) {
     if (process->stack_cap >= PROCESS_STACKS_MAX) return;
-    struct process_stack *stacks = array_grow(process->stacks, process->stack_count,
-                                              &process->stack_cap, 64, sizeof *stacks);
+    struct process_stack *stacks =
+        array_grow(process->stacks, process->stack_count, &process->stack_cap, 64, sizeof *stacks);
     if (stacks == NULL) return;
     process->stacks = stacks;
   }

@@ -56,8 +56,8 @@ static void a_copy_is_what_half_a_ring_can_hold_at_the_rate(void **state) {
   const struct {
     uint64_t hz;
     uint32_t bytes;
-  } cases[] = {{1, 16384},  {99, 16384},  {128, 16384}, {199, 10536},
-               {256, 8192}, {1000, 2096}, {4000, 520},  {10000, 256}};
+  } cases[] = {{1, 16384},   {99, 16384},  {512, 16384}, {797, 10520},
+               {1024, 8184}, {4000, 2096}, {10000, 832}, {40000, 256}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     perf_attr_fill(&attr, 1000000000 / cases[i].hz);
     perf_attr_ask(&attr, PERF_CONTENT_COPY);

@@ -296,7 +296,7 @@ static void no_string_is_ever_null(void **state) {
 
 static void stacks_with_an_end_of_tomorrow_are_not_told(void **state) {
   (void)state;
-  static const char weights[] = "\x01\x02\x03\x04\x05\x06\x07"; /* a cell an end, two too many */
+  static const char weights[] = "\x01\x02\x03\x04\x05\x06\x07"; /* a cell an end, one too many */
   send(&(struct message){.type = FRAME_PING, .ping = {.effort = effort}});
   for (size_t i = 0; i + 1 < bytes.len; i++) {
     bool is_field = bytes.data[i] == (12 << 3 | 2) && bytes.data[i + 1] == 12; /* its length */
@@ -304,8 +304,9 @@ static void stacks_with_an_end_of_tomorrow_are_not_told(void **state) {
     memcpy(bytes.data + i + 2, weights, 7);
     memset(bytes.data + i + 9, 0, 5);
     assert_int_equal(decode(), 0);
-    assert_int_equal(got.ping.effort.stacks_ns[STACK_UNTOLD], 1 + 6 + 7);
+    assert_int_equal(got.ping.effort.stacks_ns[STACK_UNTOLD], 1 + 7);
     assert_int_equal(got.ping.effort.stacks_ns[STACK_BAD], 5);
+    assert_int_equal(got.ping.effort.stacks_ns[STACK_OTHER], 6);
     memset(bytes.data + i + 2, 0xff, 12);
     assert_int_equal(decode(), -EBADMSG);
     memcpy(bytes.data + i + 2, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x01\0", 12);

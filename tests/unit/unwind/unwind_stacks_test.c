@@ -202,8 +202,7 @@ static void a_handler_on_an_alternate_stack_leads_back_to_the_threads_own(void *
   *word(1, 6 + 3) = (uintptr_t)word(3, 10);
   *word(3, 10) = walk_in(MAIN);
   walk_from(LARGE, word(0, 5));
-  EXPECT(UNWIND_COMPLETE, walk_in(LARGE), walk_in(RETURN) + 1, walk_in(PLAIN) + 1,
-         walk_in(MAIN));
+  EXPECT(UNWIND_COMPLETE, walk_in(LARGE), walk_in(RETURN) + 1, walk_in(PLAIN) + 1, walk_in(MAIN));
   *word(1, 6 + 3) = (uintptr_t)word(PAGES, 10); /* on none of them */
   walk_from(LARGE, word(0, 5));
   EXPECT(UNWIND_OTHER, walk_in(LARGE), walk_in(RETURN) + 1, walk_in(PLAIN) + 1);
