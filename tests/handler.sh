@@ -97,6 +97,13 @@ size=$(stat -c %s "$work/stripped.so")
 needed=$("${tool}readelf" -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 others=$(grep -vE '^(libc\.so|libc\.musl|ld-linux|ld\.so|libdl\.so|libpthread\.so)' <<<"$needed" || true)
 [ -z "$others" ] || fail "the library needs $others"
+# One library serves each libc.  A program of musl does not start when it lacks a name of the agent's.
+musl=(/lib/ld-musl-*.so.1)
+if [ -z "$tool" ] && [ -e "${musl[0]}" ]; then
+  lacking=$(LC_ALL=C comm -23 <(nm -D --undefined-only "$library" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | LC_ALL=C sort -u) \
+                              <(nm -D --defined-only "${musl[0]}" | awk '{ print $3 }' | LC_ALL=C sort -u))
+  [ -z "$lacking" ] || fail "musl lacks" $lacking
+fi
 exported=$("${tool}nm" -D --defined-only "$library" | awk '{ print $3 }')
 wrapped="__sysv_signal bsd_signal dlclose prctl pthread_create pthread_setname_np sigaction sigaltstack sigignore siginterrupt signal signalfd sigset sigtimedwait sigwait sigwaitinfo ssignal syscall sysv_signal thrd_create"
 [ "$(LC_ALL=C sort <<<"$exported" | tr "\n" " ")" = "$wrapped " ] || fail "the library exports: $(head -c 200 <<<"$exported" | tr "\n" " ")"
