@@ -29,7 +29,7 @@ if compile "$W/small_musl" musl-gcc -D_GNU_SOURCE -O2 "$torture_sources/small_st
 fi
 if grep -qw amx_tile /proc/cpuinfo; then
   # Frames grow once the program has asked for AMX.  Where a stack has no room for those the process leaves, and is counted once.
-  SAMPLES=3 listed 1 "$torture/small_stacks" tiles least 300
+  SAMPLES=1 listed 1 "$torture/small_stacks" tiles least 300
   SAMPLES=3 listed 0 "$torture/small_stacks" tiles 16384 300
 else
   without AMX "this CPU has none"
