@@ -10,7 +10,7 @@ fi
 start_collector
 enroll board
 run --service truth --hz 250 -- "$targets/truth" 2 >/dev/null || fail "truth"
-run --service other --hz 250 -- "$targets/deep_stack" 50 800 >/dev/null || fail "deep_stack"
+run --service other --sampler timer --hz 250 -- "$targets/deep_stack" 50 800 >/dev/null || fail "deep_stack"
 is_named() { profile '{service="truth"}' | json "any(f['name'] == 'alpha_sixty' for f in d['functions'])" | grep -q yes; }
 until_true 30 is_named || fail "no names"
 pictures=${FLEETPROF_WEB%/web}/pictures # kept, to be looked at
