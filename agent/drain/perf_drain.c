@@ -153,8 +153,9 @@ static void forget_other_program(struct drain *drain, struct process *process,
   sample->depth = sample->kernel_depth;
 }
 
-/* The callers that a copy of the stack tells, behind those that the kernel has told.  The kernel
-   unwinds itself by tables to its entry: without a program's part a stack is complete there. */
+/* The callers that a copy of the stack tells, behind those that the kernel has told of itself.
+   The kernel unwinds itself by tables to its entry: without a program's part a stack is complete
+   there. */
 enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
                                struct perf_record *record) {
   struct perf_sample *sample = &record->sample;
@@ -164,8 +165,11 @@ enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
   if (sample->copy.word == PERF_WORD_NONE) return drain_chain_end(sample->depth);
   uint32_t kernel =
       sample->kernel_depth < LIMIT_STACK_DEPTH ? sample->kernel_depth : LIMIT_STACK_DEPTH - 1;
+  uint64_t pcs[LIMIT_STACK_DEPTH]; /* the path takes the place of the chain */
+  struct walker_chain chain = {.pcs = pcs, .depth = sample->depth - kernel};
+  memcpy(pcs, sample->pc + kernel, chain.depth * sizeof *pcs);
   struct unwind_path path = {.pcs = sample->pc + kernel, .room = LIMIT_STACK_DEPTH - kernel};
-  walker_walk(&drain->walker, process, &sample->copy, &path);
+  walker_walk(&drain->walker, process, &sample->copy, &chain, &path);
   sample->depth = kernel + path.depth;
   return drain_walk_end(path.end);
 }

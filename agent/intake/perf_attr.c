@@ -11,7 +11,8 @@
    is opened with one of its own, and the daemon goes on to vary it (targets/stride.c).
 
    With a copy of the stack the callers are found by the daemon, from tables: programs are built
-   without frame pointers.
+   without frame pointers.  The kernel's chain along frame pointers comes with it: it reaches what
+   was not copied, and the other stacks of a program that changes stacks.
 
    An anchor is the same event on the daemon itself, never enabled: it exists to own the ring. */
 #include "perf_attr.h"
@@ -94,12 +95,13 @@ static void ask_registers(struct perf_event_attr *attr, uint64_t mask, uint32_t 
   attr->sample_stack_user = stack_bytes;
 }
 
-/* The program's callers come from the kernel's chain only where that is what CONTENT says. */
+/* The program's part of the chain is of use only where CONTENT has callers. */
 static void ask_kernel(struct perf_event_attr *attr, enum perf_content content) {
+  enum perf_content callers = perf_content_callers(content);
   attr->exclude_kernel = 0;
   attr->exclude_callchain_kernel = 0;
   attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-  attr->exclude_callchain_user = perf_content_callers(content) != PERF_CONTENT_CHAIN;
+  attr->exclude_callchain_user = callers == PERF_CONTENT_PAIR || callers == PERF_CONTENT_PC;
 }
 
 void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content) {
@@ -111,6 +113,7 @@ void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content) {
     ask_registers(attr, perf_regs.mask, perf_regs.stack_bytes);
     return;
   case PERF_CONTENT_COPY:
+    attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
     ask_registers(attr, perf_walk_regs.mask, copy_bytes(attr->sample_period));
     return;
   case PERF_CONTENT_PC:

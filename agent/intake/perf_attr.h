@@ -22,11 +22,13 @@
 enum perf_content {
   PERF_CONTENT_CHAIN = 0, /* CALLCHAIN: the kernel has followed frame pointers */
   PERF_CONTENT_PAIR,      /* pc-lr: REGS_USER and STACK_USER as struct perf_regs says */
-  PERF_CONTENT_COPY,      /* REGS_USER (struct perf_walk_regs) and a piece of the stack */
-  PERF_CONTENT_PC,        /* not at all */
+  PERF_CONTENT_PC = 3,    /* not at all */
+  /* CALLCHAIN, REGS_USER (struct perf_walk_regs) and a piece of the stack.  2 was the same
+     without a chain: its events must not be read as these. */
+  PERF_CONTENT_COPY = 4,
 
   /* A flag on any of these: the kernel is sampled as well.  The CALLCHAIN then begins with the
-     kernel's own callers, and comes before the registers.  A pair in the kernel is a lone PC. */
+     kernel's own callers.  It comes before the registers.  A pair in the kernel is a lone PC. */
   PERF_CONTENT_KERNEL = 8,
 };
 

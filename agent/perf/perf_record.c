@@ -163,7 +163,8 @@ static int decode_copy(struct span rest, const struct perf_walk_regs *walk,
 static int decode_content(struct span rest, const struct perf_form *form, struct perf_record *ret) {
   enum perf_content content = form != NULL ? form->content : PERF_CONTENT_CHAIN;
   enum perf_content callers = perf_content_callers(content);
-  bool has_chain = (content & PERF_CONTENT_KERNEL) || callers == PERF_CONTENT_CHAIN;
+  bool has_chain = (content & PERF_CONTENT_KERNEL) || callers == PERF_CONTENT_CHAIN ||
+                   callers == PERF_CONTENT_COPY;
   int error = has_chain ? take_chain(&rest, ret->sample.pc[0], ret) : 0;
   if (error || callers == PERF_CONTENT_CHAIN) return error;
   if (callers == PERF_CONTENT_COPY) return decode_copy(rest, form->walk, ret);

@@ -58,8 +58,8 @@ struct perf_record {
       uint64_t period_ns; /* that the event was made with */
       uint32_t depth;
       uint32_t kernel_depth;          /* of those, first: in the kernel */
-      uint64_t pc[LIMIT_STACK_DEPTH]; /* leaf first; of a pair pc and lr; of a copy the
-                                         kernel's part, else the pc */
+      uint64_t pc[LIMIT_STACK_DEPTH]; /* leaf first; of a pair pc and lr; of a copy
+                                         the kernel's chain, the program's part included */
       struct perf_copy copy;          /* zero where there is none */
     } sample;
     struct {

@@ -25,6 +25,7 @@ struct unwind_arch {
   int16_t pair_offset;  /* from the frame pointer to that pair */
   bool is_pair_at_top;  /* right above it is the caller's stack pointer */
   uint8_t red_zone;     /* bytes below the stack pointer that a signal leaves as they are */
+  uint8_t call_bytes;   /* of the shortest call */
   uint64_t return_mask; /* what of a return address is address: no signature, no mode bit */
   struct unwind_signal_frame signal;
   uint8_t general_count;

@@ -23,6 +23,7 @@ const struct unwind_arch unwind_arch = {
     .has_frame_pairs = true,
     .pair_offset = 0,
     .is_pair_at_top = false,
+    .call_bytes = 4,
     .return_mask = (UINT64_C(1) << 48) - 1,
     .signal = {.pc = SAVED(pc),
                .sp = SAVED(sp),

@@ -20,6 +20,7 @@ const struct unwind_arch unwind_arch = {
     .has_lr = true,
     .has_frame_pairs = false,
     .pair_offset = 0,
+    .call_bytes = 2,
     .return_mask = 0xfffffffe,
     .signal = {.pc = SAVED(arm_pc),
                .sp = SAVED(arm_sp),

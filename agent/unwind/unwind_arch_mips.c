@@ -21,6 +21,7 @@ const struct unwind_arch unwind_arch = {
     .has_lr = true,
     .has_frame_pairs = false,
     .pair_offset = 0,
+    .call_bytes = 4,
     .return_mask = 0xfffffffe,
     .signal = {.pc = SAVED(pc),
                .sp = SAVED(gregs[29]),

@@ -20,6 +20,7 @@ const struct unwind_arch unwind_arch = {
     .has_frame_pairs = true,
     .pair_offset = -16,
     .is_pair_at_top = true,
+    .call_bytes = 2,
     .return_mask = UINT64_MAX,
     .signal = {.pc = SAVED(0),
                .sp = SAVED(2),

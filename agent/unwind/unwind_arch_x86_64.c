@@ -21,6 +21,7 @@ const struct unwind_arch unwind_arch = {
     .pair_offset = 0,
     .is_pair_at_top = true,
     .red_zone = 128,
+    .call_bytes = 2,
     .return_mask = UINT64_MAX,
     .signal = {.pc = SAVED(REG_RIP),
                .sp = SAVED(REG_RSP),

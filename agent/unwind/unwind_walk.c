@@ -133,20 +133,32 @@ static inline bool is_code(const struct walk *walk, uintptr_t pc) {
   return unwind_region_find(walk->code, pc) != NULL;
 }
 
-/* The rule for PLACE, in WALK's region, or NULL. */
-static const struct unwind_rule *find_rule(const struct walk *walk, uint64_t place) {
-  const struct unwind_region *region = walk->region;
+const struct unwind_rule *unwind_rule_find(const struct unwind_code *code,
+                                           const struct unwind_region *region, uint64_t place) {
   if (region == NULL) return NULL;
   /* Once, and by the word that tells: a map may change meanwhile (unwind_map.c). */
   uintptr_t at = (uintptr_t) * (const volatile uint64_t *)&region->table;
-  const struct unwind_code *code = walk->code;
   if (at % sizeof(uint64_t) != 0 || code->tables_bytes < sizeof(struct unwind_table) ||
       at > code->tables_bytes - sizeof(struct unwind_table))
     return NULL;
   const struct unwind_table *table = (const struct unwind_table *)(code->tables + at);
   struct unwind_table head = *table;
   if (unwind_table_check(&head, code->tables_bytes - at, unwind_arch.machine) != 0) return NULL;
-  return unwind_table_look(&head, table, place - region->start + region->address);
+  const struct unwind_rule *rule =
+      unwind_table_look(&head, table, place - region->start + region->address);
+  return rule != NULL && rule->cfa != UNWIND_CFA_NONE ? rule : NULL;
+}
+
+bool unwind_is_uncalled(const struct unwind_code *code, const struct unwind_region *region,
+                        uintptr_t pc) {
+  const struct unwind_rule *rule = unwind_rule_find(code, region, pc - 1);
+  return rule != NULL && rule->cfa != UNWIND_CFA_SIGNAL &&
+         unwind_rule_find(code, region, pc - unwind_arch.call_bytes) == NULL;
+}
+
+/* The rule for PLACE, in WALK's region, or NULL. */
+static const struct unwind_rule *find_rule(const struct walk *walk, uint64_t place) {
+  return unwind_rule_find(walk->code, walk->region, place);
 }
 
 /* The word at ADDRESS, and ADDEND. */
@@ -381,10 +393,6 @@ static bool counts_from_frame_pointer(const struct unwind_rule *rule) {
   return rule->cfa == UNWIND_CFA_TRACKED || rule->cfa == UNWIND_CFA_TRACKED_WORD;
 }
 
-static bool is_known(const struct unwind_rule *rule) {
-  return rule != NULL && rule->cfa != UNWIND_CFA_NONE;
-}
-
 static enum step step_without_rule(struct walk *walk) {
   enum step step = step_by_frame(walk);
   return step == STEP_LOST ? step_by_link(walk) : step;
@@ -394,16 +402,16 @@ static enum step step_without_rule(struct walk *walk) {
    function which begins at the address itself: then nobody called. */
 static const struct unwind_rule *rule_of(struct walk *walk, bool *ret_is_entry) {
   const struct unwind_rule *rule = find_rule(walk, walk->at.pc - (walk->is_exact ? 0 : 1));
-  if (is_known(rule) || walk->is_exact) return rule;
+  if (rule != NULL || walk->is_exact) return rule;
   rule = find_rule(walk, walk->at.pc);
-  *ret_is_entry = is_known(rule);
+  *ret_is_entry = rule != NULL;
   return rule;
 }
 
 static enum step step(struct walk *walk) {
   bool is_entry = false;
   const struct unwind_rule *rule = rule_of(walk, &is_entry);
-  if (!is_known(rule)) return step_without_rule(walk);
+  if (rule == NULL) return step_without_rule(walk);
   if (is_entry || rule->cfa == UNWIND_CFA_SIGNAL) name_exactly(walk);
   if (rule->cfa == UNWIND_CFA_END || (is_entry && rule->cfa != UNWIND_CFA_SIGNAL)) return STEP_OVER;
   if ((rule->flags & UNWIND_GUESSED) != 0) note_guess(walk);
@@ -422,10 +430,13 @@ static bool return_to_guess(struct walk *walk) {
   return true;
 }
 
-/* The walk has failed by FAILED.  It goes on from its last guess by the frame pointer; if that
-   fails, too, it ends as it failed first. */
+/* The walk has failed by FAILED.  It is complete if nobody called its last frame.  Else it goes on
+   from its last guess by the frame pointer; if that fails, too, it ends as it failed first. */
 static __attribute__((noinline, cold)) enum step recover(struct walk *walk, enum step failed) {
-  if (!return_to_guess(walk) || step_by_frame(walk) != STEP_ON) return failed;
+  bool is_wrong = failed == STEP_LOST || failed == STEP_BAD;
+  if (!walk->is_exact && unwind_is_uncalled(walk->code, walk->region, walk->at.pc))
+    return STEP_OVER;
+  if (!is_wrong || !return_to_guess(walk) || step_by_frame(walk) != STEP_ON) return failed;
   walk->path->depth = walk->guess.depth;
   walk->guess.depth = 0;
   return STEP_ON;
@@ -456,7 +467,7 @@ void unwind_walk(const struct unwind_registers *at, const struct unwind_memory *
   path->depth = 1;
   for (;;) {
     taken = step(&walk);
-    if (__builtin_expect(taken == STEP_LOST || taken == STEP_BAD, 0)) taken = recover(&walk, taken);
+    if (__builtin_expect(taken > STEP_OVER, 0)) taken = recover(&walk, taken);
     if (taken != STEP_ON || path->depth >= path->room) break;
     path->pcs[path->depth++] = (uint64_t)walk.at.pc + walk.is_exact;
   }

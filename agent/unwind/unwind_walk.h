@@ -44,6 +44,16 @@ struct unwind_code {
 /* The region of CODE that holds PC; NULL: PC is in no code that is known.  Signal-safe. */
 const struct unwind_region *unwind_region_find(const struct unwind_code *code, uintptr_t pc);
 
+/* The rule of REGION's table for PLACE; NULL: REGION is NULL, has no table or no rule there.
+   Signal-safe. */
+const struct unwind_rule *unwind_rule_find(const struct unwind_code *code,
+                                           const struct unwind_region *region, uint64_t place);
+
+/* No call can have pushed the return address PC, in REGION: the function of the byte before it
+   begins too shortly before.  Signal-safe. */
+bool unwind_is_uncalled(const struct unwind_code *code, const struct unwind_region *region,
+                        uintptr_t pc);
+
 /* How a walk ended. */
 enum unwind_end {
   UNWIND_COMPLETE = 0, /* where the program or the thread began */

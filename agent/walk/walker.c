@@ -56,8 +56,67 @@ static void walk(const struct process_code *code, const struct perf_copy *copy,
   unwind_walk(&at, &stack, &code->code, path);
 }
 
+/* A frame pointer may be any value, and a structure with a pointer to a function looks like a
+   frame.  A function's first byte with no code before it is no return address. */
+static bool is_return_address(const struct unwind_code *code, uint64_t pc) {
+  const struct unwind_region *region = unwind_region_find(code, (uintptr_t)pc - 1);
+  return region != NULL && (unwind_rule_find(code, region, pc - 1) != NULL ||
+                            unwind_rule_find(code, region, pc) == NULL);
+}
+
+static bool begins_stack(const struct unwind_code *code, uint64_t pc) {
+  const struct unwind_region *region = unwind_region_find(code, (uintptr_t)pc - 1);
+  const struct unwind_rule *rule = unwind_rule_find(code, region, pc - 1);
+  return rule != NULL &&
+         (rule->cfa == UNWIND_CFA_END || unwind_is_uncalled(code, region, (uintptr_t)pc));
+}
+
+/* The last of PATH's callers that CHAIN has, too: both are in order, each may lack frames of the
+   other.  Returns how many frames of PATH end with it, and of CHAIN in RET_CHAIN; 0: there is none.
+   The first frame counts only where no table says anything of it. */
+static unsigned last_common(const struct unwind_path *path, const struct walker_chain *chain,
+                            unsigned *ret_chain) {
+  unsigned common = 0, from = 1;
+  if (path->depth == 1 && path->end == UNWIND_UNKNOWN) common = *ret_chain = 1;
+  for (unsigned i = 1; i < path->depth; i++) {
+    unsigned at = from;
+    while (at < chain->depth && chain->pcs[at] != path->pcs[i]) at++;
+    if (at >= chain->depth) continue;
+    from = *ret_chain = at + 1;
+    common = i + 1;
+  }
+  return common;
+}
+
+/* A stack that ends in a zero is complete, unless it is a second one that the program has changed
+   to, and CHAIN leads from its last frame to the first one. */
+static bool may_go_on(const struct unwind_code *code, const struct walker_chain *chain,
+                      const struct unwind_path *path) {
+  uint64_t last = path->pcs[path->depth - 1];
+  if (chain->depth < 2 || chain->pcs[0] != path->pcs[0]) return false;
+  if (path->end != UNWIND_COMPLETE) return true;
+  for (unsigned i = 1; i + 1 < chain->depth; i++)
+    if (chain->pcs[i] == last) return path->depth > 1 && !begins_stack(code, last);
+  return false;
+}
+
+/* Callers that were found behind the last common one are kept, unless the walk has ended bad: one
+   of them may be wrong then. */
+static void splice(const struct unwind_code *code, const struct walker_chain *chain,
+                   struct unwind_path *path) {
+  unsigned at = 0, common = last_common(path, chain, &at);
+  bool is_in_step = path->end != UNWIND_COMPLETE || common == path->depth;
+  if (common == 0 || !is_in_step || at == chain->depth || !is_return_address(code, chain->pcs[at]))
+    return;
+  if (path->end == UNWIND_BAD) path->depth = common;
+  if (path->end == UNWIND_COMPLETE) path->end = UNWIND_OTHER;
+  while (at < chain->depth && path->depth < path->room && is_return_address(code, chain->pcs[at]))
+    path->pcs[path->depth++] = chain->pcs[at++];
+  if (begins_stack(code, path->pcs[path->depth - 1])) path->end = UNWIND_COMPLETE;
+}
+
 void walker_walk(struct walker *walker, struct process *process, const struct perf_copy *copy,
-                 struct unwind_path *path) {
+                 const struct walker_chain *chain, struct unwind_path *path) {
   const struct process_code *code = NULL;
   walker->foreign += copy->word != own_word;
   if (can_walk(copy)) code = process_codes_get(&walker->codes, process);
@@ -65,6 +124,7 @@ void walker_walk(struct walker *walker, struct process *process, const struct pe
     walk(code, copy, path);
   else
     give_up(path, copy, copy->word == own_word ? UNWIND_BAD : UNWIND_UNKNOWN);
+  if (code != NULL && may_go_on(&code->code, chain, path)) splice(&code->code, chain, path);
 }
 
 static bool is_in_waiting(const struct process_code *code, uint64_t pc) {

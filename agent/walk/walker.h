@@ -16,9 +16,18 @@ struct walker {
 void walker_init(struct walker *walker, struct modules *modules, struct table_store *store);
 void walker_fini(struct walker *walker);
 
-/* Fills PATH with the callers of COPY, a sample of PROCESS; always at least with where it was. */
+/* The kernel's chain of the same stack along frame pointers, leaf first. */
+struct walker_chain {
+  const uint64_t *pcs;
+  unsigned depth;
+};
+
+/* Fills PATH with the callers of COPY, a sample of PROCESS; always at least with where it was.
+   If the walk ends early, callers that only CHAIN has follow the last caller that both have.  The
+   end is then complete if the last of them begins a thread or program by its table, and stays what
+   it was otherwise. */
 void walker_walk(struct walker *walker, struct process *process, const struct perf_copy *copy,
-                 struct unwind_path *path);
+                 const struct walker_chain *chain, struct unwind_path *path);
 
 /* A table that this walk would use is being made. */
 bool walker_should_wait(struct walker *walker, struct process *process,

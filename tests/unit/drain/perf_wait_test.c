@@ -116,6 +116,7 @@ static void sample(uint64_t time, uint64_t pc) {
   put(&at, time);
   put(&at, EVENT);
   put(&at, 1000);
+  put(&at, 0); /* no chain */
   put(&at, PERF_SAMPLE_REGS_ABI_64);
   for (uint32_t i = 0; i < perf_walk_regs.count; i++)
     put(&at, (int)i == perf_walk_regs.pc ? pc : (int)i == perf_walk_regs.sp ? 0x7000 : 0);

@@ -63,7 +63,9 @@ static void a_copy_is_what_half_a_ring_can_hold_at_the_rate(void **state) {
     perf_attr_ask(&attr, PERF_CONTENT_COPY);
     assert_int_equal(attr.sample_stack_user, cases[i].bytes);
     assert_int_equal(attr.sample_regs_user, perf_walk_regs.mask);
-    assert_int_equal(attr.sample_type & PERF_SAMPLE_CALLCHAIN, 0);
+    assert_true(attr.sample_type & PERF_SAMPLE_CALLCHAIN);
+    assert_true(attr.exclude_callchain_kernel);
+    assert_false(attr.exclude_callchain_user);
   }
 }
 
@@ -78,7 +80,8 @@ static void samples_of_the_kernel_begin_with_its_own_callers(void **state) {
     assert_true(attr.sample_type & PERF_SAMPLE_CALLCHAIN);
     assert_false(attr.exclude_kernel || attr.exclude_callchain_kernel);
     assert_true(attr.exclude_hv);
-    assert_int_equal(attr.exclude_callchain_user, callers[i] != PERF_CONTENT_CHAIN);
+    assert_int_equal(attr.exclude_callchain_user,
+                     callers[i] == PERF_CONTENT_PAIR || callers[i] == PERF_CONTENT_PC);
     assert_int_equal((attr.sample_type & PERF_SAMPLE_STACK_USER) != 0,
                      callers[i] == PERF_CONTENT_COPY ||
                          (callers[i] == PERF_CONTENT_PAIR && perf_regs.lr == PERF_REGS_NO_LR));
@@ -141,9 +144,9 @@ static void a_target_is_redirected_into_an_anchors_ring(void **state) {
   if (anchor < 0) skip(); /* this machine allows no events at all */
   void *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, anchor, 0);
   assert_true(ring != MAP_FAILED);
-  int most = PERF_CONTENT_PC | (perf_attr_may_see_kernel() ? PERF_CONTENT_KERNEL : 0);
+  int most = PERF_CONTENT_COPY | (perf_attr_may_see_kernel() ? PERF_CONTENT_KERNEL : 0);
   for (int content = PERF_CONTENT_CHAIN; content <= most; content++) {
-    if (perf_content_callers((uint32_t)content) > PERF_CONTENT_PC) continue;
+    if (perf_content_callers((uint32_t)content) > PERF_CONTENT_COPY) continue;
     perf_attr_fill(&attr, PERIOD_NS);
     perf_attr_ask(&attr, (enum perf_content)content);
     int target = perf_attr_open(&attr, 0, 0);

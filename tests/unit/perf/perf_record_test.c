@@ -223,8 +223,7 @@ static void a_copy_has_registers_and_the_words_at_the_stack_pointer(void **state
   struct perf_record record;
   const struct perf_copy *copy = &record.sample.copy;
   const uint64_t words[] = {0xabc0, 0xabc1};
-  put_pair_sample(&w, 0, 0, 0);
-  w.len -= 8;
+  put_pair_sample(&w, 0, 0, 0); /* no chain, in place of the registers' abi */
   put_copy(&w, PERF_SAMPLE_REGS_ABI_64, 32, 16);
   assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record), 0);
   assert_int_equal(record.sample.depth, 1);
@@ -243,8 +242,7 @@ static void words_of_four_bytes_are_told(void **state) {
   (void)state;
   struct writer w;
   struct perf_record record;
-  put_pair_sample(&w, 0, 0, 0);
-  w.len -= 8;
+  put_pair_sample(&w, 0, 0, 0); /* no chain, in place of the registers' abi */
   put_copy(&w, PERF_SAMPLE_REGS_ABI_32, 32, 32);
   assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record), 0);
   assert_int_equal(record.sample.copy.stack.len, 32);
@@ -281,6 +279,29 @@ static void a_copy_follows_the_chain_of_the_kernels_part(void **state) {
   assert_int_equal(record.sample.kernel_depth, 2);
   assert_int_equal(record.sample.copy.pc, 0x4000);
   assert_int_equal(record.sample.copy.stack.len, 16);
+}
+
+static void the_programs_chain_comes_before_its_registers(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_sample(&w, 5, 0);
+  put_u64(&w, (uint64_t)PERF_CONTEXT_KERNEL);
+  put_u64(&w, 0xffffffff81000010);
+  put_u64(&w, (uint64_t)PERF_CONTEXT_USER);
+  put_u64(&w, 0x4000);
+  put_u64(&w, 0x4100);
+  put_copy(&w, PERF_SAMPLE_REGS_ABI_64, 16, 16);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &board_form, &record), 0);
+  assert_int_equal(record.sample.depth, 3);
+  assert_int_equal(record.sample.kernel_depth, 1);
+  assert_int_equal(record.sample.pc[1], 0x4000);
+  assert_int_equal(record.sample.pc[2], 0x4100);
+  assert_int_equal(record.sample.copy.stack.len, 16);
+  put_sample(&w, UINT64_MAX / 8, 0); /* longer than the record */
+  put_copy(&w, PERF_SAMPLE_REGS_ABI_64, 16, 16);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record),
+                   -EBADMSG);
 }
 
 static const struct perf_form kernel_stack_form = {PERF_CONTENT_PAIR | PERF_CONTENT_KERNEL,
@@ -349,8 +370,7 @@ static void a_copy_that_does_not_fit_its_record_is_refused(void **state) {
     assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record),
                      -EBADMSG);
   }
-  put_pair_sample(&w, 0, 0, 0);
-  w.len -= 8;
+  put_pair_sample(&w, 0, 0, 0); /* no chain, in place of the registers' abi */
   put_copy(&w, PERF_SAMPLE_REGS_ABI_64, 16, 17);
   assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record),
                    -EBADMSG);
@@ -548,6 +568,7 @@ int main(void) {
       cmocka_unit_test(words_of_four_bytes_are_told),
       cmocka_unit_test(a_kernel_thread_has_nothing_to_copy),
       cmocka_unit_test(a_copy_follows_the_chain_of_the_kernels_part),
+      cmocka_unit_test(the_programs_chain_comes_before_its_registers),
       cmocka_unit_test(a_pair_in_the_kernel_is_a_lone_pc),
       cmocka_unit_test(a_pc_in_the_kernel_is_told_from_the_programs),
       cmocka_unit_test(a_copy_that_does_not_fit_its_record_is_refused),

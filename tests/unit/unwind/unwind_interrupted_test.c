@@ -13,6 +13,7 @@
 enum { W = sizeof(uintptr_t), SAME = UNWIND_SAME, GENERAL = 4 };
 
 const struct unwind_arch unwind_arch = {
+    .call_bytes = 2,
     .has_frame_pairs = true,
     .is_pair_at_top = true,
     .red_zone = 2 * W,
@@ -36,6 +37,8 @@ enum {
   ENTERED, /* behind code without a rule */
   FRAMED,
   GUESSED,
+  UNSEEN_2,
+  RETURN_2, /* behind code without a rule */
   FUNCTIONS
 };
 
@@ -64,6 +67,8 @@ static const struct unwind_rule rules[FUNCTIONS] = {
                 .return_address = -W,
                 .saved = {-2 * W, SAME}},
     [GUESSED] = {.cfa = UNWIND_CFA_SP, .offset = W, TOLD, .flags = UNWIND_GUESSED},
+    [UNSEEN_2] = {.cfa = UNWIND_CFA_NONE},
+    [RETURN_2] = {.cfa = UNWIND_CFA_SIGNAL},
 };
 
 static struct walk_fixture f;
@@ -209,6 +214,36 @@ static void without_a_frame_pointer_in_the_stack_it_ends_as_it_failed(void **sta
   }
 }
 
+/* Where ENTERED begins: nobody's call ends one byte further. */
+static void a_return_address_with_no_room_for_a_call_begins_the_stack(void **state) {
+  (void)state;
+  uintptr_t first = WALK_CODE + ENTERED * WALK_FUNCTION_BYTES;
+  f.words[5] = first + 1;
+  f.words[6] = 0x10;
+  walk_fixture_from(&f, PLAIN, 5);
+  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), first + 1);
+  f.stack.high = walk_word(6);
+  walk_fixture_from(&f, PLAIN, 5);
+  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), first + 1);
+  f.words[5] = first + 2; /* a call of two bytes has room */
+  walk_fixture_from(&f, PLAIN, 5);
+  EXPECT(UNWIND_TRUNCATED, walk_in(PLAIN), first + 2);
+  f.words[5] = WALK_CODE + FRAMED * WALK_FUNCTION_BYTES + 1; /* behind code: a call ends there */
+  f.at.tracked[0] = walk_word(20);
+  f.words[21] = 0x10;
+  walk_fixture_from(&f, PLAIN, 5);
+  EXPECT(UNWIND_TRUNCATED, walk_in(PLAIN), f.words[5]);
+}
+
+/* Its rule may begin a byte early so that the byte before a return address has it. */
+static void a_signals_trampoline_begins_no_stack(void **state) {
+  (void)state;
+  f.words[5] = WALK_CODE + RETURN_2 * WALK_FUNCTION_BYTES + 1;
+  f.stack.high = walk_word(6);
+  walk_fixture_from(&f, PLAIN, 5);
+  EXPECT(UNWIND_TRUNCATED, walk_in(PLAIN), f.words[5] + 1);
+}
+
 static void only_so_many_guesses_are_given_up(void **state) {
   enum { GIVEN_UP = 8 };
   (void)state;
@@ -237,6 +272,8 @@ int main(void) {
       CLAIM(a_walk_that_fails_behind_a_guess_goes_on_by_the_frame_pointer),
       CLAIM(a_guess_that_leads_to_the_end_is_believed),
       CLAIM(without_a_frame_pointer_in_the_stack_it_ends_as_it_failed),
+      CLAIM(a_return_address_with_no_room_for_a_call_begins_the_stack),
+      CLAIM(a_signals_trampoline_begins_no_stack),
       CLAIM(only_so_many_guesses_are_given_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,11 @@
 
 enum { W = sizeof(uintptr_t), SAME = UNWIND_SAME };
 
-const struct unwind_arch unwind_arch = {
-    .has_lr = true, .has_frame_pairs = true, .return_mask = UINT64_MAX, .is_pair_at_top = false};
+const struct unwind_arch unwind_arch = {.call_bytes = 2,
+                                        .has_lr = true,
+                                        .has_frame_pairs = true,
+                                        .return_mask = UINT64_MAX,
+                                        .is_pair_at_top = false};
 
 enum {
   MAIN,

@@ -14,6 +14,7 @@
 enum { W = sizeof(uintptr_t), SAME = UNWIND_SAME };
 
 const struct unwind_arch unwind_arch = {
+    .call_bytes = 2,
     .has_frame_pairs = true,
     .is_pair_at_top = true,
     .red_zone = 2 * W,
