@@ -8,14 +8,23 @@
    looked at before: the closed one and those that were loaded after it, which are its own libraries
    where it brought any.
 
+   A program may protect the first page of a library, and somebody may truncate its file.  A load
+   there would end the program.  So the kernel is asked first whether that page can be read.  Where
+   it cannot, or a sandbox forbids to ask, the object is not described, and counts as lost.  After
+   the close no byte of any object is read: objects are told apart by their load address.
+
    Not met here: what libc unloads by itself (a character set, a name service), which does not come
    through dlclose; there the daemon's reading the mappings anew with each window has to do. */
 #include "arch.h"
+#include "call_gate.h"
+#include "kernel_words.h"
+#include "raw_syscall.h"
 #include "sampler.h"
 #include "sampling.h"
 #include "thread_slot.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <string.h>
 
@@ -32,6 +41,7 @@ enum { GOING_MAX = 4 };
 struct going {
   const struct link_map *library; /* that is closed */
   struct unload_image images[GOING_MAX];
+  uintptr_t addresses[GOING_MAX]; /* of their loading */
   bool stays[GOING_MAX];
   unsigned count;
   unsigned long long subs; /* objects unloaded ever, before */
@@ -39,13 +49,29 @@ struct going {
   bool is_reached;
 };
 
+/* The kernel reads a signal set from AT before it refuses NO_HOW, which is no such operation. */
+static bool can_read(uintptr_t at) {
+  const uintptr_t NO_HOW = 99;
+  if (!call_gate_enter()) return false;
+  long error = raw_syscall(SYS_rt_sigprocmask, NO_HOW, at, 0, KERNEL_SIGNAL_BYTES);
+  call_gate_leave();
+  return error == -EINVAL;
+}
+
+static bool can_describe(const struct dl_phdr_info *object) {
+  const ElfW(Phdr) *segments = object->dlpi_phdr;
+  uintptr_t end = (uintptr_t)(segments + object->dlpi_phnum);
+  return object->dlpi_phnum > 0 && can_read((uintptr_t)segments) &&
+         can_read(end - KERNEL_SIGNAL_BYTES);
+}
+
 static void describe(const struct dl_phdr_info *object, struct unload_image *image) {
   memset(image, 0, sizeof *image);
   for (unsigned i = 0; i < object->dlpi_phnum; i++) {
     const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
     uintptr_t start = object->dlpi_addr + segment->p_vaddr;
     if (segment->p_type != PT_LOAD) continue;
-    if (segment->p_offset == 0 && (segment->p_flags & PF_R) != 0)
+    if (segment->p_offset == 0 && (segment->p_flags & PF_R) != 0 && can_read(start))
       image->hash = unload_hash((const void *)start, segment->p_filesz);
     if ((segment->p_flags & PF_X) == 0) continue;
     image->start = start;
@@ -60,20 +86,19 @@ static int before(struct dl_phdr_info *object, size_t bytes, void *context) {
   (void)bytes;
   going->subs = object->dlpi_subs;
   going->is_reached = going->is_reached || object->dlpi_name == going->library->l_name;
-  if (going->is_reached && going->count < GOING_MAX)
-    describe(object, &going->images[going->count++]);
+  if (!going->is_reached || going->count == GOING_MAX || !can_describe(object)) return 0;
+  going->addresses[going->count] = object->dlpi_addr;
+  describe(object, &going->images[going->count++]);
   return 0;
 }
 
 static int after(struct dl_phdr_info *object, size_t bytes, void *context) {
   struct going *going = context;
-  struct unload_image image;
   (void)bytes;
   going->gone = object->dlpi_subs - going->subs;
   if (going->gone == 0) return 1;
-  describe(object, &image);
   for (unsigned i = 0; i < going->count; i++)
-    if (going->images[i].start == image.start) going->stays[i] = true;
+    if (going->addresses[i] == object->dlpi_addr) going->stays[i] = true;
   return 0;
 }
 

@@ -160,7 +160,8 @@ uint32_t sampling_note_unload(void) {
 
 void sampling_name_thread(uintptr_t self, const char *name) {
   struct thread_slot *thread = sampling_is_on() ? thread_slot_of(self) : NULL;
-  if (thread != NULL) thread_slot_tell(thread, name);
+  /* A vfork's child has the thread pointer of its parent, whose name stays. */
+  if (thread != NULL && !control_is_elsewhere()) thread_slot_tell(thread, name);
 }
 
 void sampling_skip(void) {

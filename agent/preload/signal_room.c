@@ -19,6 +19,9 @@
      stack:    note that it is narrow, then ask for the permission: there?  then it does not fit
      request:  the kernel permits, then look for a narrow stack: there?  then the process leaves
 
+   A narrow stack counts for good: a process leaves even if its thread has a larger stack by then,
+   or has ended.  To know better, each thread would have to be counted at each of its calls.
+
    In this order one of them sees the other.  A process that requests without libc's syscall() is
    only seen by the stacks that come later. */
 #include "signal_room.h"

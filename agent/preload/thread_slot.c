@@ -69,8 +69,9 @@ struct thread_slot *thread_slot_claim(uint64_t owner) {
 
 void thread_slot_release(struct thread_slot *slot) {
   slot->generation++;
+  slot->pair_bits = 0; /* first: a handler that finds it set uses the ring */
+  atomic_signal_fence(memory_order_seq_cst);
   slot->ring = NULL;
-  slot->pair_bits = 0;
   atomic_store_explicit(&slot->self, 0, memory_order_relaxed);
   /* Release: the next owner starts from what was written above. */
   wide_store(&slot->owner, 0);
@@ -98,10 +99,11 @@ void thread_slot_open(struct thread_slot *slot) {
 bool thread_slot_tell(struct thread_slot *slot, const char *name) {
   uint32_t state = THREAD_SLOT_HAS_NEWS;
   if (name != NULL) atomic_compare_exchange_strong(&slot->busy, &state, THREAD_SLOT_IDLE);
-  for (unsigned i = 0; name != NULL && i < RING_NAME_BYTES; i++) {
-    slot->name[i] = i < RING_NAME_BYTES - 1 ? *name : '\0';
-    name += *name != '\0';
+  for (unsigned i = 0; name != NULL && i < RING_NAME_BYTES - 1; i++) {
+    slot->name[i] = *name;
+    name += *name != '\0'; /* to no byte behind those that the kernel read */
   }
+  slot->name[RING_NAME_BYTES - 1] = '\0';
   for (unsigned i = 0; i < WAITS_MAX; i++) {
     state = THREAD_SLOT_IDLE;
     if (atomic_compare_exchange_strong(&slot->busy, &state, THREAD_SLOT_HAS_NEWS) ||

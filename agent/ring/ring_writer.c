@@ -161,10 +161,18 @@ static void pad(struct ring_slot *slot, uint32_t offset, uint32_t gap) {
   record->weight = 0;
 }
 
+/* Words of the longest thing that a record holds: frames, or a mark. */
+static uint32_t words_max(const struct ring_writer *ring) {
+  const uint32_t mark = sizeof(struct ring_mark) / sizeof(uint64_t);
+  _Static_assert(sizeof(struct ring_mark) % sizeof(uint64_t) == 0, "a mark is whole words");
+  _Static_assert(sizeof(struct ring_mark) <= 8 * RING_DEPTH_MAX, "two must fit in any slot");
+  return ring->depth_max > mark ? ring->depth_max : mark;
+}
+
 struct ring_record *ring_writer_reserve(const struct ring_writer *ring, struct ring_slot *slot) {
   uint64_t head = wide_peek(&slot->head) & ~7ULL;
   uint64_t tail = wide_near(&slot->tail, head);
-  uint32_t needed = record_bytes(ring->depth_max);
+  uint32_t needed = record_bytes(words_max(ring));
   uint32_t offset = (uint32_t)head & (ring->slot_bytes - 1);
   uint32_t to_end = ring->slot_bytes - offset;
   uint32_t gap = to_end < needed ? to_end : 0;

@@ -45,8 +45,8 @@ struct ring_slot *ring_writer_claim(const struct ring_writer *ring, uint64_t own
 /* Gives SLOT back; the daemon frees it once it is drained.  Nothing may be written after. */
 void ring_writer_release(struct ring_slot *slot);
 
-/* Room for a record of depth_max frames in SLOT, or NULL when the reader has fallen behind: that is
-   counted in the slot, so that the caller simply returns.  Signal-safe. */
+/* Room for a record of depth_max frames, or for a mark, in SLOT.  NULL when the reader has fallen
+   behind: that is counted in the slot, so that the caller simply returns.  Signal-safe. */
 struct ring_record *ring_writer_reserve(const struct ring_writer *ring, struct ring_slot *slot);
 
 /* Publishes RECORD, whose weight, depth, flags and frames the caller has filled.  Signal-safe. */

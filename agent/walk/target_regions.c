@@ -14,7 +14,9 @@
 
    Stacks that a program makes itself are each process's own, and so are their mappings here.  The
    kernel merges neighbours into one mapping, and a thread may unmap one of them at any time.  So an
-   edge that was published once stays one, as long as there is room for all of them. */
+   edge that was published once stays one.  Where there is no room for all of them no stack is
+   published any more: walks end at such stacks then.  The map says so itself, because the next
+   worker has to know it, too. */
 #include "target_regions.h"
 
 #include "common/log.h"
@@ -247,12 +249,11 @@ static void put_stacks_cut(void *context, struct process *process) {
     put_stack_cut(draft, (uint64_t)process->pid, &process->stacks[i]);
 }
 
-static void put_stacks_whole(void *context, struct process *process) {
-  struct draft *draft = context;
-  if (!process->has_other_stacks || process->has_ended) return;
-  for (uint32_t i = 0; i < process->stack_count; i++)
-    put_stack(&draft->lists, (uint64_t)process->pid, process->stacks[i].start,
-              process->stacks[i].end);
+/* A map without room for all edges has this one span, which no stack pointer is in. */
+static const struct unwind_stack_span no_room = {.key = UINT64_MAX, .pages = 0};
+
+static bool had_no_room(const struct unwind_map *map) {
+  return map->stack_count == 1 && map->stacks[0].key == no_room.key && map->stacks[0].pages == 0;
 }
 
 static int compare_spans(const void *a, const void *b) {
@@ -263,17 +264,15 @@ static int compare_spans(const void *a, const void *b) {
 
 static void fill_stacks(struct draft *draft) {
   struct region_lists *lists = &draft->lists;
-  struct processes *processes = draft->parts->processes;
   uint32_t target = draft->target->held.id;
-  processes_each(processes, target, put_stacks_cut, draft);
-  if (lists->stack_count > UNWIND_MAP_STACKS_MAX) {
-    lists->stack_count = 0;
-    processes_each(processes, target, put_stacks_whole, draft);
-  }
-  if (lists->stack_count > UNWIND_MAP_STACKS_MAX) {
-    log_debug("target %u: %u of %u mappings that can hold stacks have no room", target,
-              lists->stack_count - UNWIND_MAP_STACKS_MAX, lists->stack_count);
-    lists->stack_count = UNWIND_MAP_STACKS_MAX;
+  bool is_full = had_no_room(draft->target->regions.map);
+  if (!is_full) processes_each(draft->parts->processes, target, put_stacks_cut, draft);
+  if (is_full || lists->stack_count > UNWIND_MAP_STACKS_MAX) {
+    if (!is_full)
+      log_debug("target %u: %u mappings that can hold stacks, and room for %d: walks end there",
+                target, lists->stack_count, UNWIND_MAP_STACKS_MAX);
+    lists->stacks[0] = no_room;
+    lists->stack_count = 1;
   }
   qsort(lists->stacks, lists->stack_count, sizeof lists->stacks[0], compare_spans);
 }

@@ -110,8 +110,8 @@ __attribute__((noinline)) void at_depth(int depth, leaf *then, int count) {
   __asm__ volatile("" ::: "memory");
 }
 
-/* Calls the handler with a stack pointer that is 8 below a cache line, as the kernel does on x86-64:
-   what the handler pushes lies in a line that the kernel has just written. */
+/* Calls the handler with a stack pointer that is 8 below a cache line, as the kernel does on
+   x86-64: what the handler pushes lies in a line that the kernel has just written. */
 static __attribute__((noinline)) void deliver(siginfo_t *event, ucontext_t *here) {
   _Alignas(64) char line[64];
   __asm__ volatile("" : : "r"(line) : "memory");

@@ -3,7 +3,8 @@
    half as long in second_work while it is called "second".  It is named
 
      self    by itself, with pthread_setname_np     prctl     by itself, with prctl
-     other   by another thread                      file      through its file in /proc  */
+     other   by another thread                      file      through its file in /proc
+     vfork   by itself, with prctl, and a vfork's child names itself "child" right after  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,9 +54,19 @@ static void write_file(const char *name) {
   close(fd);
 }
 
+static void name_a_child(void) {
+  pid_t child = vfork();
+  if (child == 0) {
+    prctl(PR_SET_NAME, "child", 0, 0, 0);
+    _exit(0);
+  }
+  if (child < 0 || waitpid(child, NULL, 0) != child) exit(1);
+}
+
 static void be_called(const char *name) {
   if (strcmp(how, "self") == 0) pthread_setname_np(pthread_self(), name);
-  if (strcmp(how, "prctl") == 0) prctl(PR_SET_NAME, name, 0, 0, 0);
+  if (strcmp(how, "prctl") == 0 || strcmp(how, "vfork") == 0) prctl(PR_SET_NAME, name, 0, 0, 0);
+  if (strcmp(how, "vfork") == 0) name_a_child();
   if (strcmp(how, "file") == 0) write_file(name);
   if (strcmp(how, "other") != 0) return;
   wanted = name;

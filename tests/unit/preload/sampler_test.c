@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { SLOTS = 2, SLOT_BYTES = RING_SLOT_BYTES_MIN, PID = 77 };
+enum { SLOTS = 2, SLOT_BYTES = RING_SLOT_BYTES_MIN, PID = 77, BEHIND_BYTES = 64 };
 
 static struct ring_reader reader;
 static struct thread_slot *thread;
@@ -33,8 +33,8 @@ static int setup_with(struct ring_terms from) {
   struct ring_writer writer;
   struct ring_terms terms;
   size_t size = ring_total_bytes(SLOTS, SLOT_BYTES);
-  reader =
-      (struct ring_reader){.base = calloc(1, size), .slot_count = SLOTS, .slot_bytes = SLOT_BYTES};
+  reader = (struct ring_reader){
+      .base = calloc(1, size + BEHIND_BYTES), .slot_count = SLOTS, .slot_bytes = SLOT_BYTES};
   ring_init(&reader, &from);
   if (ring_writer_init(&writer, &terms, reader.base, size) != 0) return -1;
   sampler_init(&writer);
@@ -45,6 +45,12 @@ static int setup_with(struct ring_terms from) {
 static int setup(void **state) {
   (void)state;
   return setup_with((struct ring_terms){.period_ns = 10000000, .signal = 61});
+}
+
+/* Records of one address each, which are shorter than a mark. */
+static int setup_shallow(void **state) {
+  (void)state;
+  return setup_with((struct ring_terms){.period_ns = 10000000, .signal = 61, .depth_max = 1});
 }
 
 /* A process's clock, and this thread known by its thread pointer. */
@@ -205,6 +211,50 @@ static void a_slot_claimed_after_an_unloading_begins_with_its_number(void **stat
   assert_true(records[1].depth > 0);
 }
 
+/* Slot INDEX is empty, and its next byte goes to OFFSET. */
+static void empty_at(unsigned index, uint64_t offset) {
+  struct ring_slot *slot =
+      (struct ring_slot *)(void *)(reader.base + ring_slot_offset(index, SLOT_BYTES));
+  atomic_store(&slot->head, offset);
+  atomic_store(&slot->tail, offset);
+}
+
+static void a_mark_stays_in_its_slot_where_records_are_shorter(void **state) {
+  (void)state;
+  struct thread_slot *second = new_thread();
+  struct ring_sample records[4];
+  uint8_t next[RING_SLOT_HEADER_BYTES], none[BEHIND_BYTES] = {0};
+  const uint8_t *after_first = reader.base + ring_slot_offset(1, SLOT_BYTES);
+  deliver(expiry(thread_slot_token(thread), 0));
+  deliver(expiry(thread_slot_token(second), 0));
+  for (unsigned offset = 0; offset < SLOT_BYTES; offset += 8) {
+    empty_at(0, offset);
+    empty_at(1, offset);
+    memcpy(next, after_first, sizeof next);
+    thread_slot_tell(thread, "first");
+    deliver(expiry(thread_slot_token(thread), 0));
+    assert_memory_equal(after_first, next, sizeof next);
+    thread_slot_tell(second, "last");
+    deliver(expiry(thread_slot_token(second), 0));
+    assert_memory_equal(reader.base + ring_slot_offset(SLOTS, SLOT_BYTES), none, sizeof none);
+    unsigned count = all_records(records, 4);
+    assert_true(count >= 2 && count <= 4);
+    assert_true(records[count - 1].depth == 1);
+  }
+  thread_slot_release(second);
+}
+
+/* The books count records, of whatever weight. */
+static void a_sample_that_a_mark_leaves_no_room_is_one_lost_record(void **state) {
+  (void)state;
+  deliver(expiry(thread_slot_token(thread), 0));
+  struct ring_slot *slot = (struct ring_slot *)(void *)(reader.base + RING_HEADER_BYTES);
+  atomic_store(&slot->tail, atomic_load(&slot->head) - SLOT_BYTES);
+  thread_slot_tell(thread, NULL);
+  deliver(expiry(thread_slot_token(thread), 6));
+  assert_int_equal(look(0).dropped_full, 1);
+}
+
 static void a_thread_whose_handler_runs_is_not_told(void **state) {
   (void)state;
   thread->busy = THREAD_SLOT_BUSY;
@@ -318,6 +368,7 @@ static void a_paused_process_clock_counts_nothing(void **state) {
 }
 
 #define PROCESS(test) cmocka_unit_test_setup_teardown(test, setup_itimer, teardown)
+#define SHALLOW(test) cmocka_unit_test_setup_teardown(test, setup_shallow, teardown)
 #define CLAIM(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void) {
@@ -331,6 +382,8 @@ int main(void) {
       CLAIM(a_signal_inside_the_handler_is_counted),
       CLAIM(a_new_name_is_marked_once_before_the_next_sample),
       CLAIM(a_slot_claimed_after_an_unloading_begins_with_its_number),
+      SHALLOW(a_mark_stays_in_its_slot_where_records_are_shorter),
+      CLAIM(a_sample_that_a_mark_leaves_no_room_is_one_lost_record),
       CLAIM(a_thread_whose_handler_runs_is_not_told),
       CLAIM(nothing_is_taken_while_the_daemon_says_pause),
       CLAIM(a_thread_without_a_free_slot_is_counted_once),

@@ -225,6 +225,46 @@ static void a_restored_target_has_nothing_steady_that_was_not(void **state) {
   assert_int_equal(target->regions.map->counts[UNWIND_MAP_STEADY], 0);
 }
 
+enum { SPANS = 1100, PAGE = 4096 };
+
+/* Makes every second page of MEMORY one that can hold no stack, or all pages alike. */
+static void set_pages(uint8_t *pages, int second) {
+  for (unsigned i = 0; i < SPANS; i++)
+    assert_int_equal(mprotect(pages + (2 * i + 1) * PAGE, PAGE, second), 0);
+}
+
+static uintptr_t stack_end(const uint8_t *at) {
+  const struct unwind_map *map = target->regions.map;
+  return unwind_map_stack_end(map, map->serial, (uint32_t)getpid(), (uintptr_t)at);
+}
+
+static void sample_on_other_stack(void) {
+  processes_find(parts.processes, getpid())->has_other_stacks = true;
+  sample();
+  step();
+}
+
+static void edges_of_stacks_that_have_no_room_are_not_forgotten(void **state) {
+  (void)state;
+  uint8_t *pages = mmap(NULL, (size_t)2 * SPANS * PAGE, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(pages, MAP_FAILED);
+  step();
+  set_pages(pages, PROT_NONE);
+  sample_on_other_stack();
+  assert_int_equal(stack_end(pages + 2 * PAGE), (uintptr_t)pages + 3 * PAGE);
+  for (unsigned turn = 0; turn < 2;
+       turn++) { /* one mapping, in more pieces than there is room for */
+    set_pages(pages, PROT_READ | PROT_WRITE);
+    sample_on_other_stack();
+    assert_int_equal(stack_end(pages + 2 * PAGE), 0);
+  }
+  set_pages(pages, PROT_NONE);
+  sample_on_other_stack();
+  assert_int_equal(stack_end(pages + 2 * PAGE), 0);
+  munmap(pages, (size_t)2 * SPANS * PAGE);
+}
+
 #define CLAIM(name) cmocka_unit_test_setup_teardown(name, make, unmake)
 
 int main(void) {
@@ -235,6 +275,7 @@ int main(void) {
       CLAIM(what_a_child_has_not_is_left_out_as_long_as_it_lives),
       CLAIM(what_was_there_before_the_fork_stays),
       CLAIM(a_restored_target_has_nothing_steady_that_was_not),
+      CLAIM(edges_of_stacks_that_have_no_room_are_not_forgotten),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
