@@ -67,7 +67,7 @@ static unsigned find_processes(const struct target *target, pid_t pids[CENSUS_PR
 }
 
 /* A program whose path may not be read any more became privileged by an exec, as a rule. */
-bool census_runs_another(const struct target *target) {
+static bool runs_another(const struct target *target) {
   char path[INTAKE_PATH_BYTES];
   if (target->held.exe[0] == '\0') return false;
   if (!proc_exe_path(target->held.pid, path, sizeof path)) return true;
@@ -102,7 +102,7 @@ static void begin_look(struct target *target, uint64_t now) {
   census->is_deaf = target->turn.missed != census->missed;
   census->missed = target->turn.missed;
   census->list = (struct census_list){.ids = calloc(CENSUS_THREADS_MAX, sizeof *census->list.ids)};
-  census->is_replaced = census_runs_another(target);
+  census->is_replaced = runs_another(target);
   census->obstacle = census->is_replaced ? preload_obstacle_of_process(target->held.pid) : NULL;
   if (census->list.ids == NULL) return;
   for (unsigned i = 0; i < count; i++) list_process(&census->list, pids[i]);

@@ -44,9 +44,6 @@ struct census_figures {
 };
 void census_figures(const struct target *target, struct census_figures *ret);
 
-/* True when TARGET's process runs another program than the one that registered, or is gone. */
-bool census_runs_another(const struct target *target);
-
 /* Marks of all looks since the last call, and of the last look. */
 uint32_t census_take_marks(struct target *target);
 

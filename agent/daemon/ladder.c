@@ -27,11 +27,13 @@
 #include "common/log.h"
 #include "drain/target_state.h"
 #include "elf/preload_obstacle.h"
+#include "proc/proc_status.h"
 #include "ring/ring_clock.h"
 #include "targets/perf_admission.h"
 #include "targets/perf_running.h"
 #include "targets/rate.h"
 #include "targets/switch.h"
+#include "targets/timer_ring.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -153,6 +155,9 @@ static void wake(struct worker *worker, struct target *target, const struct targ
   uint32_t control = perf ? perf->held.control : RING_RUN;
   target->held.behind = 0;
   target->exit.billed_ns += explained_ns;
+  /* The run adds up the times of all its targets, and that of PERF once. */
+  if (perf != NULL && perf->run != 0 && perf->run == target->run)
+    target->exit.perf_ns += explained_ns;
   if (perf != NULL && perf->held.wish_period_ns != 0) {
     target->held.asked_mhz = perf->held.asked_mhz;
     rate_wish(target, perf->held.wish_period_ns);
@@ -246,12 +251,23 @@ static void step_perf(struct worker *worker, struct target *target, uint64_t now
   fall_from_perf(worker, target, why);
 }
 
+/* Another file is no proof by itself: an exec takes the signal's handler away, too.  A file that
+   cannot be read says nothing.  Paths are not compared: a program in a chroot knows another one. */
+static bool runs_another(const struct target *target) {
+  const struct hold_target *held = &target->held;
+  uint64_t device, inode, bit = UINT64_C(1) << ((int)timer_ring_signal(held) - 1);
+  struct proc_status status;
+  if (target->look.exe_inode == 0 || !proc_exe_file(held->pid, &device, &inode)) return false;
+  if (device == target->look.exe_device && inode == target->look.exe_inode) return false;
+  if (proc_status_read(held->pid, held->pid, &status) != 0) return false;
+  return (status.caught & bit) == 0 && proc_lives(held->pid, held->start_ticks);
+}
+
 /* True at the second step in a row at which TARGET's process runs a program without the agent: one
    with it would have registered anew. */
 static bool is_replaced(struct target *target) {
   bool was_replaced = target->look.is_replaced;
-  target->look.is_replaced = census_runs_another(target) &&
-                             proc_lives(target->held.pid, target->held.start_ticks);
+  target->look.is_replaced = runs_another(target);
   return was_replaced && target->look.is_replaced;
 }
 

@@ -180,7 +180,7 @@ void run_note_join(struct worker *worker, struct target *target) {
 
 static uint64_t explained_ns(const struct target *target) {
   if (target->held.kind == HOLD_PERF) return residual_own_ns(&target->residual);
-  return target->weight_ns + target->exit.billed_ns;
+  return target->weight_ns + target->exit.billed_ns - target->exit.perf_ns;
 }
 
 /* Whether TARGET's samples are the run's: it is one of its targets, or its tree by perf, or the

@@ -25,7 +25,8 @@
    part of one would be a gift of half a period with each change.  To the other threads the change
    comes at any time; what is left of their old period becomes the same part of the new one, which
    gives and takes alike.  An expiry that is on its way meanwhile is weighed with the new period: an
-   error of less than one sample a thread and change. */
+   error of less than one sample a thread and change.  Since Linux 6.13 the kernel drops it, and the
+   daemon makes fewer changes for it (targets/stride.c). */
 #include "control.h"
 #include "arch.h"
 #include "call_gate.h"

@@ -133,6 +133,16 @@ bool proc_exe_path(pid_t pid, char *ret, size_t len) {
   return true;
 }
 
+bool proc_exe_file(pid_t pid, uint64_t *ret_device, uint64_t *ret_inode) {
+  char path[32];
+  struct stat found;
+  snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+  bool is_read = stat(path, &found) == 0;
+  *ret_device = is_read ? found.st_dev : 0;
+  *ret_inode = is_read ? found.st_ino : 0;
+  return is_read;
+}
+
 long proc_owner(pid_t pid) {
   char path[32];
   struct stat found;

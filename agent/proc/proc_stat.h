@@ -43,6 +43,9 @@ bool proc_thread_name(pid_t pid, pid_t tid, char ret[PROC_COMM_BYTES]);
 /* Reads the path of PID's program, without " (deleted)", into RET of LEN bytes. */
 bool proc_exe_path(pid_t pid, char *ret, size_t len);
 
+/* The device and the inode of PID's program; false when they cannot be read, and both are 0. */
+bool proc_exe_file(pid_t pid, uint64_t *ret_device, uint64_t *ret_inode);
+
 /* The uid that owns PID, -1 when it is gone. */
 long proc_owner(pid_t pid);
 

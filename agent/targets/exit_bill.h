@@ -14,6 +14,7 @@ struct exit_bill {
   uint64_t said_ns;   /* by processes at their end, as it was before the last drain */
   uint64_t execed_ns; /* of processes that went on as another program */
   uint64_t billed_ns;
+  uint64_t perf_ns; /* of billed_ns: what a perf target of the same run answers for */
 };
 
 /* What a service's samples came to beyond the time that its ended processes had spent. */

@@ -34,10 +34,14 @@
    with it, too.  A ring's period is changed by the control path (switch.h): the process sets its
    timers in a sample's handler, and no other sample makes a system call for it.  A change costs
    a look at all its threads here and two system calls a thread there, so it comes a few times a
-   second at most, and the rarer the more threads have timers.  In turn the rate is higher and lower
-   by the same part, so it is right on the average; never by less than a 24th, because most programs
-   in step are so with the very rate that was asked for.  A histogram counts expiries of one period:
-   it stays as it is. */
+   second at most.  The thread that sets the timers loses nothing.  Of another thread the kernel may
+   drop a signal that has not been delivered yet (since Linux 6.13): one sample of each thread that
+   waits for a CPU.  So a change needs a hundred samples for each other thread with a timer, and
+   costs a hundredth of the samples at most; a crowd of short threads has none.
+
+   In turn the rate is higher and lower by the same part, so it is right on the average; never by
+   less than a 24th, because most programs in step are so with the very rate that was asked for.  A
+   histogram counts expiries of one period: it stays as it is. */
 #include "stride.h"
 #include "rate.h"
 #include "switch.h"
@@ -58,12 +62,12 @@
 #define LEAST_PART (1.0 / 24) /* of a timer's rate */
 #define MOST_PART (1.0 / 6)
 #define TIMER_NS (200 * NS_PER_MS)
-#define TIMER_THREAD_NS (20 * NS_PER_MS)
 #define LONG_NS UINT64_C(20000000) /* shorter ones come too often to read counts for them */
 
 enum {
   SHORTEST_SAMPLES = 10,
-  STRIDES_MIN = 20, /* of what was sampled so far: then they grow longer */
+  LOST_ONE_OF = 100, /* of a timer's samples a change may lose one in so many */
+  STRIDES_MIN = 20,  /* of what was sampled so far: then they grow longer */
 };
 
 uint64_t stride_near(const struct stride_choice *choice) {
@@ -187,8 +191,11 @@ static void vary_timer(struct target *target) {
   uint64_t now = clock_monotonic_ns(), age_ns = now - rate->varied_ns;
   bool is_at_work = target->held.control == RING_RUN && target->held.behind == 0;
   if (!is_at_work || target->held.collect == RING_HISTOGRAM || target->ended_ns != 0) return;
-  if (target->records - rate->varied_records < SHORTEST_SAMPLES || age_ns < TIMER_NS) return;
-  if (age_ns < threads_with_timers(target) * TIMER_THREAD_NS) return;
+  uint64_t records = target->records - rate->varied_records, least = SHORTEST_SAMPLES;
+  if (records < least || age_ns < TIMER_NS) return;
+  uint64_t armed = threads_with_timers(target);
+  if (armed > 1) least += (armed - 1) * LOST_ONE_OF;
+  if (records < least) return;
   if (rate->spread == 0) rate->spread = rate_random(rate);
   rate->is_longer = !rate->is_longer;
   uint64_t near_ns =

@@ -81,6 +81,8 @@ struct target *target_new(const struct hold_target *held, const int *fds) {
     target->regions.map = region_map_open(fds[held->fd_count]);
     target->regions.is_due = true;
   }
+  if (held->kind == HOLD_TIMER)
+    proc_exe_file(held->pid, &target->look.exe_device, &target->look.exe_inode);
   target->residual.kernel.base_ns = held->start_cpu_ns;
   if (is_good && held->kind == HOLD_PERF) proc_board_read(&target->residual.kernel.board);
   if (is_good && held->exit_fd_count == 2)

@@ -9,6 +9,7 @@
 #include "drain/target_state.h"
 #include "proc/proc_board.h"
 #include "proc/proc_stat.h"
+#include "targets/timer_ring.h"
 
 #include <linux/perf_event.h>
 #include <signal.h>
@@ -232,13 +233,48 @@ static void what_an_exec_put_in_its_place_goes_on_by_perf_at_the_second_step(voi
   (void)state;
   if (!has_perf()) skip();
   struct target *ring = begin_ring(bench->program, 0, RING_RUN);
-  snprintf(ring->held.exe, sizeof ring->held.exe, "/bin/another");
+  assert_int_not_equal(ring->look.exe_inode, 0);
+  ring->look.exe_inode++; /* another file registered */
   step();
   assert_null(perf_of(bench->program)); /* the agent of the new one may be about to register */
   step();
   struct target *target = perf_of(bench->program);
   assert_non_null(target);
   assert_said(target->held.why, "by exec");
+}
+
+static void on_signal(int signal) {
+  (void)signal;
+}
+
+/* A program in a chroot says another path; of a file that could not be read nothing is known. */
+static void another_path_or_none_is_no_exec(void **state) {
+  (void)state;
+  if (!has_perf()) skip();
+  struct target *ring = begin_ring(bench->program, 0, RING_RUN);
+  snprintf(ring->held.exe, sizeof ring->held.exe, "/bin/another");
+  for (unsigned i = 0; i < 3; i++) step();
+  assert_null(perf_of(bench->program));
+  ring->look.exe_inode = ring->look.exe_device = 0;
+  for (unsigned i = 0; i < 3; i++) step();
+  assert_null(perf_of(bench->program));
+}
+
+static void another_file_is_no_exec_while_the_signal_has_its_handler(void **state) {
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  (void)state;
+  if (!has_perf()) skip();
+  struct target *ring = begin_ring(getpid(), 0, RING_RUN);
+  int signal = (int)timer_ring_signal(&ring->held);
+  action.sa_handler = on_signal;
+  assert_int_equal(sigaction(signal, &action, NULL), 0);
+  ring->look.exe_inode++;
+  for (unsigned i = 0; i < 3; i++) step();
+  assert_null(perf_of(getpid()));
+  action.sa_handler = SIG_DFL;
+  assert_int_equal(sigaction(signal, &action, NULL), 0);
+  for (unsigned i = 0; i < 2; i++) step();
+  assert_non_null(perf_of(getpid()));
 }
 
 static void what_only_the_agent_can_write_has_no_other_rung(void **state) {
@@ -342,6 +378,22 @@ static void a_ring_that_took_over_from_perf_is_part_of_the_run(void **state) {
   assert_string_equal(samplers_of(note), "perf");
   begin_ring(bench->program, 0, RING_RUN)->records = 4;
   assert_string_equal(samplers_of(note), "timer and perf");
+}
+
+static void a_run_counts_the_time_of_perf_once_when_its_ring_takes_over(void **state) {
+  (void)state;
+  if (!has_perf()) skip();
+  struct worker_note *note = note_run("timer");
+  struct target *target = begin_perf(bench->program);
+  struct target *ring = begin_ring(bench->program, target->held.id, RING_PAUSE);
+  target->run = ring->run = note->serial;
+  target->held.falls = 3;
+  stop_events(target);
+  look_twice();
+  assert_null(perf_of(bench->program));
+  assert_true(note->explained_ns > 300 * NS_PER_MS);
+  assert_true(ring->exit.billed_ns > 300 * NS_PER_MS); /* the ring does not bill it, either */
+  assert_int_equal(ring->exit.perf_ns, ring->exit.billed_ns);
 }
 
 static void a_run_whose_agent_was_refused_says_what_it_was_told(void **state) {
@@ -511,10 +563,13 @@ int main(void) {
       TEST(a_ring_whose_events_went_with_a_worker_goes_to_work),
       TEST(a_timer_that_fails_goes_on_by_perf_and_its_ring_stands_behind),
       TEST(what_an_exec_put_in_its_place_goes_on_by_perf_at_the_second_step),
+      TEST(another_path_or_none_is_no_exec),
+      TEST(another_file_is_no_exec_while_the_signal_has_its_handler),
       TEST(what_only_the_agent_can_write_has_no_other_rung),
       TEST(under_the_kill_switch_and_at_the_end_nobody_takes_a_step),
       TEST(a_look_after_a_turn_that_was_missed_proves_nothing),
       TEST(a_run_by_timer_without_an_agent_goes_on_by_perf),
+      TEST(a_run_counts_the_time_of_perf_once_when_its_ring_takes_over),
       TEST(a_run_whose_agent_was_refused_says_what_it_was_told),
       TEST(an_agent_has_its_time_to_come_up),
       TEST(who_took_the_samples_is_named_and_not_who_was_asked),
