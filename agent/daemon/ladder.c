@@ -16,6 +16,13 @@
    where those were lost, from its parents.  (What another service name was asked for in such a
    child is not done: events cannot be taken off a single child.)
 
+   A stray is a process that a run by timer has started and that no sampler reaches: its agent does
+   not see the daemon's socket (another mount namespace), was not loaded (a cleared environment, a
+   static program), or could not register.  It does not catch our signal.  Strays are looked for
+   while their run goes on, after pauses that double while there is none, and go on by perf.  Where
+   perf is refused the run says so, and what they were seen to spend is part of its time: a parent
+   that does not wait for its child keeps that out of the account that `run` gets.
+
    A step down is tried again after RETRY_NS, perf is opened anew FALLS_MAX times at most: who keeps
    taking our events away means it. */
 #include "ladder.h"
@@ -41,7 +48,12 @@
 static const char only_the_agent[] = "cannot write what was asked for, only the agent can";
 static const char only_the_agent_end[] = "only the agent can"; /* as `run` ends it, too */
 
+const char ladder_foreign_pids[] = "the process is in another pid namespace";
+
 enum { ANCESTORS_MAX = 32, FALLS_MAX = 3 };
+enum { TREE_MAX = 256, STRAYS_MAX = 16 }; /* of one run: processes looked at, perf opened for */
+#define STRAY_CPU_NS (200 * NS_PER_MS)    /* enough for a verdict, and for perf to be of use */
+#define STRAY_PAUSE_NS_MAX (64 * NS_PER_SECOND)
 #define RETRY_NS (60 * NS_PER_SECOND)
 #define STEP_NS NS_PER_SECOND
 #define AGENT_NS (700 * NS_PER_MS)        /* an agent registers within milliseconds of the exec */
@@ -350,6 +362,86 @@ static void step_note(struct worker *worker, struct worker_note *note, uint64_t 
     fall_from_note(worker, note);
 }
 
+static const char *explain_stray(pid_t pid) {
+  const char *obstacle = preload_obstacle_of_process(pid);
+  if (!proc_shares_namespace(pid, "pid")) return ladder_foreign_pids;
+  if (obstacle != NULL) return obstacle;
+  if (!proc_shares_namespace(pid, "mnt"))
+    return "the process is in another mount namespace, where the daemon's socket is not";
+  return preload_explain_silence(pid);
+}
+
+/* Whether no sampler reaches PID, a process of NOTE's tree. */
+static bool is_stray(const struct worker *worker, const struct worker_note *note, pid_t pid) {
+  int clock = ring_clock_parse(note->sampler);
+  struct proc_status status;
+  if (clock < 0 || proc_cpu_ns(pid) < STRAY_CPU_NS) return false;
+  uint64_t signal = UINT64_C(1) << (ring_clock_signal((uint32_t)clock) - 1);
+  if (proc_status_read(pid, pid, &status) != 0 || (status.caught & signal) != 0) return false;
+  if (targets_find_pid(&worker->targets, pid) != NULL || ladder_cover(worker, pid) != NULL)
+    return false;
+  return run_note_find((struct worker *)(uintptr_t)worker, pid) == note;
+}
+
+/* PID goes on by perf, or NOTE says why not.  Returns whether it is sampled. */
+static bool take_stray(struct worker *worker, struct worker_note *note, pid_t pid) {
+  char why[INTAKE_WHY_BYTES];
+  struct hold_target held;
+  struct proc_stat stat;
+  struct perf_running running = {.count = 1};
+  const char *fault = only_the_agent;
+  struct target *target = NULL;
+  if (proc_stat_read(pid, &stat) < 0) return false;
+  running.processes[0].pid = pid;
+  running.processes[0].start_ticks = stat.start_ticks;
+  describe_note(note, &held);
+  proc_exe_path(pid, held.exe, sizeof held.exe);
+  held.why[0] = '\0';
+  say_why(&held, note->sampler, explain_stray(pid));
+  struct ladder_wish wish = {&held, &running, 0, .is_fresh = false};
+  if (note->strays == STRAYS_MAX)
+    fault = "16 programs of this run are sampled by it already";
+  else if (note->collect <= RING_PC_LR)
+    target = ladder_adopt(worker, &wish, &fault);
+  if (target != NULL) {
+    perf_running_start(&target->held, target->fds);
+    note->strays++;
+    return true;
+  }
+  snprintf(why, sizeof why, "%.140s; perf: %.100s", held.why, fault);
+  if (!note->is_partial && !note->is_refused) run_note_refuse(worker, pid, why);
+  return false;
+}
+
+/* Returns the CPU time of those of NOTE's tree that nothing samples. */
+static uint64_t look_for_strays(struct worker *worker, struct worker_note *note) {
+  pid_t tree[TREE_MAX];
+  uint64_t unsampled_ns = 0;
+  unsigned count = proc_children(note->pid, tree, TREE_MAX);
+  for (unsigned i = 0; i < count; i++) {
+    count += proc_children(tree[i], tree + count, TREE_MAX - count);
+    if (is_stray(worker, note, tree[i]) && !take_stray(worker, note, tree[i]))
+      unsampled_ns += proc_cpu_ns(tree[i]);
+  }
+  return unsampled_ns;
+}
+
+static void step_strays(struct worker *worker, struct worker_note *note, uint64_t now) {
+  if (note->serial == 0 || note->is_told || !note->is_looked_at || now < note->stray_look_ns)
+    return;
+  const struct target *own = targets_find_pid(&worker->targets, note->pid);
+  bool is_paused = own != NULL && own->held.control != RING_RUN && own->held.behind == 0;
+  if (is_paused || ladder_cover(worker, note->pid) != NULL || !run_note_does_run(note)) return;
+  uint64_t unsampled_ns = look_for_strays(worker, note);
+  if (unsampled_ns > note->stray_ns) note->stray_ns = unsampled_ns;
+  bool is_calm = unsampled_ns == 0 && note->stray_pause_ns < STRAY_PAUSE_NS_MAX;
+  if (note->stray_pause_ns == 0 || unsampled_ns > 0)
+    note->stray_pause_ns = STEP_NS / 2;
+  else if (is_calm)
+    note->stray_pause_ns *= 2;
+  note->stray_look_ns = now + note->stray_pause_ns;
+}
+
 void ladder_step(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   if (now - worker->stepped_ns < STEP_NS / 2) return;
@@ -364,4 +456,6 @@ void ladder_step(struct worker *worker) {
   }
   for (unsigned i = 0; i < WORKER_NOTES_MAX && !worker->is_killed; i++)
     step_note(worker, &worker->notes[i], now);
+  for (unsigned i = 0; i < WORKER_NOTES_MAX && !worker->is_killed && worker->stop_by_ns == 0; i++)
+    step_strays(worker, &worker->notes[i], now);
 }

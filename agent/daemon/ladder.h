@@ -22,6 +22,9 @@ struct target *ladder_begin(struct worker *worker, struct hold_target *held);
 struct target *ladder_begin_without_ring(struct worker *worker, struct hold_target *held,
                                          const char *why);
 
+/* Why a process of another pid namespace has no timer. */
+extern const char ladder_foreign_pids[];
+
 /* With every tick of the loop: looks who has stopped, and takes the next rung. */
 void ladder_step(struct worker *worker);
 

@@ -33,21 +33,12 @@
 
 static const char events_reason[] = "sampled by perf already: run has opened the events";
 
-static bool is_same_namespace(pid_t pid) {
-  char path[64], ours[64], theirs[64];
-  snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
-  ssize_t our_len = readlink("/proc/self/ns/pid", ours, sizeof ours);
-  ssize_t their_len = readlink(path, theirs, sizeof theirs);
-  if (our_len <= 0 || their_len <= 0) return true; /* a kernel without namespaces */
-  return our_len == their_len && memcmp(ours, theirs, (size_t)our_len) == 0;
-}
-
 static const char *check_target(struct worker *worker, const struct intake_packet *packet) {
   /* None: the program sees no /proc. */
   if (packet->fd_count > 1 ||
       (packet->fd_count == 1 && !maps_file_take(packet->fds[0], packet->pid)))
     return "a ring needs the descriptor of /proc/self/maps";
-  if (!is_same_namespace(packet->pid)) return "the process is in another pid namespace";
+  if (!proc_shares_namespace(packet->pid, "pid")) return ladder_foreign_pids;
   if (worker->stop_by_ns != 0) return registrar_ending_reason;
   /* What their signals stand for is known by the clocks, sample by sample, as they are taken. */
   if (packet->request->clock != RING_CLOCK_THREAD && ring_has_image(packet->request->collect))

@@ -300,6 +300,8 @@ void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t tol
       drain_exits(&worker->drain, target, false);
   }
   uint64_t explained = sum_explained(worker, note);
+  /* Whose parent did not wait for them are not in the account of `run`. */
+  if (note->stray_ns > told_ns) told_ns = note->stray_ns;
   note->is_told = true;
   struct worker_note *outer = find_serial(worker, note->outer);
   if (outer != NULL) outer->explained_ns += told_ns > explained ? told_ns : explained;

@@ -33,6 +33,9 @@ struct worker_note {
   bool is_refused;                /* its agent got no ring; why says the reason */
   bool is_partial;                /* the same of a program that it started */
   uint64_t explained_ns;          /* by targets that have ended */
+  uint64_t stray_look_ns, stray_pause_ns; /* when ladder.c looks for strays, and how often */
+  uint64_t stray_ns;                      /* the CPU time of strays that nothing samples */
+  unsigned strays;                        /* that perf was opened for */
   struct run_samples samples;     /* of targets that have ended */
   char sampler[16],
       begun_as[16]; /* the name that the program was started by, cut as the kernel does */

@@ -6,6 +6,7 @@
    and start_ticks is what callers compare when it matters. */
 #include "proc_stat.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { CHILDREN_THREADS_MAX = 64, CHILDREN_TEXT_BYTES = 2048 };
 
 #define FLAG_KERNEL_THREAD 0x00200000UL /* PF_KTHREAD */
 
@@ -160,4 +163,49 @@ uint64_t proc_cpu_ns(pid_t pid) {
 uint64_t proc_ticks_to_ns(uint64_t ticks) {
   long hz = sysconf(_SC_CLK_TCK);
   return ticks * (1000000000ULL / (uint64_t)(hz > 0 ? hz : 100));
+}
+
+static unsigned add_children(const char *path, pid_t *ret, unsigned max) {
+  char text[CHILDREN_TEXT_BYTES];
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+  unsigned count = 0;
+  if (fd >= 0) close(fd);
+  if (len <= 0) return 0;
+  text[len] = '\0';
+  for (char *at = text, *end; count < max; at = end) {
+    long pid = strtol(at, &end, 10);
+    if (end == at || *end != ' ') break; /* the last number may be cut */
+    ret[count++] = (pid_t)pid;
+  }
+  return count;
+}
+
+unsigned proc_children(pid_t pid, pid_t *ret, unsigned max) {
+  char path[64];
+  unsigned count = 0;
+  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+  DIR *tasks = opendir(path);
+  if (tasks == NULL) return 0;
+  unsigned threads = 0;
+  for (const struct dirent *entry; count < max && threads < CHILDREN_THREADS_MAX;) {
+    if ((entry = readdir(tasks)) == NULL) break;
+    int tid = (int)strtol(entry->d_name, NULL, 10);
+    if (tid <= 0) continue;
+    threads++;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, tid);
+    count += add_children(path, ret + count, max - count);
+  }
+  closedir(tasks);
+  return count;
+}
+
+bool proc_shares_namespace(pid_t pid, const char *name) {
+  char path[64], ours[64], theirs[64];
+  snprintf(path, sizeof path, "/proc/self/ns/%.16s", name);
+  ssize_t our_len = readlink(path, ours, sizeof ours);
+  snprintf(path, sizeof path, "/proc/%d/ns/%.16s", (int)pid, name);
+  ssize_t their_len = readlink(path, theirs, sizeof theirs);
+  if (our_len <= 0 || their_len <= 0) return true;
+  return our_len == their_len && memcmp(ours, theirs, (size_t)our_len) == 0;
 }

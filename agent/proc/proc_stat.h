@@ -52,6 +52,14 @@ long proc_owner(pid_t pid);
 /* The CPU time of all threads of PID since it was made; 0 when it is gone. */
 uint64_t proc_cpu_ns(pid_t pid);
 
+/* Writes at most MAX of the processes that PID's threads (64 at most) have started, and that live,
+   to RET.  Returns their number; 0, too, on a kernel without CONFIG_PROC_CHILDREN. */
+unsigned proc_children(pid_t pid, pid_t *ret, unsigned max);
+
+/* False when PID is in another namespace NAME ("pid", "mnt") than we are.  True where the kernel
+   does not tell. */
+bool proc_shares_namespace(pid_t pid, const char *name);
+
 uint64_t proc_ticks_to_ns(uint64_t ticks);
 
 #endif

@@ -59,7 +59,7 @@ struct job {
   uint64_t last_seq;                 /* hello */
   bool is_kept;                      /* batch: PREFIX shall be its own bytes once it is stored */
   struct prefix prefix;              /* batch: what it refers to */
-  const struct debug_wanted *wanted; /* batch: modules to ask the board for */
+  const struct debug_wanted *wanted; /* hello, batch, ping: modules to ask the board for */
   uint32_t wanted_count;             /* at most LIMIT_DEBUG_WANTED */
   bool is_whole;                     /* debug chunk: it was the last one */
   struct enrolled enrolled;          /* enroll: in ARENA */

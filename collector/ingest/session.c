@@ -436,6 +436,17 @@ long session_receive(struct session *session, struct span stream, uint64_t now_n
   return receive_frame(session, &frame, now_ns, ret_job) < 0 ? -1 : len;
 }
 
+static void ask_for(struct session *session, const struct debug_wanted *wanted) {
+  struct message message = {.type = FRAME_DEBUG_WANTED, .debug_wanted = *wanted};
+  if (wanted_add(&session->wanted, wanted->id) != 0) return; /* asked already, or enough asked */
+  figures_add(&session->figures->debug_asked_total, 1);
+  send_message(session, &message);
+}
+
+static void ask_for_all(struct session *session, const struct job *job) {
+  for (uint32_t i = 0; i < job->wanted_count; i++) ask_for(session, &job->wanted[i]);
+}
+
 static void finish_hello(struct session *session, const struct job *job, uint64_t now_ns) {
   if (job->outcome != JOB_DONE) {
     session_refuse(session, job->refusal, job->why);
@@ -443,6 +454,7 @@ static void finish_hello(struct session *session, const struct job *job, uint64_
   }
   set_state(session, SESSION_OPEN);
   send_welcome(session, now_ns, job->last_seq);
+  ask_for_all(session, job);
 }
 
 /* A board that is refused the next certificate keeps its session: the one it has is good. */
@@ -466,17 +478,10 @@ static void finish_enroll(struct session *session, const struct job *job) {
   send_message(session, &answer);
 }
 
-static void ask_for(struct session *session, const struct debug_wanted *wanted) {
-  struct message message = {.type = FRAME_DEBUG_WANTED, .debug_wanted = *wanted};
-  if (wanted_add(&session->wanted, wanted->id) != 0) return; /* asked already, or enough asked */
-  figures_add(&session->figures->debug_asked_total, 1);
-  send_message(session, &message);
-}
-
 static void finish_batch(struct session *session, struct job *job) {
   uint64_t run = job->message.batch.run, seq = job->message.batch.seq;
   struct message answer = {.type = FRAME_ACK, .ack = {.run = run, .seq = seq}};
-  for (uint32_t i = 0; i < job->wanted_count; i++) ask_for(session, &job->wanted[i]);
+  ask_for_all(session, job);
   if (job->outcome != JOB_DONE) {
     answer.type = FRAME_REJECT;
     answer.reject = (struct reject){.run = run,
@@ -527,6 +532,8 @@ void session_finish(struct session *session, struct job *job, uint64_t now_ns) {
     wanted_remove(&session->wanted, job->message.debug_end.id);
     break;
   case JOB_PING:
+    ask_for_all(session, job);
+    break;
   case JOB_REVOCATIONS:
     break;
   }

@@ -169,6 +169,15 @@ static void find_wanted(struct writer *writer, struct entry *entry) {
   }
 }
 
+/* Asks JOB's board for what its earlier batches left without names. */
+static void find_still_wanted(struct writer *writer, struct job *job) {
+  struct debug_wish wishes[DEBUG_WISHES_MAX];
+  struct debug_wanted *rows = NULL;
+  uint32_t count = debug_wishes_ask_again(writer->parts.debug, job->board, job->kind == JOB_HELLO,
+                                          &job->arena, wishes);
+  for (uint32_t i = 0; i < count; i++) add_wanted(job, &wishes[i], &rows);
+}
+
 /* What a board leaves out must not wipe what is known. */
 static const char *said(const char *text) {
   return text[0] != 0 ? text : NULL;
@@ -345,6 +354,7 @@ static int note(struct writer *writer, const struct job *job) {
 static void note_pings(struct writer *writer, struct job *group) {
   for (struct job *job = group; job != NULL; job = job->next) {
     if (job->kind != JOB_PING || is_outdated(job)) continue;
+    find_still_wanted(writer, job);
     int result = note(writer, job);
     if (result == 0) continue;
     figures_add(&writer->parts.figures->notes_failed_total, 1);
@@ -367,7 +377,10 @@ static void admit(struct writer *writer, struct job *job) {
   if (result == 0)
     result = store_last_seq(writer->parts.store, job->board, job->message.hello.counters.run,
                             &job->last_seq);
-  if (result != 0) job_fail(job, REFUSAL_STORE, "the collector cannot read its store");
+  if (result != 0)
+    job_fail(job, REFUSAL_STORE, "the collector cannot read its store");
+  else
+    find_still_wanted(writer, job);
 }
 
 /* What commands change beside us.  A new CA comes before any certificate by it is asked for. */

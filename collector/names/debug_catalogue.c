@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/table.h"
 #include "debug_db.h"
+#include "debug_store_parts.h"
 #include "dwarf_list.h"
 #include "symbol/index_texts.h"
 
@@ -309,6 +310,24 @@ int catalogue_refuse_senders(sqlite3 *db, struct span sha256, struct span but, c
 int64_t catalogue_refused_until(sqlite3 *db, const char *board, struct span id) {
   return debug_db_number(db, 0, "SELECT until_s FROM module WHERE id = ?1 AND board = ?2", "bs", id,
                          board);
+}
+
+int catalogue_each_unrefused(sqlite3 *db, const char *board, int64_t now_s, int64_t max,
+                             bool (*on_module)(void *context, struct span id, const char *path),
+                             void *context) {
+  static const char sql[] =
+      "SELECT id, path FROM module WHERE board = ?1 AND (until_s <= ?2 OR until_s > ?2 + ?3)"
+      " ORDER BY wanted_s DESC LIMIT ?4";
+  sqlite3_stmt *row;
+  int error = debug_db_query(db, &row, sql, "siii", board, now_s, (int64_t)DEBUG_NO_BETTER_S, max);
+  if (error != 0) return error;
+  int code;
+  bool goes_on = true;
+  while (goes_on && (code = sqlite3_step(row)) == SQLITE_ROW)
+    goes_on = on_module(context, debug_db_bytes(row, 0), (const char *)sqlite3_column_text(row, 1));
+  if (goes_on && code != SQLITE_DONE) error = -EIO;
+  debug_db_end(row);
+  return error;
 }
 
 /* Why module of ROW has no better names, and what to do about it. */

@@ -76,6 +76,11 @@ int catalogue_refuse_module(sqlite3 *db, const char *board, struct span id, cons
    empty only for those that it is not the file of: BUT is its build-id. */
 int catalogue_refuse_senders(sqlite3 *db, struct span sha256, struct span but, const char *reason,
                              int64_t until_s);
+/* Calls ON_MODULE, until it returns false, for each of at most MAX modules of BOARD that it may be
+   asked for at NOW_S, the last used first.  Returns 0 or -errno. */
+int catalogue_each_unrefused(sqlite3 *db, const char *board, int64_t now_s, int64_t max,
+                             bool (*on_module)(void *context, struct span id, const char *path),
+                             void *context);
 int64_t catalogue_refused_until(sqlite3 *db, const char *board, struct span id);
 
 /* Calls ON_FILE for each file that an operator has sent and that was not refused. */

@@ -32,7 +32,7 @@
 
 enum {
   DAY_S = 24 * 60 * 60,
-  UNAVAILABLE_S = 60 * 60, /* the board had no file; a package may be installed */
+  NONSENSE_S = 60 * 60,    /* the board sent what is no file of the module */
   FORGET_S = 30 * DAY_S,   /* what was refused may be tried again */
   PARTIAL_S = 7 * DAY_S,   /* an upload that nobody goes on with */
 };
@@ -235,8 +235,9 @@ static bool is_usable_name(const char *board, struct span id) {
 
 void debug_store_unavailable(struct debug_store *store, const char *board, struct span id,
                              const char *reason) {
+  int64_t pause_s = debug_wishes_pause_s(&store->wishes, board, id);
   pthread_mutex_lock(&store->lock);
-  catalogue_refuse_module(store->db, board, id, reason, catalogue_now_s() + UNAVAILABLE_S);
+  catalogue_refuse_module(store->db, board, id, reason, catalogue_now_s() + pause_s);
   debug_wishes_forget(&store->wishes, board, id);
   pthread_mutex_unlock(&store->lock);
 }
@@ -445,7 +446,7 @@ static void refuse_sender(struct debug_store *store, const struct debug_piece *p
                           struct debug_why why) {
   if (piece->board == NULL || !is_usable_name(piece->board, piece->id)) return;
   if (error != -EBADMSG && error != -EOVERFLOW) return;
-  int64_t pause_s = error == -EOVERFLOW ? DEBUG_NO_BETTER_S : UNAVAILABLE_S;
+  int64_t pause_s = error == -EOVERFLOW ? DEBUG_NO_BETTER_S : NONSENSE_S;
   pthread_mutex_lock(&store->lock);
   catalogue_refuse_module(store->db, piece->board, piece->id, why.text,
                           catalogue_now_s() + pause_s);

@@ -12,11 +12,17 @@
      the board cannot send it, or sent nonsense debug_wishes_forget
      time: a rest is over                       until_ns
 
+   Some modules get no further sample: their program has ended, and so has the daemon that knew its
+   file.  A board that connects, or pings, is therefore asked again for what its earlier batches
+   named.  A board that has no file is asked again after a pause, which doubles up to an hour: a
+   package may be installed, or a file system mounted, a moment later.
+
    All of that happens with the store's turn, which whoever asks the database has, too: so no answer
    is noted after what it does not know of. */
 #include "debug_wishes.h"
 
 #include "ask_turns.h"
+#include "common/arena.h"
 #include "common/clock.h"
 #include "common/table.h"
 #include "debug_catalogue.h"
@@ -35,6 +41,11 @@ enum {
   PIECE_PAUSE_S = 10, /* while pieces come nobody asks for more */
   LATER_S = 10 * 60,  /* other boards are asked first; and as long again at random, so that they */
                       /* do not all come at once */
+  AGAIN_S = 15,           /* between two looks at what one connected board has not sent */
+  LOOKED_MAX = 256,       /* modules of a board in one look, the last used first */
+  PAUSE_S_MIN = 15,       /* after a board's first word that it has no file */
+  PAUSE_DOUBLINGS = 8,    /* to the longest */
+  PAUSE_S_MAX = 60 * 60,
 };
 
 /* Whose files are asked for, and why. */
@@ -42,6 +53,17 @@ struct asker {
   const char *board;
   bool needs_code;
   struct wish_notes *notes;
+};
+
+/* One look at what a board may be asked for again. */
+struct second_look {
+  struct debug_store *store;
+  sqlite3 *db;
+  const struct asker *asker;
+  struct arena *arena;
+  struct debug_wish *wishes;
+  uint32_t count;
+  int64_t now_s;
 };
 
 int debug_wishes_init(struct debug_wishes *wishes) {
@@ -64,6 +86,20 @@ void debug_wishes_forget(struct debug_wishes *wishes, const char *board, struct 
   wish_notes_remove(wishes->named, board, id);
   wish_notes_remove(wishes->coded, board, id);
   pthread_mutex_unlock(&wishes->lock);
+}
+
+static uint8_t *refusals_of(struct debug_wishes *wishes, const char *board, struct span id) {
+  uint64_t seed = table_hash(board, strlen(board), 0);
+  return &wishes->refusals[table_hash(id.data, id.len, seed) % DEBUG_REFUSAL_COUNTERS];
+}
+
+int64_t debug_wishes_pause_s(struct debug_wishes *wishes, const char *board, struct span id) {
+  pthread_mutex_lock(&wishes->lock);
+  uint8_t *refusals = refusals_of(wishes, board, id);
+  int64_t pause_s = (int64_t)PAUSE_S_MIN << *refusals;
+  if (*refusals < PAUSE_DOUBLINGS) ++*refusals;
+  pthread_mutex_unlock(&wishes->lock);
+  return pause_s < PAUSE_S_MAX ? pause_s : PAUSE_S_MAX;
 }
 
 /* ---- the database ---- */
@@ -190,4 +226,51 @@ void debug_wishes_ask(struct debug_store *store, const char *board, bool needs_c
   assert(count <= DEBUG_WISHES_MAX);
   uint32_t left_count = recall_all(store, &asker, wishes, count, left);
   if (left_count > 0) ask_about(store, &asker, wishes, left, left_count);
+}
+
+/* ---- asking again ---- */
+
+/* Returns whether a board that stays connected is looked at now, and notes that it was. */
+static bool is_due(struct debug_wishes *wishes, const struct asker *asker) {
+  const struct span all = span_of("", 0); /* no module has an empty id */
+  uint64_t now_ns = clock_monotonic_ns();
+  struct wish_note next = {.until_ns = now_ns + AGAIN_S * NS_PER_SECOND};
+  pthread_mutex_lock(&wishes->lock);
+  const struct wish_note *note = wish_notes_find(asker->notes, asker->board, all);
+  bool is_over = note == NULL || now_ns >= note->until_ns;
+  if (is_over) wish_notes_add(asker->notes, asker->board, all, &next, now_ns);
+  pthread_mutex_unlock(&wishes->lock);
+  return is_over;
+}
+
+static bool look_at(void *context, struct span id, const char *path) {
+  struct second_look *look = context;
+  struct debug_wish wish = {.id = id, .path = path};
+  uint32_t left;
+  if (recall_all(look->store, look->asker, &wish, 1, &left) > 0 &&
+      rest_until(look->store, look->db, look->asker, id, look->now_s) == 0)
+    want(look->store, look->db, look->asker, &wish, look->now_s);
+  if (!wish.is_wanted) return true;
+  char *kept_id = arena_string(look->arena, id.data, id.len);
+  wish.path = arena_string(look->arena, path, strlen(path));
+  if (kept_id == NULL || wish.path == NULL) return false;
+  wish.id = span_of(kept_id, id.len);
+  look->wishes[look->count++] = wish;
+  return look->count < DEBUG_WISHES_MAX;
+}
+
+uint32_t debug_wishes_ask_again(struct debug_store *store, const char *board, bool is_new,
+                                struct arena *arena, struct debug_wish wishes[DEBUG_WISHES_MAX]) {
+  struct debug_wishes *own = debug_store_wishes(store);
+  const struct asker asker = {board, false, own->named};
+  if (strlen(board) > LIMIT_NAME_BYTES || (!is_due(own, &asker) && !is_new)) return 0;
+  struct second_look look = {.store = store,
+                             .db = debug_store_lock(store),
+                             .asker = &asker,
+                             .arena = arena,
+                             .wishes = wishes,
+                             .now_s = catalogue_now_s()};
+  catalogue_each_unrefused(look.db, board, look.now_s, LOOKED_MAX, look_at, &look);
+  debug_store_unlock(store);
+  return look.count;
 }

@@ -7,11 +7,15 @@
 
 #include <pthread.h>
 
+struct arena;
 struct ask_turns;
 struct debug_store;
 struct wish_notes;
 
-enum { DEBUG_WISHES_MAX = 64 }; /* at once: they are one transaction */
+enum {
+  DEBUG_WISHES_MAX = 64, /* at once: they are one transaction */
+  DEBUG_REFUSAL_COUNTERS = 1 << 16,
+};
 
 /* One module of a board, and what comes of it. */
 struct debug_wish {
@@ -29,11 +33,20 @@ struct debug_wish {
 void debug_wishes_ask(struct debug_store *store, const char *board, bool needs_code,
                       struct debug_wish *wishes, uint32_t count);
 
+/* Asks for modules of BOARD's earlier batches that still have no names, the last used first: for a
+   board of which no batch may come.  IS_NEW: the board has just connected; else this looks at most
+   every few seconds.  Writes at most DEBUG_WISHES_MAX wanted ones, their strings in ARENA, to
+   WISHES.  Returns their number.  Does not count as a use of a module.  Any thread. */
+uint32_t debug_wishes_ask_again(struct debug_store *store, const char *board, bool is_new,
+                                struct arena *arena, struct debug_wish wishes[DEBUG_WISHES_MAX]);
+
 /* The debug store's own: what was answered, and under which lock. */
 struct debug_wishes {
   pthread_mutex_t lock; /* nobody waits for it while a file is taken */
   struct wish_notes *named, *coded;
   struct ask_turns *turns; /* with the store's turn */
+  /* How often a board had no file for a module; a pair shares its counter with others by hash. */
+  uint8_t refusals[DEBUG_REFUSAL_COUNTERS];
 };
 
 int debug_wishes_init(struct debug_wishes *wishes);
@@ -41,5 +54,8 @@ void debug_wishes_fini(struct debug_wishes *wishes);
 
 /* What was answered to BOARD about module ID holds no longer.  With the store's turn. */
 void debug_wishes_forget(struct debug_wishes *wishes, const char *board, struct span id);
+
+/* BOARD has no file for module ID.  Counts that, and returns how long it is not asked again. */
+int64_t debug_wishes_pause_s(struct debug_wishes *wishes, const char *board, struct span id);
 
 #endif

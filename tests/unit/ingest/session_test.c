@@ -187,6 +187,31 @@ static void a_stored_batch_is_acked_after_what_is_wanted_of_it(void **state) {
   assert_int_equal(session.out.len, 0);
 }
 
+static void a_hello_and_a_ping_are_answered_before_files_are_asked_for(void **state) {
+  (void)state;
+  struct debug_wanted wanted[] = {{.id = span_of_string("id-1"), .path = "/bin/a"},
+                                  {.id = span_of_string("id-2"), .path = "/bin/b"}};
+  struct message message = hello();
+  session_start(&session, "edge-1");
+  assert_true(send_message(&message) > 0);
+  job->wanted = wanted;
+  job->wanted_count = 1;
+  finish();
+  assert_int_equal(answer().type, FRAME_WELCOME);
+  message = answer();
+  assert_int_equal(message.type, FRAME_DEBUG_WANTED);
+  assert_string_equal(message.debug_wanted.path, "/bin/a");
+  message = (struct message){.type = FRAME_PING};
+  assert_true(send_message(&message) > 0);
+  assert_int_equal(answer().type, FRAME_PONG);
+  job->wanted = wanted;
+  job->wanted_count = 2;
+  finish();
+  message = answer();
+  assert_string_equal(message.debug_wanted.path, "/bin/b");
+  assert_int_equal(session.out.len, 0);
+}
+
 static void a_refused_batch_is_rejected_alone(void **state) {
   (void)state;
   struct message message = batch(42);
@@ -472,6 +497,7 @@ int main(void) {
       TALK(a_stranger_gets_its_certificate_and_the_door_closes),
       TALK(a_refused_enrolment_says_why),
       TALK(a_stored_batch_is_acked_after_what_is_wanted_of_it),
+      TALK(a_hello_and_a_ping_are_answered_before_files_are_asked_for),
       TALK(a_refused_batch_is_rejected_alone),
       TALK(a_batch_that_the_store_could_not_keep_is_to_come_again),
       TALK(a_batch_over_its_board_s_quota_is_refused_by_that_name),

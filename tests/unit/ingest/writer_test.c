@@ -80,6 +80,15 @@ void debug_wishes_ask(struct debug_store *store, const char *board, bool needs_c
   fake.wishes += count;
 }
 
+uint32_t debug_wishes_ask_again(struct debug_store *store, const char *board, bool is_new,
+                                struct arena *arena, struct debug_wish wishes[DEBUG_WISHES_MAX]) {
+  (void)store, (void)board, (void)arena;
+  if (is_new) note_call('w');
+  wishes[0] = (struct debug_wish){
+      .id = span_of_string("id"), .path = "/usr/bin/earlier", .is_wanted = true};
+  return 1;
+}
+
 /* --- --- */
 
 static char dir[64];
@@ -356,7 +365,7 @@ static void a_hello_is_answered_after_the_batches_before_it(void **state) {
   writer_run(writer, group);
   assert_int_equal(hello->outcome, JOB_DONE);
   assert_int_equal(hello->last_seq, 1);
-  assert_string_equal(fake.order, "anl"); /* append, the hello's note, the last seq */
+  assert_string_equal(fake.order, "anlw"); /* append, the hello's note, the last seq, files */
 }
 
 static void a_revoked_board_is_refused_and_leaves_no_trace(void **state) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What boards are asked for is answered from notes, and no note outlives what made it true. */
 #include "debug_store_fixture.h"
+#include "common/arena.h"
 #include "names/ask_turns.h"
 
 #include <sqlite3.h>
@@ -95,6 +96,82 @@ static void an_upload_that_is_forgotten_is_wanted_whole(void **state) {
   assert_int_equal(offset, 0);
 }
 
+/* The modules that BOARD is asked for again, and the path of the first. */
+static uint32_t asked_again(const char *board, bool is_new, char path[64]) {
+  struct debug_wish wishes[DEBUG_WISHES_MAX];
+  struct arena arena;
+  arena_init(&arena, 4096);
+  uint32_t count = debug_wishes_ask_again(store, board, is_new, &arena, wishes);
+  snprintf(path, 64, "%s", count > 0 ? wishes[0].path : "");
+  arena_fini(&arena);
+  return count;
+}
+
+static void a_board_that_connects_again_is_asked_for_what_has_no_names(void **state) {
+  struct sample_file file = sample(7);
+  char path[64];
+  (void)state;
+  assert_int_equal(asked_again("one", true, path), 0);
+  assert_true(is_wanted("one", id_a, &offset));
+  assert_true(is_wanted("one", id_b, &offset));
+  reopen();
+  assert_int_equal(asked_again("one", true, path), 2);
+  assert_string_equal(path, "/bin/x");
+  assert_int_equal(asked_again("two", true, path), 0);
+  assert_int_equal(write_whole("one", id_a, &file), 1);
+  read_as(&file, id_a, DEBUG_SYMTAB);
+  assert_int_equal(asked_again("one", true, path), 1);
+}
+
+static void a_board_that_stays_connected_is_looked_at_now_and_then(void **state) {
+  char path[64];
+  (void)state;
+  assert_int_equal(asked_again("one", false, path), 0);
+  assert_true(is_wanted("one", id_a, &offset));
+  assert_int_equal(asked_again("one", false, path), 0);
+  assert_int_equal(asked_again("one", true, path), 1);
+  reopen();
+  assert_int_equal(asked_again("one", false, path), 1);
+}
+
+static void one_look_asks_for_a_bounded_number_the_newest_first(void **state) {
+  char path[64], name[32];
+  (void)state;
+  for (uint8_t i = 0; i < 100; i++) {
+    uint8_t id[20] = {i};
+    snprintf(name, sizeof name, "/bin/%u", i);
+    struct debug_wish wish = {.id = span_of(id, 20), .path = name};
+    debug_wishes_ask(store, "one", false, &wish, 1);
+    pass(1.0 / 86400);
+  }
+  assert_int_equal(asked_again("one", true, path), DEBUG_WISHES_MAX);
+  assert_string_equal(path, "/bin/99");
+}
+
+static void a_board_without_the_file_is_asked_after_pauses_that_grow_to_an_hour(void **state) {
+  static const int pauses_s[] = {15, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600};
+  char path[64];
+  (void)state;
+  assert_true(is_wanted("one", id_a, &offset));
+  for (size_t i = 0; i < sizeof pauses_s / sizeof *pauses_s; i++) {
+    debug_store_unavailable(store, "one", id_a, "no such file");
+    pass((pauses_s[i] - 3) / 86400.0);
+    assert_int_equal(asked_again("one", true, path), 0);
+    pass(5 / 86400.0);
+    assert_int_equal(asked_again("one", true, path), 1);
+  }
+}
+
+static void asking_again_is_no_use_of_a_module(void **state) {
+  char path[64];
+  (void)state;
+  assert_true(is_wanted("one", id_a, &offset));
+  assert_int_equal(modules_in_use("UPDATE module SET wanted_s = 7"), 1);
+  assert_int_equal(asked_again("one", true, path), 1);
+  assert_int_equal(modules_in_use("DELETE FROM module WHERE wanted_s = 7"), 1);
+  assert_int_equal(modules_in_use(""), 0);
+}
+
 static void nonsense_ends_the_wish(void **state) {
   struct sample_file file = sample(6);
   (void)state;
@@ -166,6 +243,11 @@ int main(void) {
       FRESH(a_file_that_turns_out_to_be_bad_is_wanted_of_others),
       FRESH(a_first_piece_ends_the_wish_and_a_pause_gives_it_back),
       FRESH(an_upload_that_is_forgotten_is_wanted_whole),
+      FRESH(a_board_that_connects_again_is_asked_for_what_has_no_names),
+      FRESH(a_board_that_stays_connected_is_looked_at_now_and_then),
+      FRESH(one_look_asks_for_a_bounded_number_the_newest_first),
+      FRESH(a_board_without_the_file_is_asked_after_pauses_that_grow_to_an_hour),
+      FRESH(asking_again_is_no_use_of_a_module),
       FRESH(nonsense_ends_the_wish),
       FRESH(a_board_that_cannot_send_is_asked_for_names_and_code_no_more),
       FRESH(many_are_answered_at_once_each_for_itself),

@@ -2,6 +2,8 @@
 /* Texts of /proc as kernels wrote them, and this process's own. */
 #include "proc/proc_thread.h"
 
+#include "proc/proc_stat.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,6 +58,26 @@ static void timers_of_the_signal_name_their_threads(void **state) {
   assert_true(proc_timers_has(&timers, 8402));
   assert_true(proc_timers_has(&timers, 8404));
   assert_false(proc_timers_has(&timers, 8403)); /* another signal */
+}
+
+static void children_are_those_that_live_and_are_waited_for(void **state) {
+  enum { CHILDREN = 5 };
+  pid_t made[CHILDREN], found[CHILDREN];
+  (void)state;
+  for (unsigned i = 0; i < CHILDREN; i++) {
+    made[i] = fork();
+    if (made[i] == 0) pause();
+  }
+  unsigned count = proc_children(getpid(), found, CHILDREN);
+  unsigned few = proc_children(getpid(), found, 2);
+  for (unsigned i = 0; i < CHILDREN; i++) assert_true(proc_shares_namespace(made[i], "pid"));
+  for (unsigned i = 0; i < CHILDREN; i++) kill(made[i], SIGKILL);
+  for (unsigned i = 0; i < CHILDREN; i++) waitpid(made[i], NULL, 0);
+  if (access("/proc/self/task", F_OK) == 0 && count == 0) skip(); /* no CONFIG_PROC_CHILDREN */
+  assert_int_equal(count, CHILDREN);
+  assert_int_equal(few, 2);
+  assert_int_equal(found[1], made[1]);
+  assert_int_equal(proc_children(getpid(), found, CHILDREN), 0);
 }
 
 static void no_timers_are_known_to_be_none(void **state) {
@@ -119,6 +142,7 @@ int main(void) {
       cmocka_unit_test(schedstat_begins_with_the_cpu_time),
       cmocka_unit_test(a_schedstat_that_is_not_kept_or_none_is_refused),
       cmocka_unit_test(timers_of_the_signal_name_their_threads),
+      cmocka_unit_test(children_are_those_that_live_and_are_waited_for),
       cmocka_unit_test(no_timers_are_known_to_be_none),
       cmocka_unit_test(a_text_that_is_cut_anywhere_harms_nothing),
       cmocka_unit_test(more_timers_than_are_kept_are_not_known),
