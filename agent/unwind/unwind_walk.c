@@ -28,7 +28,9 @@
 
    On a stack that is not the thread's own (unwind_stacks.h) only unwind information is trusted
    beyond the page of the stack pointer, and only while the map is unchanged.  After a frame
-   pointer, a guessed rule or a link register the walk stays within that page.
+   pointer, a guessed rule or a link register the walk stays within that page.  So it does from a
+   return address that can be a function's first byte: if it was put there by hand, the byte before
+   belongs to a function that has no frame here.
 
    A return address outside of all code that is known is no caller: the walk ends before it.  One
    that is the first byte of a function, with no function before it, was put there: the first
@@ -277,7 +279,8 @@ static enum step stand_at(struct walk *walk, const struct unwind_registers *next
 
 /* NEXT is the caller of the frame that WALK stands in.  MAY_STAY: the return address was in a
    register. */
-static enum step go_to(struct walk *walk, const struct unwind_registers *next, bool may_stay) {
+static inline __attribute__((always_inline)) enum step
+go_to(struct walk *walk, const struct unwind_registers *next, bool may_stay) {
   if (next->pc == 0) return STEP_OVER;
   if (next->sp < walk->at.sp || (next->sp == walk->at.sp && !may_stay)) return STEP_BAD;
   return stand_at(walk, next, false);
@@ -398,14 +401,25 @@ static enum step step_without_rule(struct walk *walk) {
   return step == STEP_LOST ? step_by_link(walk) : step;
 }
 
+/* RULE can be that of a function's first instruction: the stack is as the call has left it. */
+static bool is_of_entry(const struct unwind_rule *rule) {
+  int16_t from = unwind_arch.has_lr ? UNWIND_SAME : -WORD;
+  if (rule == NULL || rule->cfa != UNWIND_CFA_SP || rule->return_address != from) return false;
+  for (unsigned i = 0; i < UNWIND_TRACKED; i++)
+    if (rule->saved[i] != UNWIND_SAME) return false;
+  return rule->offset == (unwind_arch.has_lr ? 0 : WORD);
+}
+
 /* The rule for WALK's frame.  Where there is none for the byte before a return address, that of a
    function which begins at the address itself: then nobody called. */
 static const struct unwind_rule *rule_of(struct walk *walk, bool *ret_is_entry) {
   const struct unwind_rule *rule = find_rule(walk, walk->at.pc - (walk->is_exact ? 0 : 1));
-  if (rule != NULL || walk->is_exact) return rule;
-  rule = find_rule(walk, walk->at.pc);
-  *ret_is_entry = rule != NULL;
-  return rule;
+  if (walk->is_exact || (rule != NULL && !walk->stack->is_other)) return rule;
+  const struct unwind_rule *next = find_rule(walk, walk->at.pc);
+  if (is_of_entry(next)) walk->is_guess = true;
+  if (rule != NULL) return rule;
+  *ret_is_entry = next != NULL;
+  return next;
 }
 
 static enum step step(struct walk *walk) {

@@ -39,3 +39,9 @@ profile '{service="timer-pc-lr-self-60-12"}' >"$W/all.json"
 second=$(json "d['total']" <"$W/second.json") all=$(json "d['total']" <"$W/all.json")
 say "pc-lr: $second of $all ns under the second name"
 awk -v a="$second" -v b="$all" 'BEGIN { exit !(a > .25 * b && a < .42 * b) }' || fail "pc-lr: $second of $all"
+# Time under the name of a vfork's child would be under neither of these.
+profile '{service="timer-stacks-vfork-60-12",thread="first"}' >"$W/first.json"
+profile '{service="timer-stacks-vfork-60-12",thread="second"}' >"$W/second.json"
+profile '{service="timer-stacks-vfork-60-12"}' >"$W/all.json"
+first=$(json "d['total']" <"$W/first.json") second=$(json "d['total']" <"$W/second.json") all=$(json "d['total']" <"$W/all.json")
+awk -v a="$first" -v b="$second" -v c="$all" 'BEGIN { exit !(a + b > .9 * c) }' || fail "vfork: $first and $second of $all"

@@ -12,7 +12,7 @@ for threads in 1 2; do
   fleetprof run --service fibers --sampler $sampler --hz 499 -- "$torture/fibers" "$count" $threads >"$W/said" || fail "fibers ended with $?"
   read -r walked whole other <"$W/said"
   [ "$walked" -ge $((count * 9 / 10)) ] || fail "of $count samples $walked were walked"
-  # A third are of makecontext's stacks; tables and mappings take a moment to come, and pages a turn to be known.
-  [ "$whole" -gt 60 ] || fail "$whole of 1000 walks were whole, $other ended at another stack"
+  # A quarter are of makecontext's stacks; tables and mappings take a moment to come, and pages a turn to be known.
+  [ "$whole" -gt 45 ] || fail "$whole of 1000 walks were whole, $other ended at another stack"
   say "$threads threads: $walked walks, $whole of 1000 whole, $other of 1000 ended at another stack"
 done

@@ -3,8 +3,9 @@
    thread unmaps and maps the pages beside those stacks without a pause.  The stacks and those pages
    are alike, so that the kernel makes one mapping of them.
 
-   Three kinds of stacks: makecontext's; a switch made by hand, whose first function returns to a
-   word that is no code; and a call in the middle of a function whose frame is on another stack, so
+   Four kinds of stacks: makecontext's; a switch made by hand, whose first function returns to a
+   word that is no code, or to a function behind which no byte is left of the one before, whose
+   frame is large; and a call in the middle of a function whose frame is on another stack, so
    that what its unwind information says of this stack is wrong.
 
    The ring is emptied here, as soon as there are records: otherwise most samples would find it
@@ -27,7 +28,7 @@ enum {
   PAGE = 4096,
   STACK_PAGES = 16,
   BESIDE_PAGES = 4, /* above each stack, and below the first */
-  KINDS = 3,
+  KINDS = 4,
   DEPTHS = 24,
   SIGNALS_AT_ONCE = 8,
   THREADS_MAX = 16,
@@ -144,9 +145,18 @@ static void run_and_switch_back(void) {
   switch_stacks(&unused, switched_from);
 }
 
-static void run_by_hand(struct fiber_thread *thread) {
-  uintptr_t *top = (uintptr_t *)(void *)(stack_of(thread, 1) + STACK_PAGES * PAGE);
-  *--top = 0xdead;
+/* By their unwind information the frame of the former is two pages and two words. */
+void begins_behind(void);
+__asm__(".text\n.type ends_large,@function\nends_large:\n.cfi_startproc\n"
+        ".cfi_def_cfa_offset 8208\nud2\n.cfi_endproc\n.size ends_large,.-ends_large\n"
+        ".globl begins_behind\n.type begins_behind,@function\nbegins_behind:\n"
+        ".cfi_startproc\nud2\n.cfi_endproc\n.size begins_behind,.-begins_behind\n");
+
+static void run_by_hand(struct fiber_thread *thread, unsigned kind, uintptr_t caller) {
+  uintptr_t *top = (uintptr_t *)(void *)(stack_of(thread, kind) + STACK_PAGES * PAGE);
+  *--top = 0;
+  *--top = 0;
+  *--top = caller;
   *--top = (uintptr_t)run_and_switch_back;
   for (unsigned i = 0; i < 6; i++) *--top = 0;
   switch_stacks(&switched_from, top);
@@ -164,7 +174,10 @@ static __attribute__((noinline)) void run_in_the_middle(struct fiber_thread *thr
   (void)frame[0];
 }
 #else
-static void run_by_hand(struct fiber_thread *thread) {
+static void begins_behind(void) {
+}
+static void run_by_hand(struct fiber_thread *thread, unsigned kind, uintptr_t caller) {
+  (void)kind, (void)caller;
   run_by_makecontext(thread);
 }
 static void run_in_the_middle(struct fiber_thread *thread) {
@@ -195,7 +208,8 @@ static void *work(void *context) {
   for (unsigned round = 0; thread->sent < count; round++) {
     thread->depth = round / KINDS % DEPTHS;
     if (round % KINDS == 0) run_by_makecontext(thread);
-    if (round % KINDS == 1) run_by_hand(thread);
+    if (round % KINDS == 1) run_by_hand(thread, 1, 0xdead);
+    if (round % KINDS == 3) run_by_hand(thread, 3, (uintptr_t)begins_behind);
     if (round % KINDS == 2) run_in_the_middle(thread);
     take_records(thread);
   }

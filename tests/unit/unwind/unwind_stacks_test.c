@@ -29,7 +29,9 @@ enum {
   MAIN,
   PLAIN,   /* nothing but its return address */
   LARGE,   /* a frame of one page and a word */
-  GUESSED, /* the same, by a guess */
+  FIRST,   /* begins where LARGE ends */
+  SECOND,  /* begins where FIRST ends */
+  GUESSED, /* as LARGE, by a guess */
   FRAMED,  /* has a frame pointer */
   RETURN,  /* from a handler */
   UNSEEN,  /* no rule */
@@ -43,6 +45,8 @@ static const struct unwind_rule rules[FUNCTIONS] = {
                .offset = PAGE + W,
                .return_address = -W,
                .saved = {SAME, SAME}},
+    [FIRST] = {.cfa = UNWIND_CFA_SP, .offset = W, .return_address = -W, .saved = {SAME, SAME}},
+    [SECOND] = {.cfa = UNWIND_CFA_SP, .offset = W, .return_address = -W, .saved = {SAME, SAME}},
     [GUESSED] = {.cfa = UNWIND_CFA_SP,
                  .offset = PAGE + W,
                  .return_address = -W,
@@ -159,6 +163,25 @@ static void a_frame_that_would_begin_with_a_page_is_not_left(void **state) {
   EXPECT(UNWIND_OTHER, walk_in(PLAIN), walk_in(LARGE));
 }
 
+static uintptr_t start_of(unsigned function) {
+  return WALK_CODE + function * WALK_FUNCTION_BYTES;
+}
+
+/* The program has put a function's address where the first frame's return address would be.  The
+   rule of the byte before leads above the stack, at once or by a word that is no frame's. */
+static void a_return_address_that_begins_a_function_leads_nowhere_far(void **state) {
+  (void)state;
+  publish(PID, 0, PAGES);
+  assert_int_equal(mprotect(word(1, 0), (PAGES - 1) * PAGE, PROT_NONE), 0);
+  *word(0, 5) = start_of(FIRST);
+  walk_from(PLAIN, word(0, 5));
+  EXPECT(UNWIND_OTHER, walk_in(PLAIN), start_of(FIRST));
+  *word(0, 5) = start_of(SECOND);
+  *word(0, 6) = walk_in(LARGE);
+  walk_from(PLAIN, word(0, 5));
+  EXPECT(UNWIND_OTHER, walk_in(PLAIN), start_of(SECOND), walk_in(LARGE));
+}
+
 static void while_the_map_changes_its_rules_lead_nowhere_else(void **state) {
   (void)state;
   publish(PID, 0, PAGES);
@@ -218,6 +241,7 @@ int main(void) {
       CLAIM(what_is_published_is_left_only_at_its_end),
       CLAIM(neither_guesses_nor_frame_pointers_lead_out_of_that_page),
       CLAIM(a_frame_that_would_begin_with_a_page_is_not_left),
+      CLAIM(a_return_address_that_begins_a_function_leads_nowhere_far),
       CLAIM(while_the_map_changes_its_rules_lead_nowhere_else),
       CLAIM(a_stack_pointer_at_a_stacks_very_end_has_no_page),
       CLAIM(a_stack_that_the_kernel_did_not_touch_must_be_published),
