@@ -68,7 +68,7 @@ static int go_on(struct worker *worker, struct target *target, enum ring_control
   }
   if (is_perf && control == RING_PAUSE && target->threads.is_wide) {
     drain_run(&worker->drain);
-    perf_threads_narrow(&worker->targets, target);
+    perf_threads_narrow(&worker->targets, target, false);
   }
   int error = switch_target(target, control);
   if (is_perf && control == RING_RUN) target_begin_achieved(target);

@@ -187,6 +187,14 @@ static void widen(struct worker *worker, struct target *target) {
             (unsigned long long)target->rate.unseen_tasks, error ? strerror(-error) : "opened");
 }
 
+static void narrow(struct worker *worker, struct target *target) {
+  drain_run(&worker->drain);
+  int error = perf_threads_narrow(&worker->targets, target, true);
+  log_debug("target %u: events of its tree again, %llu samples of others so far: %s",
+            target->held.id, (unsigned long long)target->rate.foreign,
+            error ? strerror(-error) : "started");
+}
+
 static void part_threads(struct worker *worker, struct target *target) {
   begin_parting(worker, target);
   int error = perf_threads_open(&worker->targets, worker->processes, target);
@@ -204,7 +212,8 @@ static void switch_all(struct worker *worker, uint64_t now) {
       hold_send_update(worker->keeper->worker_socket, &target->held);
     switch_step(target);
     worker->is_waking |= switch_is_waking(target);
-    if (perf_threads_is_wide_due(target)) widen(worker, target);
+    if (perf_threads_is_narrow_due(target, now)) narrow(worker, target);
+    if (perf_threads_is_wide_due(&worker->targets, target, now)) widen(worker, target);
     if (perf_threads_is_due(target, now)) part_threads(worker, target);
     stride_vary(target);
   }

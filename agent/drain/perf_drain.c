@@ -112,6 +112,8 @@ static void copy_piece(struct drain *drain, struct perf_piece *piece) {
 /* Copies what waits in all rings.  Returns the horizon. */
 static uint64_t copy_all(struct drain *drain) {
   uint64_t horizon = 0, limit = UINT64_MAX, first, last;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
+    if (drain->targets->rows[row] != NULL) drain->targets->rows[row]->residual.is_fresh = false;
   for (unsigned i = 0; i < drain->perf->count; i++) {
     struct perf_piece *piece = &drain->pieces[i];
     piece->tail = perf_ring_tail(piece->ring);
@@ -175,10 +177,12 @@ enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
 }
 
 /* The clock of a CPU meets a program by chance, so its samples may come to more than the program
-   has spent.  What is left of that is exact. */
+   has spent.  What is left of that is exact.  The total is read once for all records that were
+   copied out together: they are older than that. */
 static bool is_too_much(struct target *target, uint64_t weight_ns) {
   if (!target->threads.is_wide || residual_due_ns(&target->residual) >= weight_ns) return false;
-  target_read_total(target);
+  if (!target->residual.is_fresh) target_read_total(target);
+  target->residual.is_fresh = true;
   if (residual_due_ns(&target->residual) >= weight_ns) return false;
   target->rate.thinned++;
   return true;
@@ -254,21 +258,26 @@ static uint64_t expiries(uint64_t span_ns, uint64_t period_ns) {
   return span_ns / (period_ns - period_ns / STRIDE_PART) + 1;
 }
 
-/* On one CPU there is one clock of the board's and one of whatever program runs. */
+/* On one CPU there is one clock of whatever program runs, one of the board's, and one for each
+   target that samples whole CPUs. */
 static uint64_t samples_at_most(const struct targets *targets, uint64_t span_ns) {
-  uint64_t shortest[2] = {RATE_PERIOD_NS_MAX, RATE_PERIOD_NS_MAX};
+  enum { CLOCK_TREE, CLOCK_BOARD, CLOCK_WIDE, CLOCKS };
+  uint64_t shortest[CLOCKS] = {RATE_PERIOD_NS_MAX, RATE_PERIOD_NS_MAX, RATE_PERIOD_NS_MAX};
   bool has_any = false;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     const struct target *target = targets->rows[row];
     if (target == NULL || target->held.kind == HOLD_TIMER) continue;
     uint64_t set_ns = rate_period_ns(target), asked_ns = target->held.period_ns;
     uint64_t period_ns = set_ns < asked_ns ? set_ns : asked_ns;
-    uint64_t *least = &shortest[target->held.kind == HOLD_BOARD];
+    unsigned clock = target->threads.is_wide ? CLOCK_WIDE : CLOCK_TREE;
+    if (target->held.kind == HOLD_BOARD) clock = CLOCK_BOARD;
+    uint64_t *least = &shortest[clock];
     if (period_ns != 0 && period_ns < *least) *least = period_ns;
     has_any = true;
   }
   if (!has_any) return expiries(span_ns, RATE_PERIOD_NS_MIN); /* whoever it was has ended */
-  return expiries(span_ns, shortest[0]) + expiries(span_ns, shortest[1]);
+  uint64_t wide = targets_count_wide(targets) * expiries(span_ns, shortest[CLOCK_WIDE]);
+  return expiries(span_ns, shortest[CLOCK_TREE]) + expiries(span_ns, shortest[CLOCK_BOARD]) + wide;
 }
 
 /* The kernel counts records of all kinds, and a program may map and unmap thousands of times
@@ -292,7 +301,18 @@ bool perf_drain_is_foreign(const struct drain *drain, const struct perf_owner *o
   bool is_fork = record->kind == PERF_RECORD_KIND_FORK;
   int32_t pid = is_fork ? record->task.parent_pid : record->pid;
   const struct process *process = processes_find(drain->processes, pid);
-  return process == NULL || process->target != target->held.id;
+  return process == NULL || process->target != target->held.id || process->is_over;
+}
+
+/* RECORD, of a whole CPU, is of a program outside of all trees.  Where it says that a process has
+   begun, an entry of the same number is of one that has ended. */
+static void forget_ended(struct drain *drain, const struct perf_record *record) {
+  bool is_birth = record->kind == PERF_RECORD_KIND_FORK && record->pid != record->task.parent_pid;
+  bool is_exec = record->kind == PERF_RECORD_KIND_COMM && record->comm.is_exec;
+  if (!is_birth && !is_exec) return;
+  const struct process *process = processes_find(drain->processes, record->pid);
+  if (process == NULL || !(is_birth ? process->has_ended : process->is_over)) return;
+  processes_forget_pid(drain->processes, record->pid);
 }
 
 static void take_record(struct drain *drain, struct perf_piece *piece, struct span bytes) {
@@ -314,10 +334,12 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
   struct target *target = owner.target;
   if (target == NULL) {
     if (is_sample) add_ownerless(drain, tally);
+    if (drain->targets->has_been_wide) forget_ended(drain, &record);
     return;
   }
   if (perf_drain_is_foreign(drain, &owner, &record)) {
     target->rate.foreign += is_sample;
+    forget_ended(drain, &record);
     return;
   }
   if (is_sample && !weigh(target, owner.event, &record, piece->tail + piece->at)) return;
@@ -399,5 +421,8 @@ uint64_t perf_drain_run(struct drain *drain) {
     records += book_all(drain, &took);
   }
   perf_process_take_ends(drain);
+  processes_mark_over(drain->processes);
+  /* Events on whole CPUs that were closed before have nothing left in the rings. */
+  if (!took && targets_count_wide(drain->targets) == 0) drain->targets->has_been_wide = false;
   return records;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A name in a mapping is a name in the target's mount namespace, so it is opened through
    /proc/PID/root as long as the process lives; afterwards our own view of the name is tried, and
-   the inode number tells whether it is still the same file.  Only inode numbers are compared:
-   overlay and btrfs file systems show another device in a mapping than stat does.
+   the inode number tells whether it is still the same file.  Of what stat says only that is
+   compared: overlay and btrfs file systems show another device in a mapping than stat does.
 
    A file that no name leads to (a memfd, a file that was unlinked or replaced) is opened through
    what the process has of it.  These links are tried in this order:
@@ -11,8 +11,9 @@
      /proc/PID/exe               needs no more than the right to look at the process
      /proc/PID/fd/N              the same, where the process still has the file open
 
-   A descriptor is chosen by its link's text, which the kernel knows: stat would ask the file system
-   of each, and one that hangs would hold us.
+   Another file system may have a file of the same inode number, so a mapping must have the device
+   or the path, too.  A descriptor is chosen by its link's text, which the kernel knows: stat would
+   ask the file system of each, and one that hangs would hold us.
 
    Most programs carry a build-id and cost four small reads.  One without is hashed whole, in the
    loop: at most 64 MiB once a file, some 50 ms on a current CPU; kernel rings hold much more than
@@ -26,6 +27,7 @@
 #include "regular_file.h"
 
 #include "proc/mappings.h"
+#include "proc/mount_info.h"
 #include "ring/unload_format.h"
 
 #include <dirent.h>
@@ -64,19 +66,25 @@ static int open_checked(const char *path, uint64_t inode) {
   return -ESTALE;
 }
 
-/* Finds a mapping of INODE in PID. */
-static bool find_mapping(pid_t pid, uint64_t inode, struct mapping *ret) {
+bool module_file_is_mapped(const struct module_wanted *wanted, const struct mapping *mapping) {
+  if (mapping->inode != wanted->inode || !mapping->is_executable) return false;
+  return mount_info_device(mapping->major, mapping->minor) == wanted->device ||
+         span_is_equal(mappings_path(mapping->path), span_of_string(wanted->path));
+}
+
+/* Finds a mapping of WANTED in its process. */
+static bool find_mapping(const struct module_wanted *wanted, struct mapping *ret) {
   char path[32], *line = NULL;
   size_t room = 0;
   bool is_found = false;
-  snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+  snprintf(path, sizeof path, "/proc/%d/maps", (int)wanted->pid);
   FILE *maps = fopen(path, "re");
   if (maps == NULL) return false;
   for (unsigned i = 0; i < MAPS_LINES_MAX && !is_found; i++) {
     ssize_t len = getline(&line, &room, maps);
     if (len <= 0) break;
     struct span text = span_of(line, (size_t)len);
-    is_found = mappings_next(&text, ret) == 0 && ret->inode == inode && ret->is_executable;
+    is_found = mappings_next(&text, ret) == 0 && module_file_is_mapped(wanted, ret);
   }
   free(line);
   fclose(maps);
@@ -84,11 +92,11 @@ static bool find_mapping(pid_t pid, uint64_t inode, struct mapping *ret) {
 }
 
 /* The kernel itself says which file stands behind a mapping, so no inode is compared. */
-static int open_mapped(pid_t pid, uint64_t inode, char *ret_open_path) {
+static int open_mapped(const struct module_wanted *wanted, char *ret_open_path) {
   struct mapping mapping;
   struct stat found;
-  if (!find_mapping(pid, inode, &mapping)) return -ENOENT;
-  snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/map_files/%llx-%llx", (int)pid,
+  if (!find_mapping(wanted, &mapping)) return -ENOENT;
+  snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/map_files/%llx-%llx", (int)wanted->pid,
            (unsigned long long)mapping.start, (unsigned long long)mapping.end);
   return regular_file_open(ret_open_path, &found);
 }
@@ -100,10 +108,10 @@ static bool is_link_to(const char *link, const char *path) {
          (link[len] == '\0' || strcmp(link + len, " (deleted)") == 0);
 }
 
-static int open_descriptor(const char *path, pid_t pid, uint64_t inode, char *ret_open_path) {
+static int open_descriptor(const struct module_wanted *wanted, char *ret_open_path) {
   char folder[32], link[OPEN_PATH_BYTES];
   int fd = -ENOENT;
-  snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
+  snprintf(folder, sizeof folder, "/proc/%d/fd", (int)wanted->pid);
   DIR *descriptors = opendir(folder);
   if (descriptors == NULL) return -errno;
   for (unsigned i = 0; i < OPEN_FILES_MAX && fd < 0; i++) {
@@ -111,33 +119,34 @@ static int open_descriptor(const char *path, pid_t pid, uint64_t inode, char *re
     if (entry == NULL) break;
     ssize_t len = readlinkat(dirfd(descriptors), entry->d_name, link, sizeof link - 1);
     link[len > 0 ? len : 0] = '\0';
-    if (!is_link_to(link, path)) continue;
+    if (!is_link_to(link, wanted->path)) continue;
     snprintf(ret_open_path, OPEN_PATH_BYTES, "%s/%.16s", folder, entry->d_name);
-    fd = open_checked(ret_open_path, inode);
+    fd = open_checked(ret_open_path, wanted->inode);
   }
   closedir(descriptors);
   return fd;
 }
 
-/* Opens a file of PID that PATH does not lead to any more. */
-static int open_nameless(const char *path, pid_t pid, uint64_t inode, char *ret_open_path) {
-  int fd = open_mapped(pid, inode, ret_open_path);
+/* Opens a file that its path does not lead to any more. */
+static int open_nameless(const struct module_wanted *wanted, char *ret_open_path) {
+  int fd = open_mapped(wanted, ret_open_path);
   if (fd >= 0) return fd;
-  snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/exe", (int)pid);
-  fd = open_checked(ret_open_path, inode);
-  return fd >= 0 ? fd : open_descriptor(path, pid, inode, ret_open_path);
+  snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/exe", (int)wanted->pid);
+  fd = open_checked(ret_open_path, wanted->inode);
+  return fd >= 0 ? fd : open_descriptor(wanted, ret_open_path);
 }
 
-int module_file_open(const char *path, pid_t pid, uint64_t inode, char *ret_open_path) {
+int module_file_open(const struct module_wanted *wanted, char *ret_open_path) {
+  const char *path = wanted->path;
   if (path[0] != '/') return -ENOENT;
-  if (pid > 0) {
-    snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/root%s", (int)pid, path);
-    int fd = open_checked(ret_open_path, inode);
-    if (fd < 0 && inode != 0) fd = open_nameless(path, pid, inode, ret_open_path);
+  if (wanted->pid > 0) {
+    snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/root%s", (int)wanted->pid, path);
+    int fd = open_checked(ret_open_path, wanted->inode);
+    if (fd < 0 && wanted->inode != 0) fd = open_nameless(wanted, ret_open_path);
     if (fd >= 0) return fd;
   }
   snprintf(ret_open_path, OPEN_PATH_BYTES, "%s", path);
-  return open_checked(path, inode);
+  return open_checked(path, wanted->inode);
 }
 
 static uint32_t owner_of(int fd, const struct stat *found) {

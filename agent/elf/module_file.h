@@ -29,12 +29,22 @@ struct module_identity {
   uint64_t first_hash; /* unload_hash of its first segment, where that is the file's beginning */
 };
 
-/* Opens PATH as PID sees it (through /proc/PID/root), or as we do when PID is 0 or gone.  INODE is
-   what the mapping said, 0 when it is not known: another file under the same name is refused, and
-   a file without a name is opened through a link of PID's.
-   RET_OPEN_PATH, of at least LIMIT_PATH_BYTES + 32 bytes, is the path that worked.  Returns the
-   descriptor, or -errno (-ESTALE for another file). */
-int module_file_open(const char *path, pid_t pid, uint64_t inode, char *ret_open_path);
+/* A file that a process has mapped. */
+struct module_wanted {
+  const char *path;
+  pid_t pid;              /* 0: of nobody in particular */
+  uint64_t device, inode; /* as the mapping said: mount_info.h's; 0: not known */
+};
+
+/* Opens WANTED as its process sees it (through /proc/PID/root), or as we do when that is gone.
+   Another file under the same name is refused, and a file without a name is opened through a link
+   of the process's.  RET_OPEN_PATH, of at least LIMIT_PATH_BYTES + 32 bytes, is the path that
+   worked.  Returns the descriptor, or -errno (-ESTALE for another file). */
+int module_file_open(const struct module_wanted *wanted, char *ret_open_path);
+
+struct mapping;
+/* MAPPING, of WANTED's process, is one of that file's code.  Pure. */
+bool module_file_is_mapped(const struct module_wanted *wanted, const struct mapping *mapping);
 
 /* Returns 0, or -errno; -EINVAL when FD is no regular file. */
 int module_file_stamp(int fd, struct module_stamp *ret);

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum hold_verb { HOLD_KEEP = 1, HOLD_DROP = 2, HOLD_UPDATE = 3, HOLD_FILE = 4 };
@@ -80,7 +81,22 @@ static void remove_entry(struct hold_table *table, uint32_t id) {
   }
 }
 
+/* A new worker asks again for what the one before it had held. */
+static bool has_file(const struct hold_table *table, int fd) {
+  struct stat wanted, held;
+  if (fstat(fd, &wanted) != 0) return false;
+  for (unsigned i = 0; i < HOLD_FILES_MAX && i < table->file_count; i++)
+    if (fstat(table->files[i], &held) == 0 && held.st_dev == wanted.st_dev &&
+        held.st_ino == wanted.st_ino)
+      return true;
+  return false;
+}
+
 static void add_file_take(struct hold_table *table, int fd) {
+  if (has_file(table, fd)) {
+    close(fd);
+    return;
+  }
   int *place = &table->files[table->file_count % HOLD_FILES_MAX];
   if (table->file_count >= HOLD_FILES_MAX) close(*place);
   *place = fd;

@@ -106,8 +106,8 @@ int hold_send_drop(int socket, uint32_t id);
 /* TARGET is known there: its description has changed. */
 int hold_send_update(int socket, const struct hold_target *target);
 
-/* Asks the keeper to hold a copy of FD, a file, until it ends: beyond HOLD_FILES_MAX the oldest one
-   is closed. */
+/* Asks the keeper to hold a copy of FD, a file, until it ends: each file once, and beyond
+   HOLD_FILES_MAX the oldest one is closed. */
 int hold_send_file(int socket, int fd);
 
 /* Worker: takes away answers that came too late.  Returns true when the keeper is gone. */

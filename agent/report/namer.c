@@ -45,6 +45,8 @@ enum {
 /* A file that was open already as this program began. */
 struct inherited {
   int fd;
+  bool is_bad;               /* no file that some module may be */
+  struct module_stamp stamp; /* once it was looked at */
   uint32_t id_bytes;
   uint8_t id[LIMIT_MODULE_ID_BYTES];
 };
@@ -84,17 +86,6 @@ void namer_set_folders(struct namer *namer, struct debug_folders *folders) {
   namer->folders = folders;
 }
 
-/* Returns whether FD is a file that some module may be. */
-static bool identify(int fd, struct inherited *ret) {
-  struct module_stamp stamp;
-  struct module_identity identity;
-  if (module_file_stamp(fd, &stamp) != 0 || module_file_identify(fd, &stamp, &identity) != 0)
-    return false;
-  *ret = (struct inherited){.fd = fd, .id_bytes = identity.id_bytes};
-  memcpy(ret->id, identity.id, identity.id_bytes);
-  return true;
-}
-
 void namer_use_inherited(struct namer *namer) {
   DIR *descriptors = opendir("/proc/self/fd");
   namer->inherited = calloc(INHERITED_MAX, sizeof *namer->inherited);
@@ -102,17 +93,40 @@ void namer_use_inherited(struct namer *namer) {
        descriptors != NULL && namer->inherited != NULL && (entry = readdir(descriptors)) != NULL;) {
     int fd = (int)strtol(entry->d_name, NULL, 10);
     if (fd <= STDERR_FILENO || namer->inherited_count == INHERITED_MAX) continue;
-    namer->inherited_count += identify(fd, &namer->inherited[namer->inherited_count]);
+    namer->inherited[namer->inherited_count++].fd = fd;
   }
   if (descriptors != NULL) closedir(descriptors);
 }
 
-static int open_inherited(const struct namer *namer, const struct profile_module *module) {
-  for (uint32_t i = 0; i < namer->inherited_count; i++) {
-    const struct inherited *file = &namer->inherited[i];
-    if (span_is_equal(span_of(file->id, file->id_bytes), module->id))
-      return fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+/* Identifies FILE once.  Its content is hashed only when IS_HASH_NEEDED and it has no
+   build-id. */
+static bool is_identified(struct inherited *file, bool is_hash_needed) {
+  struct module_identity identity;
+  struct elf_notes notes;
+  if (file->is_bad || file->id_bytes > 0) return file->id_bytes > 0;
+  if (module_file_stamp(file->fd, &file->stamp) != 0 ||
+      elf_notes_read(elf_read_fd, &file->fd, &notes) != 0) {
+    file->is_bad = true;
+    return false;
   }
+  if (notes.build_id_bytes == 0 && !is_hash_needed) return false;
+  file->is_bad = module_file_identify(file->fd, &file->stamp, &identity) != 0;
+  if (file->is_bad) return false;
+  memcpy(file->id, identity.id, identity.id_bytes);
+  file->id_bytes = identity.id_bytes;
+  return true;
+}
+
+/* Files with a build-id first; of the others those of the module's size. */
+static int open_inherited(const struct namer *namer, const struct profile_module *module) {
+  for (unsigned is_hash = 0; is_hash < 2; is_hash++)
+    for (uint32_t i = 0; i < namer->inherited_count; i++) {
+      struct inherited *file = &namer->inherited[i];
+      bool is_needed = is_hash && file->stamp.size_bytes == module->size_bytes;
+      if (is_identified(file, is_needed) &&
+          span_is_equal(span_of(file->id, file->id_bytes), module->id))
+        return fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+    }
   return -ENOENT;
 }
 

@@ -79,9 +79,9 @@ static bool is_kept(const struct program *program, const struct unwind_rule *rul
   const struct cfi_section *section = program->run->section;
   unsigned number = 0;
   bool is_general = rule->cfa == UNWIND_CFA_GENERAL || rule->cfa == UNWIND_CFA_GENERAL_WORD;
-  if (!is_general || section->image == NULL) return false;
+  if (!is_general || section->code == NULL) return false;
   while (section->arch->general[number] != rule->reg) number++;
-  return kept_register(section->image, program->at, end, number);
+  return kept_register(section->code, program->at, end, number);
 }
 
 /* The rule from here to END.  One that counts from a general register is put for each piece anew:

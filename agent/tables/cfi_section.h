@@ -5,7 +5,7 @@
 
 #include "cfi_cursor.h"
 #include "cfi_state.h"
-#include "elf_image.h"
+#include "kept_register.h"
 
 #include "unwind/unwind_arch.h"
 
@@ -13,7 +13,7 @@ struct cfi_section {
   struct span bytes;
   uint64_t address; /* of the bytes, in the module's own address space */
   const struct unwind_arch *arch;
-  const struct elf_image *image; /* with the code that it tells of; NULL: not to be looked at */
+  struct kept_code *code; /* that it tells of; NULL: not to be looked at */
   uint8_t word_bytes;
   bool is_big_endian;
   bool is_eh; /* .eh_frame, not .debug_frame */

@@ -14,7 +14,7 @@ enum {
 };
 
 struct helper {
-  const struct elf_image *image;
+  struct kept_code *of;
   const struct instruction_cpu *cpu;
   uint64_t start;
   uint64_t last; /* the highest offset that a branch leads to */
@@ -30,6 +30,7 @@ static bool writes(const struct instruction *in, uint64_t number) {
 
 static struct instruction decode(const struct helper *helper, uint64_t at) {
   struct instruction in = {.bytes = 0};
+  helper->of->decoded++;
   struct span rest = span_of(helper->code.data + at, helper->code.len - (size_t)at);
   helper->cpu->decode(rest, helper->start + at, &in);
   return in;
@@ -53,12 +54,13 @@ static bool follow(struct helper *helper, const struct instruction *in, unsigned
 }
 
 static bool keeps(const struct helper *from, uint64_t start, unsigned deep) {
-  struct helper helper = {.image = from->image, .cpu = from->cpu, .number = from->number};
+  struct helper helper = {.of = from->of, .cpu = from->cpu, .number = from->number};
   helper.start = start;
-  helper.code = elf_image_at(from->image, start);
+  helper.code = elf_image_at(from->of->image, start);
   bool is_ending = false;
   uint64_t at = 0;
   for (unsigned i = 0; i < INSTRUCTIONS_MAX && at < helper.code.len; i++) {
+    if (helper.of->decoded >= KEPT_INSTRUCTIONS_MAX) return false;
     struct instruction in = decode(&helper, at);
     bool is_delay = is_ending; /* the instruction behind a return that comes first */
     at += in.bytes;
@@ -71,13 +73,15 @@ static bool keeps(const struct helper *from, uint64_t start, unsigned deep) {
   return false;
 }
 
-bool kept_register(const struct elf_image *image, uint64_t low, uint64_t high, uint64_t number) {
-  struct helper caller = {.image = image, .start = low, .number = number};
+bool kept_register(struct kept_code *code, uint64_t low, uint64_t high, uint64_t number) {
+  const struct elf_image *image = code->image;
+  struct helper caller = {.of = code, .start = low, .number = number};
   bool has_calls = false;
   caller.cpu = function_starts_cpu(image, false);
   caller.code = elf_image_at(image, low);
   if (caller.cpu == NULL || image->machine == EM_ARM || high - low > CALLER_BYTES_MAX) return false;
   for (uint64_t at = 0; at < high - low && at < caller.code.len;) {
+    if (code->decoded >= KEPT_INSTRUCTIONS_MAX) return false;
     struct instruction in = decode(&caller, at);
     at += in.bytes;
     if (in.flow != FLOW_CALL) continue;

@@ -26,15 +26,17 @@ enum { ENTRY_BYTES_MAX = 64 };
 struct making {
   const struct unwind_arch *arch;
   struct elf_image image;
+  struct kept_code code; /* of the image */
   struct table_rows *rows;
   struct table_report *report;
 };
 
-static struct cfi_section section_of(const struct making *making, const struct elf_part *part) {
+static struct cfi_section section_of(struct making *making, const struct elf_part *part) {
+  making->code.image = &making->image;
   return (struct cfi_section){.bytes = part->bytes,
                               .address = part->address,
                               .arch = making->arch,
-                              .image = &making->image,
+                              .code = &making->code,
                               .word_bytes = making->image.is_64 ? 8 : 4,
                               .is_big_endian = making->image.is_big_endian};
 }

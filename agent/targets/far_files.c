@@ -40,7 +40,9 @@ bool far_files_is_far(struct far_files *files, pid_t pid, uint64_t device) {
 }
 
 static void look_at(const struct far_question *question, struct far_answer *ret) {
-  int fd = module_file_open(question->path, question->pid, question->inode, ret->open_path);
+  const struct module_wanted wanted = {question->path, question->pid, question->device,
+                                       question->inode};
+  int fd = module_file_open(&wanted, ret->open_path);
   ret->error = fd < 0 ? fd : module_file_stamp(fd, &ret->stamp);
   if (ret->error == 0) ret->error = module_file_identify(fd, &ret->stamp, &ret->identity);
 }

@@ -270,7 +270,8 @@ static uint32_t identify_near(struct modules *modules, uint32_t index, pid_t pid
   struct module_identity identity;
   const struct module *m = &modules->rows[index];
   uint32_t row = MODULE_NONE;
-  int fd = module_file_open(m->path, pid, m->stamp.inode, open_path);
+  const struct module_wanted wanted = {m->path, pid, m->stamp.device, m->stamp.inode};
+  int fd = module_file_open(&wanted, open_path);
   if (fd < 0) return MODULE_NONE;
   const struct opened opened = {fd, open_path};
   if (module_file_stamp(fd, &stamp) == 0) {

@@ -26,7 +26,9 @@
    over.  They see every program: what is not of the target's tree is dropped as it is drained
    (drain/perf_drain.c), before anything of it is looked up, and costs this target's rate.  A target
    of another user than ours stays without: his programs may start others that he may not look into.
-   They say what processes do, too, so they start before the others stop.
+   They say what processes do, too, so they start before the others stop.  A board may do much else,
+   and a program's tasks may grow longer: then the events of the tree take over again, and each time
+   it takes longer until whole CPUs are sampled once more.
 
    Cost: a system call or three an event, hence the limits and the growing distance from one time to
    the next: a program that goes on making threads is not followed for ever. */
@@ -219,15 +221,61 @@ void perf_threads_note_end(struct target *target, uint64_t cpu_ns) {
   target->rate.unseen_ns += cpu_ns < 2 * half_ns ? cpu_ns : half_ns;
 }
 
-bool perf_threads_is_wide_due(const struct target *target) {
+static struct rate_look look_at(const struct target *target, uint64_t now_ns) {
+  return (struct rate_look){.at_ns = now_ns,
+                            .foreign = target->rate.foreign,
+                            .records = target->records,
+                            .weight_ns = target->weight_ns,
+                            .unseen_ns = target->rate.unseen_ns,
+                            .unseen_tasks = target->rate.unseen_tasks};
+}
+
+static struct rate_look since_look(const struct target *target) {
+  const struct rate_look *then = &target->rate.look;
+  struct rate_look now = look_at(target, 0);
+  now.foreign -= then->foreign;
+  now.records -= then->records;
+  now.weight_ns -= then->weight_ns;
+  now.unseen_ns -= then->unseen_ns;
+  now.unseen_tasks -= then->unseen_tasks;
+  return now;
+}
+
+static void put_off_wide(struct target *target) {
+  const uint64_t most_ns = PERF_THREADS_WAIT_SECONDS_MAX * NS_PER_SECOND;
+  struct rate *rate = &target->rate;
+  uint64_t now_ns = clock_monotonic_ns();
+  rate->wide_wait_ns =
+      rate->wide_wait_ns ? rate->wide_wait_ns * 2 : PERF_THREADS_WIDE_SECONDS * NS_PER_SECOND;
+  if (rate->wide_wait_ns > most_ns) rate->wide_wait_ns = most_ns;
+  rate->wide_at_ns = now_ns + rate->wide_wait_ns;
+  rate->look = look_at(target, now_ns);
+}
+
+bool perf_threads_is_wide_due(const struct targets *targets, const struct target *target,
+                              uint64_t now_ns) {
   const struct rate *rate = &target->rate;
   if (target->held.kind != HOLD_PERF || target->held.control != RING_RUN) return false;
   if (target->threads.is_wide || rate->wide_fault != NULL || target->ended_ns != 0) return false;
-  if (target->perf == NULL || target->bad_events > 0) return false;
+  if (target->perf == NULL || target->bad_events > 0 || target->held.is_killed) return false;
   if (target->exits.ring.map == NULL) return false;
   if (target->held.uid != geteuid() || target->held.has_paused) return false;
-  return rate->unseen_tasks >= PERF_THREADS_UNSEEN_TASKS &&
-         rate->unseen_ns > (target->weight_ns + rate->unseen_ns) / PERF_THREADS_UNSEEN_PART;
+  const struct rate_look since = since_look(target);
+  return since.unseen_tasks >= PERF_THREADS_UNSEEN_TASKS &&
+         since.unseen_ns > (since.weight_ns + since.unseen_ns) / PERF_THREADS_UNSEEN_PART &&
+         now_ns >= rate->wide_at_ns && targets_count_wide(targets) < PERF_THREADS_WIDE_MAX;
+}
+
+bool perf_threads_is_narrow_due(struct target *target, uint64_t now_ns) {
+  struct rate *rate = &target->rate;
+  if (!target->threads.is_wide || target->held.control != RING_RUN) return false;
+  if (target->held.is_killed || target->ended_ns != 0) return false;
+  if (now_ns - rate->look.at_ns < PERF_THREADS_WIDE_SECONDS * NS_PER_SECOND) return false;
+  const struct rate_look since = since_look(target);
+  rate->look = look_at(target, now_ns);
+  bool is_dear = since.foreign >= PERF_THREADS_FOREIGN_MIN &&
+                 since.foreign / PERF_THREADS_FOREIGN_TIMES >= since.records;
+  return is_dear || since.unseen_ns < since.weight_ns / PERF_THREADS_SEEN_PART;
 }
 
 static int open_wide_event(const struct target *target, const struct perf_ring *ring) {
@@ -261,7 +309,7 @@ static int open_wide(const struct target *target, struct target_threads *ret) {
 int perf_threads_open_wide(struct targets *targets, struct target *target) {
   struct target_threads threads = {.count = 0};
   uint64_t closed_ns = target->threads.closed_ns;
-  int error = open_wide(target, &threads);
+  int error = has_room(targets, target->perf->count) ? open_wide(target, &threads) : -EOVERFLOW;
   targets->has_been_wide |= error == 0;
   for (uint32_t i = 0; !error && i < threads.count; i++)
     ioctl(threads.fds[i], PERF_EVENT_IOC_ENABLE, 0);
@@ -273,6 +321,9 @@ int perf_threads_open_wide(struct targets *targets, struct target *target) {
     target->threads.closed_ns = closed_ns + count_of(&threads);
     stride_begin(target);
     target->residual.kernel.is_blind = true;
+    target->rate.look = look_at(target, clock_monotonic_ns());
+  } else if (error == -EOVERFLOW || error == -ENOMEM) {
+    put_off_wide(target);
   } else {
     target->rate.wide_fault = "the kernel refuses events on whole CPUs";
   }
@@ -280,13 +331,27 @@ int perf_threads_open_wide(struct targets *targets, struct target *target) {
   return error;
 }
 
-void perf_threads_narrow(struct targets *targets, struct target *target) {
+/* They stood still while another period may have been set. */
+static void start_whole(const struct target *target) {
+  uint64_t period_ns = rate_period_ns(target);
+  for (uint32_t i = 0; i < target->held.fd_count; i++) {
+    ioctl(target->fds[i], PERF_EVENT_IOC_PERIOD, &period_ns);
+    ioctl(target->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+  }
+}
+
+int perf_threads_narrow(struct targets *targets, struct target *target, bool is_run) {
   struct target_threads threads = {.count = 0};
-  if (!target->threads.is_wide) return;
+  if (!target->threads.is_wide) return 0;
   threads.closed_ns = target->threads.closed_ns;
-  if (targets_swap_threads(targets, target, &threads) != 0) return;
+  int error = targets_swap_threads(targets, target, &threads);
+  if (error) return error;
+  if (is_run) start_whole(target);
   target_threads_close(&threads);
   stride_begin(target);
+  put_off_wide(target);
+  target->residual.kernel.is_blind = true;
+  return 0;
 }
 
 /* NULL when it went well, or may go well the next time. */

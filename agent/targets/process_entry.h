@@ -63,7 +63,7 @@ struct process {
   bool is_unsure;         /* only steady ones are believed */
   const struct process_past *past;             /* in order; borrowed for the sample in hand */
   uint32_t past_count, past_unloads, past_pid; /* of which the latter two are the sample's */
-  bool has_other_stacks;  /* it was sampled on a stack that is no thread's own */
+  bool has_other_stacks; /* it was sampled on a stack that is no thread's own */
   struct process_thread *threads;
   uint32_t thread_count;
   uint32_t living_threads; /* as /proc last said */
@@ -73,6 +73,7 @@ struct process {
   uint32_t refreshes;        /* how often it was */
   uint64_t used_ns, read_ns; /* CLOCK_MONOTONIC: of the last sample; of the last look at /proc */
   bool has_ended;
+  bool is_over;         /* it had ended when a drain ended: its number may be another's by now */
   bool is_kernel;       /* a thread of the kernel */
   bool is_awaited;      /* ended, but not yet its record of what it had spent */
   bool is_root;         /* of its target: kept until the target ends */

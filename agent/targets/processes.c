@@ -293,6 +293,12 @@ void processes_remove_ended(struct processes *processes) {
   remove_if(processes, is_over, NULL);
 }
 
+void processes_mark_over(struct processes *processes) {
+  for (unsigned i = 0; i < BUCKETS; i++)
+    for (struct process *p = processes->buckets[i]; p != NULL; p = p->next)
+      p->is_over = p->has_ended;
+}
+
 static bool is_of_target(const struct process *process, const void *context) {
   return process->target == *(const uint32_t *)context;
 }

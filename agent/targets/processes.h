@@ -62,6 +62,9 @@ bool processes_is_crowded(const struct processes *processes);
 /* Forgets those that have ended and are not awaited. */
 void processes_remove_ended(struct processes *processes);
 
+/* All records of those that have ended were taken: their numbers may be used again. */
+void processes_mark_over(struct processes *processes);
+
 void processes_forget_pid(struct processes *processes, pid_t pid);
 void processes_forget_target(struct processes *processes, uint32_t target);
 /* Between two windows: forgets the processes that have ended, and the idlest when there are too

@@ -27,6 +27,11 @@ struct target;
 #define RATE_AUTO_START_NS UINT64_C(1000000)  /* 1000 Hz */
 #define RATE_AUTO_FLOOR_NS UINT64_C(10101010) /* 99 Hz */
 
+/* Sums at AT_NS (CLOCK_MONOTONIC), or since then: what events on whole CPUs bring. */
+struct rate_look {
+  uint64_t at_ns, foreign, records, weight_ns, unseen_ns, unseen_tasks;
+};
+
 struct rate {
   struct stride *strides;     /* stride.c: one an event; NULL: all are as they were opened */
   uint64_t spread;            /* stride.c: where between the shortest and the longest */
@@ -46,7 +51,9 @@ struct rate {
   uint64_t foreign;                     /* samples of other programs, dropped: they cost as much */
   uint64_t unseen_ns, unseen_tasks;     /* of tasks that ended: what inherited events do not see */
   const char *wide_fault;               /* why whole CPUs cannot be sampled */
-  uint64_t billed;                      /* samples that were paid for (cost.c) */
+  uint64_t wide_at_ns, wide_wait_ns;    /* CLOCK_MONOTONIC: when they may be sampled again */
+  struct rate_look look;
+  uint64_t billed; /* samples that were paid for (cost.c) */
   uint64_t billed_thinned;
   uint64_t auto_ns;      /* the period that an automatic rate has come to; 0: as it began */
   uint64_t auto_past_ns; /* CPU time before this worker, for that */
@@ -108,7 +115,6 @@ bool rate_take_stale(struct target *target);
 
 /* Needs no secret, only no rhythm. */
 uint64_t rate_random(struct rate *rate);
-
 void rate_fini(struct rate *rate);
 
 #endif

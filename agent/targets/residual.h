@@ -17,6 +17,7 @@ struct residual {
   uint64_t reported_kernel_ns, reported_rest_ns;
   /* Of total: what targets of their own within the tree answer for; of that those that are gone. */
   uint64_t elsewhere_ns, left_ns, left_kernel_ns;
+  bool is_fresh; /* total was read since records were copied out of the rings (perf_drain.c) */
   struct kernel_part kernel; /* where the events know better than the clocks */
 };
 

@@ -39,6 +39,13 @@ static int index_events(struct targets *targets) {
   return error;
 }
 
+uint32_t targets_count_wide(const struct targets *targets) {
+  uint32_t sum = 0;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
+    sum += targets->rows[row] != NULL && targets->rows[row]->threads.is_wide;
+  return sum;
+}
+
 int targets_swap_threads(struct targets *targets, struct target *target,
                          struct target_threads *threads) {
   struct target_threads before = target->threads;

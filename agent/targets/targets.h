@@ -42,6 +42,9 @@ struct target *targets_find_event(const struct targets *targets, uint64_t event_
 /* The newest target of PID that stands behind no other, or NULL. */
 struct target *targets_find_pid(const struct targets *targets, int32_t pid);
 
+/* How many sample whole CPUs. */
+uint32_t targets_count_wide(const struct targets *targets);
+
 /* Exchanges the events at work for THREADS.  Returns 0, or -ENOMEM and changes nothing. */
 int targets_swap_threads(struct targets *targets, struct target *target,
                          struct target_threads *threads);

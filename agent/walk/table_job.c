@@ -151,7 +151,8 @@ static int open_module(const struct table_wanted *wanted, struct found_module *r
   struct stat status;
   memcpy(ret->open_path, wanted->open_path, sizeof ret->open_path);
   if (identify_take(regular_file_open(ret->open_path, &status), wanted, ret) == 0) return 0;
-  int fd = module_file_open(wanted->path, wanted->pid, 0, ret->open_path);
+  const struct module_wanted file = {.path = wanted->path, .pid = wanted->pid};
+  int fd = module_file_open(&file, ret->open_path);
   return identify_take(fd, wanted, ret);
 }
 

@@ -29,11 +29,10 @@ enum {
   CPU_SHARE_MIN = 200, /* a worker that had no such part of a deadline in CPU time gets nowhere */
 };
 
-/* Receives LEN BYTES and descriptors, as many as there is ROOM for.  Returns their number or
-   -errno. */
-static int receive_packet(void *bytes, size_t len, int *fds, size_t room) {
+/* Receives PART and descriptors, as many as there is ROOM for.  RET_IS_CUT becomes true when
+   this process may not have so many open.  Returns their number or -errno. */
+static int receive_packet(struct iovec part, int *fds, size_t room, bool *ret_is_cut) {
   union nursery_descriptors control;
-  struct iovec part = {bytes, len};
   struct msghdr message = {.msg_iov = &part,
                            .msg_iovlen = 1,
                            .msg_control = control.bytes,
@@ -41,8 +40,10 @@ static int receive_packet(void *bytes, size_t len, int *fds, size_t room) {
   ssize_t got;
   do got = recvmsg(NURSERY_SOCKET, &message, MSG_CMSG_CLOEXEC);
   while (got < 0 && errno == EINTR);
-  if (got != (ssize_t)len) return -EPIPE;
+  if (got != (ssize_t)part.iov_len) return -EPIPE;
+  *ret_is_cut |= (message.msg_flags & MSG_CTRUNC) != 0;
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  if (header == NULL && *ret_is_cut) return 0;
   if (header == NULL || header->cmsg_len < CMSG_LEN(sizeof(int))) return -EPROTO;
   size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
   if (count > room) return -EPROTO;
@@ -50,26 +51,34 @@ static int receive_packet(void *bytes, size_t len, int *fds, size_t room) {
   return (int)count;
 }
 
-/* Returns how many FDS came with the job, or -errno. */
+/* Returns how many FDS came with the job, or -errno; -EMFILE when not all could be opened: the job
+   was read to its end all the same. */
 static int receive_job(int fds[NURSERY_DESCRIPTORS_MAX], struct worker_job *ret) {
   struct nursery_head head;
   char byte;
-  int count = receive_packet(&head, sizeof head, fds, NURSERY_DESCRIPTORS_MAX);
-  if (count < 0) return count;
+  bool is_cut = false;
+  int all = receive_packet((struct iovec){&head, sizeof head}, fds, 3, &is_cut);
+  if (all < 0) return all;
   uint32_t first = head.has_missing != 0 ? 3 : 2;
-  if ((uint32_t)count != first || head.supplement_count > WORKER_SUPPLEMENTS_MAX) return -EPROTO;
-  uint32_t all = first + head.supplement_count;
-  for (uint32_t at = first; at < all; at += (uint32_t)count) {
-    count = receive_packet(&byte, sizeof byte, fds + at, all - at);
+  if (head.supplement_count > WORKER_SUPPLEMENTS_MAX) return -EPROTO;
+  for (uint32_t left = head.supplement_count, part; left > 0; left -= part) {
+    part = left < NURSERY_PACKET_DESCRIPTORS ? left : NURSERY_PACKET_DESCRIPTORS;
+    int count = receive_packet((struct iovec){&byte, 1}, fds + all, part, &is_cut);
     if (count < 0) return count;
+    all += count;
   }
+  if (is_cut) {
+    for (int i = 0; i < all; i++) close(fds[i]);
+    return -EMFILE;
+  }
+  if ((uint32_t)all != first + head.supplement_count) return -EPROTO;
   *ret = (struct worker_job){.elf = fds[0],
                              .index = fds[1],
                              .missing = head.has_missing != 0 ? &fds[2] : NULL,
                              .depth = head.depth,
                              .supplements = fds + first,
                              .supplement_count = head.supplement_count};
-  return (int)all;
+  return all;
 }
 
 _Noreturn static void become_worker(const struct worker_job *job, int reply, pid_t nursery) {
@@ -172,10 +181,10 @@ void nursery_serve(const struct nursery_options *options) {
   prctl(PR_SET_NAME, "fleetprof-symbo");
   ignore_signals();
   close_from(NURSERY_SOCKET + 1);
-  while ((count = receive_job(fds, &job)) > 0) {
+  while ((count = receive_job(fds, &job)) > 0 || count == -EMFILE) {
     struct nursery_answer answer;
     memset(&answer, 0, sizeof answer);
-    answer.error = run_job(&job, options, &answer.result);
+    answer.error = count > 0 ? run_job(&job, options, &answer.result) : count;
     for (int i = 0; i < count; i++) close(fds[i]);
     if (send(NURSERY_SOCKET, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) break;
   }

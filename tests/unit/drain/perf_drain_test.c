@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's rings, made of ordinary memory: records are written as the kernel lays them out. */
+/* The kernel's rings, made of ordinary memory: records are written as the kernel lays them out.
+   Linked with --wrap=target_read_total, to count. */
 #include "drain/drain.h"
 
 #include "intake/perf_attr.h"
@@ -19,7 +20,7 @@
 
 #include <cmocka.h>
 
-enum { CPUS = 2, RING_BYTES = 128 << 10, EVENT = 42, PARENT = 0x3ffffff0, CHILD = 0x3ffffff1 };
+enum { CPUS = 2, RING_BYTES = 128 << 10, EVENT = 42, PARENT = 0x3ffffff0, CHILD, STRANGER };
 
 struct fake_ring {
   struct perf_event_mmap_page page;
@@ -36,6 +37,16 @@ static struct window *window;
 static struct drain drain;
 static struct counter_page *page;
 static char path[64];
+
+/* How often the CPU time of the target was read. */
+static unsigned reads;
+
+void __real_target_read_total(struct target *of);
+void __wrap_target_read_total(struct target *of);
+void __wrap_target_read_total(struct target *of) {
+  reads++;
+  __real_target_read_total(of);
+}
 
 static void on_file(void *context, const struct module_found *found) {
   (void)context;
@@ -157,6 +168,14 @@ static void fork_record(int cpu, uint64_t time, uint32_t child, uint32_t parent)
   put_pair(&r, child, parent);
   put_u64(&r, time);
   publish_with_id(cpu, &r, time, PERF_RECORD_FORK, 0);
+}
+
+static void exit_record(int cpu, uint64_t time, uint32_t pid) {
+  struct record r = {.len = 8};
+  put_pair(&r, pid, PARENT);
+  put_pair(&r, pid, PARENT);
+  put_u64(&r, time);
+  publish_with_id(cpu, &r, time, PERF_RECORD_EXIT, 0);
 }
 
 static void comm(int cpu, uint64_t time, uint32_t pid, uint16_t misc) {
@@ -351,8 +370,9 @@ static void lost_records_are_produced_and_dropped(void **state) {
 
 /* A program that maps and unmaps loses records by the hundred thousand, and next to no sample. */
 static void no_more_samples_are_lost_than_there_was_time_for(void **state) {
-  (void)state;
+  struct target other = {.held = {.kind = HOLD_PERF, .period_ns = 1000}, .threads.is_wide = true};
   struct record r = {.len = 8};
+  (void)state;
   target->held.period_ns = 1000;
   mmap2(0, 10, PARENT, 0x1000);
   put_u64(&r, EVENT);
@@ -361,6 +381,12 @@ static void no_more_samples_are_lost_than_there_was_time_for(void **state) {
   drain_run(&drain);
   assert_in_range(counter_page_books(page)->produced, 100, 130);
   assert_in_range(counter_page_books(page)->dropped[LOSS_RING_FULL], 100, 130);
+  targets.rows[1] = &other; /* the clock of the CPU goes on beside the program's */
+  r.len = 24;
+  publish_with_id(0, &r, 10 + 200 * target->held.period_ns, PERF_RECORD_LOST, 0);
+  drain_run(&drain);
+  targets.rows[1] = NULL;
+  assert_in_range(counter_page_books(page)->produced, 300, 390);
 }
 
 static void a_sample_of_nobodys_event_is_a_bad_record(void **state) {
@@ -386,6 +412,88 @@ static void a_sample_of_an_event_that_is_no_more_is_its_processs(void **state) {
   assert_int_equal(counter_page_books(page)->dropped[LOSS_BAD_RECORD], 0);
   assert_int_equal(window_records(window), 1);
   assert_int_equal(target->residual.sampled_ns, 1000);
+}
+
+/* The target's event is one on a whole CPU, and its program is known. */
+static void widen(void) {
+  assert_non_null(processes_get(processes, PARENT, 1, -1));
+  target->threads.is_wide = targets.has_been_wide = true;
+  target->threads.count = 1;
+}
+
+static void narrow(void) {
+  target->threads.is_wide = false;
+  target->threads.count = 0;
+}
+
+static void child_lives_and_dies(uint64_t time) {
+  fork_record(0, time + 1, CHILD, PARENT);
+  sample(0, time + 2, CHILD, 0x1800);
+  exit_record(0, time + 3, CHILD);
+  sample(0, time + 4, CHILD, 0x1800); /* its address space is torn down */
+}
+
+static void a_strangers_process_is_not_taken_for_an_ended_one_of_its_number(void **state) {
+  (void)state;
+  target->residual.total_ns = 1000000;
+  widen();
+  child_lives_and_dies(10);
+  drain_run(&drain);
+  assert_int_equal(target->records, 2);
+  sample(0, 20, CHILD, 0x1800);
+  drain_run(&drain);
+  assert_int_equal(target->rate.foreign, 1);
+  child_lives_and_dies(30);
+  fork_record(0, 40, CHILD, STRANGER);
+  sample(0, 41, CHILD, 0x1800);
+  drain_run(&drain);
+  assert_int_equal(target->records, 4);
+  assert_int_equal(target->rate.foreign, 2);
+  assert_null(processes_find(processes, CHILD));
+  child_lives_and_dies(50);
+  drain_run(&drain);
+  comm(0, 60, CHILD, PERF_RECORD_MISC_COMM_EXEC); /* its fork was lost */
+  drain_run(&drain);
+  assert_int_equal(target->records, 6);
+  assert_null(processes_find(processes, CHILD));
+  child_lives_and_dies(70);
+  drain_run(&drain);
+  narrow();
+  uint64_t at = fakes[0]->page.data_head;
+  sample(0, 80, CHILD, 0x1800);
+  orphan(at); /* of the closed event */
+  drain_run(&drain);
+  assert_int_equal(target->records, 8);
+}
+
+static void samples_of_nobody_are_forgiven_until_a_closed_event_has_left_nothing(void **state) {
+  (void)state;
+  widen();
+  drain_run(&drain);
+  assert_true(targets.has_been_wide);
+  narrow();
+  for (unsigned i = 0; i < 2; i++) {
+    uint64_t at = fakes[0]->page.data_head;
+    sample(0, 10 + i, CHILD, 0x1800);
+    orphan(at);
+    drain_run(&drain);
+    assert_false(targets.has_been_wide);
+    assert_int_equal(counter_page_books(page)->dropped[LOSS_BAD_RECORD], i);
+  }
+}
+
+static void the_total_is_read_once_however_many_samples_are_too_much(void **state) {
+  (void)state;
+  widen();
+  for (unsigned i = 0; i < 50; i++) sample(0, 10 + i, PARENT, 0x1800);
+  reads = 0;
+  drain_run(&drain);
+  assert_int_equal(target->rate.thinned, 50);
+  assert_int_equal(reads, 1);
+  sample(0, 100, PARENT, 0x1800);
+  drain_run(&drain);
+  assert_int_equal(reads, 2);
+  narrow();
 }
 
 static void a_new_worker_finds_the_target_of_such_a_sample_by_its_parents(void **state) {
@@ -474,6 +582,9 @@ int main(void) {
       TEST(no_more_samples_are_lost_than_there_was_time_for),
       TEST(a_sample_of_nobodys_event_is_a_bad_record),
       TEST(a_sample_of_an_event_that_is_no_more_is_its_processs),
+      TEST(a_strangers_process_is_not_taken_for_an_ended_one_of_its_number),
+      TEST(samples_of_nobody_are_forgiven_until_a_closed_event_has_left_nothing),
+      TEST(the_total_is_read_once_however_many_samples_are_too_much),
       TEST(a_new_worker_finds_the_target_of_such_a_sample_by_its_parents),
       TEST(what_nobody_owns_after_a_kill_was_lost_with_the_worker),
       TEST(a_broken_record_costs_what_follows_it_in_its_ring_only),

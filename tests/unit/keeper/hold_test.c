@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -199,9 +200,15 @@ static void a_file_is_held_until_newer_ones_need_its_place(void **state) {
   assert_int_equal(fstat(keeper.table.files[0], &held), 0);
   assert_int_equal(held.st_ino, found.st_ino);
   close(ends[0]);
-  assert_int_equal(write(ends[1], "x", 1), 1); /* it can still be read */
-  for (unsigned i = 0; i < HOLD_FILES_MAX; i++)
-    assert_int_equal(hold_send_file(pair[1], ends[1]), 0);
+  assert_int_equal(write(ends[1], "x", 1), 1);           /* it can still be read */
+  assert_int_equal(hold_send_file(pair[1], ends[1]), 0); /* the same pipe */
+  assert_int_equal(keeper.table.file_count, 1);
+  for (unsigned i = 0; i < HOLD_FILES_MAX; i++) {
+    int file = memfd_create("file", MFD_CLOEXEC);
+    assert_int_equal(hold_send_file(pair[1], file), 0);
+    close(file);
+  }
+  assert_int_equal(keeper.table.file_count, 1 + HOLD_FILES_MAX);
   signal(SIGPIPE, SIG_IGN);
   assert_int_equal(write(ends[1], "x", 1), -1); /* nobody can read any more */
   assert_int_equal(errno, EPIPE);

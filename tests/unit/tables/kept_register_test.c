@@ -42,8 +42,10 @@ static int tear_down(void **state) {
   return 0;
 }
 
+static struct kept_code of_file = {.image = &image};
+
 static bool is_kept(uint64_t number) {
-  return kept_register(&image, CALLER, CALLER + 16, number);
+  return kept_register(&of_file, CALLER, CALLER + 16, number);
 }
 
 static void what_no_helper_writes_is_kept(void **state) {
@@ -111,6 +113,19 @@ static void without_a_call_nothing_is_said(void **state) {
   assert_false(is_kept(R9));
 }
 
+static void a_file_has_one_budget_for_all_questions(void **state) {
+  (void)state;
+  PUT(CALLER, CALL_HELPER, 0xc3);
+  PUT(HELPER, 0xc3);
+  of_file.decoded = KEPT_INSTRUCTIONS_MAX - 100;
+  unsigned answers = 0;
+  while (answers < 100 && is_kept(R9)) answers++;
+  assert_in_range(answers, 1, 50); /* each decodes two instructions or more */
+  assert_int_equal(of_file.decoded, KEPT_INSTRUCTIONS_MAX);
+  of_file.decoded = 0;
+  assert_true(is_kept(R9));
+}
+
 #define CLAIM(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -120,6 +135,7 @@ int main(void) {
       CLAIM(a_helper_may_call_another_one),
       CLAIM(what_cannot_be_read_may_write_everything),
       CLAIM(strings_and_the_carry_of_products_are_written_too),
+      CLAIM(a_file_has_one_budget_for_all_questions),
       CLAIM(without_a_call_nothing_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

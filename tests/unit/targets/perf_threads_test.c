@@ -371,6 +371,53 @@ static void it_is_due_when_samples_went_astray_and_the_program_is_sampled(void *
   assert_false(perf_threads_is_due(&one, 2));
 }
 
+static void it_is_narrow_when_others_or_long_tasks_have_the_cpus(void **state) {
+  const uint64_t look_ns = PERF_THREADS_WIDE_SECONDS * NS_PER_SECOND;
+  struct target one = {.held = {.kind = HOLD_PERF, .control = RING_RUN}};
+  (void)state;
+  one.threads.is_wide = true;
+  one.weight_ns = NS_PER_SECOND;
+  assert_false(perf_threads_is_narrow_due(&one, look_ns - 1));
+  assert_true(perf_threads_is_narrow_due(&one, look_ns)); /* no task was short */
+  one.weight_ns += NS_PER_SECOND;
+  one.rate.unseen_ns = NS_PER_SECOND / 2;
+  assert_false(perf_threads_is_narrow_due(&one, 2 * look_ns));
+  one.rate.unseen_ns *= 2;
+  one.records = 100;
+  one.rate.foreign = 100 * PERF_THREADS_FOREIGN_TIMES - 1;
+  assert_false(perf_threads_is_narrow_due(&one, 3 * look_ns));
+  one.rate.unseen_ns *= 2;
+  one.rate.foreign += PERF_THREADS_FOREIGN_MIN; /* and no sample of its own since then */
+  assert_true(perf_threads_is_narrow_due(&one, 4 * look_ns));
+}
+
+static void the_events_of_the_tree_go_on_when_those_of_the_cpus_are_closed(void **state) {
+  (void)state;
+  if (rings.count == 0) skip();
+  order('b');
+  if (perf_threads_open_wide(&targets, target) != 0) skip(); /* not as an ordinary user */
+  uint64_t whole_ns = sum_of_whole(), waited_ns = clock_monotonic_ns() + NS_PER_SECOND;
+  assert_int_equal(targets_count_wide(&targets), 1);
+  wait_ms(100);
+  assert_int_equal(sum_of_whole(), whole_ns);
+  target->rate.unseen_tasks = PERF_THREADS_UNSEEN_TASKS;
+  assert_int_equal(perf_threads_narrow(&targets, target, true), 0);
+  assert_int_equal(targets_count_wide(&targets), 0);
+  wait_for_more(target->fds, target->held.fd_count);
+  target->rate.unseen_tasks += PERF_THREADS_UNSEEN_TASKS;
+  target->rate.unseen_ns += NS_PER_SECOND;
+  assert_false(perf_threads_is_wide_due(&targets, target, waited_ns));
+  waited_ns = target->rate.wide_at_ns;
+  assert_true(perf_threads_is_wide_due(&targets, target, waited_ns));
+  struct target other = {.threads.is_wide = true};
+  targets.rows[HOLD_TARGETS_MAX - 1] = &other;
+  assert_false(perf_threads_is_wide_due(&targets, target, waited_ns));
+  other.threads = (struct target_threads){.count = PERF_THREADS_EVENTS_OF_ALL};
+  assert_int_equal(perf_threads_open_wide(&targets, target), -EOVERFLOW);
+  targets.rows[HOLD_TARGETS_MAX - 1] = NULL;
+  assert_false(target->threads.is_wide);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
@@ -383,6 +430,8 @@ int main(void) {
       TEST(more_events_than_all_targets_may_have_are_refused),
       TEST(a_tree_with_another_users_process_is_left_as_it_is),
       TEST(a_program_that_has_ended_needs_none),
+      TEST(the_events_of_the_tree_go_on_when_those_of_the_cpus_are_closed),
+      cmocka_unit_test(it_is_narrow_when_others_or_long_tasks_have_the_cpus),
       cmocka_unit_test(it_is_due_when_samples_went_astray_and_the_program_is_sampled),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
