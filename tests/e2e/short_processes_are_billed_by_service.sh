@@ -9,8 +9,10 @@ start_collector
 
 # Runs short commands, many times each in turn, and prints by name what the kernel billed them.
 cat >"$W/many.py" <<'P'
-import json, os, resource, sys
+import json, os, resource, struct, sys, time
 count = int(sys.argv[1])
+parent = "python3" if sys.argv[3:] else None  # whose the time of a child before its exec is
+told, tell = os.pipe()
 commands = [["/bin/true"], ["/bin/sed", "-n", "s/a/b/p", "/etc/passwd"], ["/usr/bin/cksum", "/bin/bash"]]
 if sys.argv[2] == "timer" and os.path.exists("/usr/bin/gcc"):  # it wants syscall from libc, as programs do that can begin a sandbox
     commands.append(["/usr/bin/gcc", "-dumpversion"])
@@ -22,8 +24,14 @@ for i in range(count):
     child = os.fork()
     if child == 0:
         os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
+        os.write(tell, struct.pack("d", time.clock_gettime(time.CLOCK_PROCESS_CPUTIME_ID)))
         os.execv(command[0], command)
-    add(os.path.basename(command[0]), os.wait4(child, 0)[2])
+    name = os.path.basename(command[0])
+    add(name, os.wait4(child, 0)[2])
+    before, = struct.unpack("d", os.read(told, 8))
+    if parent:
+        spent[name] -= before
+        spent[parent] = spent.get(parent, 0) + before
 add("python3", resource.getrusage(resource.RUSAGE_SELF))
 print(json.dumps(spent), flush=True)
 os._exit(0)  # what comes after the last look at its own clock is not in the truth
@@ -52,10 +60,11 @@ P
 
 service_weight() { profile "{board=\"$board\",run=\"$1\",service=\"$2\"}" | json "d['total'] / 1e9"; }
 
-# everything SAMPLER COMMANDS LIMIT
+# everything SAMPLER COMMANDS LIMIT [before]: with `before` the time of a child before its exec is its parent's.  Events on
+# whole CPUs sample that time (a fifth of /bin/true), and the program that runs then is the parent's.
 everything() {
   stolen_before=$(stolen)
-  run --sampler "$1" --label "run=$1-commands" -- /usr/bin/python3 "$W/many.py" "$2" "$1" >"$W/commands.json" || fail "many.py ended with $?"
+  run --sampler "$1" --label "run=$1-commands" -- /usr/bin/python3 "$W/many.py" "$2" "$1" ${4:-} >"$W/commands.json" || fail "many.py ended with $?"
   compare "$1-commands" "$W/commands.json" "$3"
   for kind in "forks 500 4" "threads 600 3"; do
     stolen_before=$(stolen)
@@ -98,9 +107,9 @@ names() {
 export FLEETPROF_BUDGET_CPU=50%
 board=root
 enroll $board
-# Root's samples are those of whole CPUs, which meet one process or another by chance: a name is off by some
-# periods of its samples, the sum is not.
-everything perf 600 0.06
+# Root samples whole CPUs: chance moves a name by some periods of its samples, and an exec is the parent's until the kernel
+# has changed the name.  The sum is exact.
+everything perf 600 0.12 before
 everything timer 300 0.10
 chain
 names
