@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -138,11 +139,12 @@ bool proc_exe_path(pid_t pid, char *ret, size_t len) {
 
 bool proc_exe_file(pid_t pid, uint64_t *ret_device, uint64_t *ret_inode) {
   char path[32];
-  struct stat found;
+  struct statx found;
   snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-  bool is_read = stat(path, &found) == 0;
-  *ret_device = is_read ? found.st_dev : 0;
-  *ret_inode = is_read ? found.st_ino : 0;
+  /* As the kernel has it: a file system that hangs is not asked. */
+  bool is_read = statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &found) == 0;
+  *ret_device = is_read ? makedev(found.stx_dev_major, found.stx_dev_minor) : 0;
+  *ret_inode = is_read ? found.stx_ino : 0;
   return is_read;
 }
 
