@@ -97,7 +97,8 @@ static void walk_from(unsigned function, const uintptr_t *sp) {
   f.at.pc = walk_in(function);
   f.at.sp = (uintptr_t)sp;
   struct unwind_memory stack;
-  unwind_stacks_begin(&stacks, f.at.sp, sp - 64, &stack);
+  const void *context = (const void *)(f.at.sp - 64 * sizeof *sp);
+  unwind_stacks_begin(&stacks, f.at.sp, context, &stack);
   unwind_walk(&f.at, &stack, &f.code, &f.path);
 }
 
