@@ -35,10 +35,6 @@ struct rate_look {
 struct rate {
   struct stride *strides;     /* stride.c: one an event; NULL: all are as they were opened */
   uint64_t spread;            /* stride.c: where between the shortest and the longest */
-  uint64_t varied_ns;         /* stride.c: a timer's period was varied last; CLOCK_MONOTONIC */
-  uint64_t varied_records;    /* its samples then */
-  uint32_t varied_serial;     /* the ring's serial that did nothing else */
-  bool is_longer;             /* than asked */
   int64_t debt_ns;            /* stride.c: what the samples took longer than asked */
   uint64_t inherited, astray; /* perf_threads.c: samples of older threads, of another rate too */
   uint64_t apart_at_ns, apart_wait_ns;  /* CLOCK_MONOTONIC: when threads may get events again */

@@ -34,8 +34,8 @@ struct stride_sample {
    holds samples from before the last change; -ENOMEM, or -errno of an event. */
 int stride_set_all(struct target *target, uint64_t period_ns);
 
-/* After a drain: gives those events of TARGET, or its timers, that have made enough samples with
-   one period another. */
+/* After a drain: gives those events of TARGET that have made enough samples with one period
+   another. */
 void stride_vary(struct target *target);
 
 /* The CPU time that SAMPLE stands for: the period at which it was taken and, of the first after a
@@ -56,9 +56,6 @@ struct stride_choice {
   uint64_t random;            /* of 64 bits */
   double samples, per_stride; /* so far, and as many in one stride */
 };
-
-/* A timer's period near PERIOD_NS, RANDOM of 64 bits.  Pure. */
-uint64_t stride_near_timer(uint64_t period_ns, uint64_t random, bool is_longer);
 
 /* A period near the asked one: shorter when there is a debt, else longer.  Pure. */
 uint64_t stride_near(const struct stride_choice *choice);

@@ -54,7 +54,6 @@ struct switch_watch {
   uint64_t cpu_ns;      /* when it was last looked at */
   uint32_t serial;      /* that nudges, looks and is_refused belong to */
   uint32_t nudges, looks, wakes;
-  bool is_wanted; /* a process without timers is to be told, not only of a varied period */
   bool is_waking; /* nobody of it could be nudged yet */
   pid_t running;  /* of the last look, with the CPU time that it had then */
   uint64_t running_cpu_ns, running_sleeps;
@@ -113,7 +112,6 @@ static void wake(struct target *target, unsigned row, const struct ring_process_
   uint32_t serial = ring_switch_serial(&target->ring);
   bool has_timers = view->armed > 0, has_asked = view->asked == serial;
   if (has_timers && !has_asked && !is_permitted_unasked(target, watch)) return;
-  if (!has_timers && !has_asked && !watch->is_wanted) return;
   bool is_to_wake = !has_timers && target->held.control == RING_RUN;
   watch->is_waking = is_to_wake && watch->wakes++ < WAKES_MAX;
   uint64_t cpu_ns = proc_cpu_ns(pid);
@@ -158,12 +156,8 @@ static void step_row(struct target *target, unsigned row) {
   }
   uint32_t serial = ring_switch_serial(&target->ring);
   struct switch_watch *watch = &target->watches[row];
-  if (watch->serial != serial) {
-    bool is_owed = watch->is_wanted && view.seen != watch->serial;
-    *watch = (struct switch_watch){.serial = serial,
-                                   .told_cpu_ns = proc_cpu_ns((pid_t)view.pid),
-                                   .is_wanted = is_owed || serial != target->rate.varied_serial};
-  }
+  if (watch->serial != serial)
+    *watch = (struct switch_watch){.serial = serial, .told_cpu_ns = proc_cpu_ns((pid_t)view.pid)};
   if (view.permitted != 0 && may_keep(target, &view, watch)) return;
   if (view.permitted != 0) {
     ring_switch_permit(&target->ring, row, &view, 0);

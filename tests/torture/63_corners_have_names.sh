@@ -24,7 +24,7 @@ corners = {  # what may be told there, by name and module
     "local": r"in_local corners",
     "trampoline": r"((in_trampoline|on_usr) corners|(__restore_rt|(__GI_)?raise|(__)?(GI_*)?(pthread_kill|getpid|gettid|tgkill)\w*|\w*pthread_kill\w*|pthread_self|getpid|gettid) libc.*)",
 }
-other = r"((main|_start|ms_now) corners|(__libc_start\w*|_dl_\w+|do_lookup_x) .*|(\w*printf\w*|_itoa\w*|_IO_\w+|__(over|under|u)flow|__mpn_\w+|write) libc.*|\[(kernel|unsampled)\] .*|.* ld-linux.*)"
+other = r"((main|_start|ms_now) corners|(__libc_start\w*|_dl_\w+|do_lookup_x) .*|(\w*printf\w*|_itoa\w*|_IO_\w+|__(over|under|u)flow|__mpn_\w+|write) libc.*|\[(kernel|unsampled)\] .*|.* \[kernel\]|.* ld-linux.*)"
 got, wrong = dict.fromkeys(corners, 0), []
 for f in d["functions"]:
     text = f"{f['name']} {f['module']}"
