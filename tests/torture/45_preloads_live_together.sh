@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 HZ=5000
 board preloads
-is_said_of_valgrind() { [ "$(asked "any('thread checker' in t['why'] for t in d['targets'])")" = yes ]; }
+is_said_of_valgrind() { [ "$(asked "any('thread checker' in t['why'] or t['sampler'] == 'perf' and 'by exec' in t['why'] for t in d['targets'])")" = yes ]; }
 printf 'print(sum(len(str(i)) for i in range(%s)))\n' "$(pick 300000 30000000)" >"$W/program.py"
 library() { ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'; }
 try() { # try NAME PRELOAD...: both orders, beside the agent
