@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug information names other files, and may name any: /etc/shadow, a FIFO, somebody's private
-   build.  So a file counts only if it is
+/* Debug information names other files, and may name any: /etc/shadow, a FIFO, another user's
+   private build.  So a file counts only if it is
 
      a regular file (regular_file.h), within the limits
      what it should be: ELF with the wanted build-id, or ELF with split debug information, of which

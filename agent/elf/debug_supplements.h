@@ -32,7 +32,7 @@ struct debug_program {
 void debug_supplements_find(const struct debug_program *program, struct debug_supplements *ret);
 
 /* Opens the .dwo files of LIST, which has a folder and a name for each, each with its NUL; LIST is
-   a stranger's.  They are looked for there, and beside the program.  Returns how many there are. */
+   untrusted.  They are looked for there, and beside the program.  Returns how many there are. */
 uint32_t debug_supplements_add(const struct debug_program *program, struct span list,
                                struct debug_supplements *supplements);
 

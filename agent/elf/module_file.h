@@ -32,7 +32,7 @@ struct module_identity {
 /* A file that a process has mapped. */
 struct module_wanted {
   const char *path;
-  pid_t pid;              /* 0: of nobody in particular */
+  pid_t pid;              /* 0: of no process in particular */
   uint64_t device, inode; /* as the mapping said: mount_info.h's; 0: not known */
 };
 

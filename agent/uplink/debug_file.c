@@ -11,6 +11,9 @@
        | -- offset, length --->  is it the same?  pread
        | <-- bytes ------------
 
+   The worker never waits for a child: it asks for the answer again and again, and drains its rings
+   meanwhile.  A list of a kernel's symbols, which the child writes, takes seconds on a slow board.
+
    A child that is late is killed, which takes effect when it may, and its place is not asked again
    for a while.  The file system that "/" is on counts as near whatever it is: when that hangs,
    nothing on this board goes on. */
@@ -37,7 +40,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OLD_KERNEL_FDS = 4096 /* closed one by one where the kernel knows no close_range */ };
+enum {
+  OLD_KERNEL_FDS = 4096, /* closed one by one where the kernel knows no close_range */
+  READ_WAIT_MS = 1,      /* a server that is near answers within it */
+};
 
 struct found {
   int32_t error;
@@ -60,6 +66,8 @@ union control {
 static uint64_t now_ms(void) {
   return clock_monotonic_ns() / NS_PER_MS;
 }
+
+static const char no_answer[] = "its file does not answer: a network or FUSE file system hangs";
 
 /* --- The child --- */
 
@@ -158,40 +166,24 @@ _Noreturn static void be_child(int socket, const struct debug_module *module) {
 
 /* --- The worker --- */
 
-/* A free row, the ended being reaped; NULL when PLACE, or too many, have not answered. */
-static struct debug_child *find_row(struct debug_children *children, uint64_t place) {
-  struct debug_child *row = NULL;
+void debug_children_reap(struct debug_children *children) {
   for (unsigned i = 0; i < DEBUG_FILE_CHILDREN_MAX; i++) {
     struct debug_child *child = &children->rows[i];
     if (child->pid != 0 && waitpid(child->pid, NULL, WNOHANG) != 0) child->pid = 0;
+  }
+}
+
+/* A free row; NULL when PLACE, or too many, have not answered. */
+static struct debug_child *find_row(struct debug_children *children, uint64_t place) {
+  struct debug_child *row = NULL;
+  debug_children_reap(children);
+  for (unsigned i = 0; i < DEBUG_FILE_CHILDREN_MAX; i++) {
+    struct debug_child *child = &children->rows[i];
     if (child->place == place && now_ms() < child->until_ms) return NULL;
-    if (child->pid == 0 && (row == NULL || child->until_ms < row->until_ms)) row = child;
+    bool is_free = child->pid == 0 && !child->is_awaited;
+    if (is_free && (row == NULL || child->until_ms < row->until_ms)) row = child;
   }
   return row;
-}
-
-static bool is_ready(int socket) {
-  struct pollfd ready = {.fd = socket, .events = POLLIN};
-  uint64_t until = now_ms() + DEBUG_FILE_PATIENCE_MS;
-  for (uint64_t now; (now = now_ms()) < until;)
-    if (poll(&ready, 1, (int)(until - now)) > 0) return true;
-  return false;
-}
-
-static int receive_found(int socket, struct found *ret, int *ret_fd) {
-  union control control;
-  struct iovec piece = {ret, sizeof *ret};
-  struct msghdr message = {.msg_iov = &piece,
-                           .msg_iovlen = 1,
-                           .msg_control = control.bytes,
-                           .msg_controllen = sizeof control.bytes};
-  *ret_fd = -1;
-  if (!is_ready(socket)) return -ETIMEDOUT;
-  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *ret) return -EIO;
-  const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-  if (head != NULL && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof *ret_fd))
-    memcpy(ret_fd, CMSG_DATA(head), sizeof *ret_fd);
-  return 0;
 }
 
 static int start_child(const struct debug_module *module, struct debug_child *row, int *ret) {
@@ -209,50 +201,86 @@ static int start_child(const struct debug_module *module, struct debug_child *ro
   return error;
 }
 
-static int ask(struct debug_child *row, const struct debug_module *module, struct found *ret,
-               struct debug_file *file) {
-  int socket = -1, error = start_child(module, row, &socket);
-  if (error) return error;
-  error = receive_found(socket, ret, &file->fd);
-  file->socket = error == 0 && ret->error == 0 && file->fd < 0 ? socket : -1;
-  if (file->socket >= 0) return 0;
-  close(socket);
-  if (error == -ETIMEDOUT) {
-    row->until_ms = now_ms() + DEBUG_FILE_SILENCE_MS;
-    kill(row->pid, SIGKILL);
-    return error;
-  }
-  waitpid(row->pid, NULL, 0); /* it has closed what it tried, and only ends */
-  row->pid = 0;
-  return error;
-}
-
 int debug_file_find(struct debug_children *children, const struct debug_module *module,
                     struct debug_file *ret, char *why, size_t why_len) {
-  struct found found;
   struct debug_file file = {.fd = -1, .socket = -1};
   uint64_t place = table_hash(module->path, strlen(module->path), 0);
-  struct debug_child *row = find_row(children, place);
-  snprintf(why, why_len, "its file does not answer: a network or FUSE file system hangs");
-  if (row == NULL) return -EBUSY;
-  row->place = place;
-  row->until_ms = 0;
-  int error = ask(row, module, &found, &file);
-  if (error == 0 && found.error != 0) {
-    error = found.error;
-    snprintf(why, why_len, "%.*s", (int)sizeof found.why, found.why);
-  } else if (error != 0 && error != -ETIMEDOUT) {
-    snprintf(why, why_len, "its file does not read: %s", strerror(-error));
+  file.row = find_row(children, place);
+  if (file.row == NULL) {
+    snprintf(why, why_len, "%s", no_answer);
+    return -EBUSY;
   }
-  if (error) return error;
-  file.size_bytes = found.size_bytes;
-  file.modified = found.modified;
-  file.is_id_content = found.is_id_content;
+  int error = start_child(module, file.row, &file.socket);
+  if (error) {
+    snprintf(why, why_len, "its file does not read: %s", strerror(-error));
+    return error;
+  }
+  file.row->place = place;
+  file.row->until_ms = 0;
+  file.row->is_awaited = true;
+  file.until_ms = now_ms() + DEBUG_FILE_PATIENCE_MS;
   *ret = file;
   return 0;
 }
 
+/* Returns -EINPROGRESS when there is no answer yet. */
+static int receive_found(struct debug_file *file, struct found *ret) {
+  union control control;
+  struct iovec piece = {ret, sizeof *ret};
+  struct msghdr message = {.msg_iov = &piece,
+                           .msg_iovlen = 1,
+                           .msg_control = control.bytes,
+                           .msg_controllen = sizeof control.bytes};
+  ssize_t got = recvmsg(file->socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return -EINPROGRESS;
+  if (got != (ssize_t)sizeof *ret) return -EIO;
+  const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  if (head != NULL && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof file->fd))
+    memcpy(&file->fd, CMSG_DATA(head), sizeof file->fd);
+  return 0;
+}
+
+static void take_found(struct debug_file *file, const struct found *found) {
+  file->row->is_awaited = false;
+  file->row = NULL;
+  file->until_ms = 0;
+  file->size_bytes = found->size_bytes;
+  file->modified = found->modified;
+  file->is_id_content = found->is_id_content;
+  if (file->fd < 0) return;
+  close(file->socket); /* nothing is read through it */
+  file->socket = -1;
+}
+
+int debug_file_look(struct debug_file *file, char *why, size_t why_len) {
+  struct found found;
+  if (file->row == NULL) return 0;
+  int error = receive_found(file, &found);
+  if (error == 0 && found.error == 0) {
+    take_found(file, &found);
+    return 0;
+  }
+  if (error == -EINPROGRESS && now_ms() < file->until_ms) return error;
+  if (error == 0) {
+    error = found.error;
+    snprintf(why, why_len, "%.*s", (int)sizeof found.why, found.why);
+  } else if (error == -EINPROGRESS) {
+    error = -ETIMEDOUT;
+    file->row->until_ms = now_ms() + DEBUG_FILE_SILENCE_MS;
+    snprintf(why, why_len, "%s", no_answer);
+  } else {
+    snprintf(why, why_len, "its file does not read: %s", strerror(-error));
+  }
+  debug_file_close(file);
+  return error;
+}
+
 void debug_file_close(struct debug_file *file) {
+  if (file->row != NULL) {
+    if (file->row->pid != 0) kill(file->row->pid, SIGKILL);
+    file->row->is_awaited = false;
+    file->row = NULL;
+  }
   if (file->fd >= 0) close(file->fd);
   if (file->socket >= 0) close(file->socket); /* its reader ends then */
   file->fd = file->socket = -1;
@@ -263,21 +291,32 @@ int debug_file_check(const struct debug_file *file) {
   return is_same(file->fd, file->size_bytes, &file->modified) ? 0 : -ESTALE;
 }
 
-static ssize_t read_far(const struct debug_file *file, uint64_t offset, void *bytes, size_t len) {
-  struct request request = {offset,
-                            len < DEBUG_FILE_READ_BYTES ? (uint32_t)len : DEBUG_FILE_READ_BYTES};
-  int32_t error = 0;
-  struct iovec pieces[2] = {{&error, sizeof error}, {bytes, request.len}};
+/* Asks the child once, and then for its answer only. */
+static int ask(struct debug_file *file, uint64_t offset, uint32_t len) {
+  struct request request = {offset, len};
+  struct pollfd ready = {.fd = file->socket, .events = POLLIN};
+  if (file->until_ms == 0) {
+    if (send(file->socket, &request, sizeof request, MSG_NOSIGNAL) != (ssize_t)sizeof request)
+      return -EIO;
+    file->until_ms = now_ms() + DEBUG_FILE_PATIENCE_MS;
+  }
+  if (poll(&ready, 1, READ_WAIT_MS) > 0) return 0;
+  return now_ms() < file->until_ms ? -EINPROGRESS : -ETIMEDOUT;
+}
+
+static ssize_t read_far(struct debug_file *file, uint64_t offset, void *bytes, size_t len) {
+  uint32_t most = len < DEBUG_FILE_READ_BYTES ? (uint32_t)len : DEBUG_FILE_READ_BYTES;
+  int32_t error = ask(file, offset, most);
+  if (error) return error;
+  struct iovec pieces[2] = {{&error, sizeof error}, {bytes, most}};
   struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
-  if (send(file->socket, &request, sizeof request, MSG_NOSIGNAL) != (ssize_t)sizeof request)
-    return -EIO;
-  if (!is_ready(file->socket)) return -ETIMEDOUT;
+  file->until_ms = 0;
   ssize_t got = recvmsg(file->socket, &message, 0);
   if (got < (ssize_t)sizeof error) return -EIO;
   return error != 0 ? error : got - (ssize_t)sizeof error;
 }
 
-ssize_t debug_file_read(const struct debug_file *file, uint64_t offset, void *bytes, size_t len) {
+ssize_t debug_file_read(struct debug_file *file, uint64_t offset, void *bytes, size_t len) {
   if (file->fd < 0) return read_far(file, offset, bytes, len);
   ssize_t got = pread(file->fd, bytes, len, (off_t)offset);
   return got < 0 ? -errno : got;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the collector wants, one file after the other, in pieces.
 
-   A file is opened when it is asked for (its target may be gone a moment later) and kept open until
-   its turn.  Before the first piece the whole file is hashed, a bounded stretch a call, so that the
+   A file is looked for when it is asked for (its target may be gone a moment later), by a few
+   children at a time, and kept open until its turn.  A file that is not found yet holds up no
+   other.  Before the first piece the whole file is hashed, a bounded stretch a call, so that the
    collector can tell a file that changed under way from one that arrived; the file's size and
    times are compared before each piece for the same reason.
 
@@ -37,6 +38,8 @@ enum {
   HASH_BYTES_A_CALL = 2 << 20, /* some 10 ms */
   HASH_READ_BYTES = 32 << 10,
   SHA256_BYTES = 32,
+  SEARCHES_MAX = 4, /* at a time: each is a copy of the worker */
+  WHY_BYTES = 160,
   LEVEL = 1,
 };
 
@@ -54,7 +57,10 @@ struct wish {
   uint8_t id[LIMIT_MODULE_ID_BYTES];
   uint8_t id_len;
   uint64_t offset;
+  char *paths; /* as a note's, until the search begins; then NULL */
   struct debug_file file;
+  int error; /* of the search */
+  char why[WHY_BYTES];
 };
 
 struct debug_sender {
@@ -63,7 +69,7 @@ struct debug_sender {
   struct note *notes;
   unsigned note_count, note_cap, note_oldest;
   struct debug_children children;
-  struct wish wishes[LIMIT_DEBUG_WANTED]; /* the first is being sent */
+  struct wish wishes[LIMIT_DEBUG_WANTED]; /* the first is being sent if it is found */
   unsigned wish_count;
   EVP_MD_CTX *hash; /* of the first while it is being read, else NULL */
   uint64_t hashed_bytes;
@@ -149,6 +155,7 @@ static void forget_hash(struct debug_sender *sender) {
 static void drop_at(struct debug_sender *sender, unsigned index) {
   struct wish *wish = &sender->wishes[index];
   debug_file_close(&wish->file);
+  free(wish->paths);
   if (index == 0) forget_hash(sender);
   sender->wish_count--;
   memmove(wish, wish + 1, (sender->wish_count - index) * sizeof *wish);
@@ -184,20 +191,51 @@ static bool has_budget(struct debug_sender *sender) {
   return sender->used < sender->budget;
 }
 
-/* Adds the wish for WANTED, opened. */
-static int add_wish(struct debug_sender *sender, const struct debug_wanted *wanted, char *why,
-                    unsigned long why_len) {
-  const struct note *note = find_note(sender, wanted->id);
-  struct debug_module module = {.id = wanted->id, .path = wanted->path, .open_path = ""};
-  if (note != NULL) {
-    module.path = note->paths;
-    module.open_path = note->paths + strlen(note->paths) + 1;
+static bool is_found(const struct wish *wish) {
+  return wish->error == 0 && wish->paths == NULL && wish->file.row == NULL;
+}
+
+static void begin_search(struct debug_sender *sender, struct wish *wish) {
+  struct debug_module module = {.id = span_of(wish->id, wish->id_len),
+                                .path = wish->paths,
+                                .open_path = wish->paths + strlen(wish->paths) + 1};
+  wish->error =
+      debug_file_find(&sender->children, &module, &wish->file, wish->why, sizeof wish->why);
+  free(wish->paths);
+  wish->paths = NULL;
+}
+
+void debug_sender_look(struct debug_sender *sender) {
+  unsigned searches = 0;
+  debug_children_reap(&sender->children);
+  for (unsigned i = 0; i < sender->wish_count; i++) {
+    struct wish *wish = &sender->wishes[i];
+    if (wish->file.row == NULL) continue;
+    int error = debug_file_look(&wish->file, wish->why, sizeof wish->why);
+    if (error == -EINPROGRESS) {
+      searches++;
+      continue;
+    }
+    wish->error = error;
+    if (error == 0 && wish->offset >= wish->file.size_bytes) wish->offset = 0;
   }
-  struct wish wish = {.id_len = (uint8_t)wanted->id.len};
-  int rc = debug_file_find(&sender->children, &module, &wish.file, why, why_len);
-  if (rc < 0) return rc;
+  for (unsigned i = 0; i < sender->wish_count && searches < SEARCHES_MAX; i++) {
+    struct wish *wish = &sender->wishes[i];
+    if (wish->paths == NULL) continue;
+    begin_search(sender, wish);
+    if (wish->error == 0) searches++;
+  }
+}
+
+static int add_wish(struct debug_sender *sender, const struct debug_wanted *wanted) {
+  const struct note *note = find_note(sender, wanted->id);
+  const char *path = note != NULL ? note->paths : wanted->path;
+  const char *open_path = note != NULL ? path + strlen(path) + 1 : "";
+  struct wish wish = {.id_len = (uint8_t)wanted->id.len, .offset = wanted->offset};
+  wish.file.fd = wish.file.socket = -1;
+  wish.paths = join_paths(path, open_path);
+  if (wish.paths == NULL) return -ENOMEM;
   memcpy(wish.id, wanted->id.data, wanted->id.len);
-  wish.offset = wanted->offset < wish.file.size_bytes ? wanted->offset : 0;
   sender->wishes[sender->wish_count++] = wish;
   return 0;
 }
@@ -218,7 +256,18 @@ int debug_sender_want(struct debug_sender *sender, const struct debug_wanted *wa
     snprintf(why, why_len, "too many files are wanted at once");
     return -EDQUOT;
   }
-  return add_wish(sender, wanted, why, why_len);
+  int rc = add_wish(sender, wanted);
+  if (rc < 0) {
+    snprintf(why, why_len, "%s", strerror(-rc));
+    return rc;
+  }
+  debug_sender_look(sender);
+  const struct wish *wish = &sender->wishes[sender->wish_count - 1];
+  rc = wish->error;
+  if (rc == 0) return 0;
+  snprintf(why, why_len, "%s", wish->why);
+  drop_at(sender, sender->wish_count - 1);
+  return rc;
 }
 
 /* --- Pieces --- */
@@ -240,8 +289,9 @@ static int end_hash(struct debug_sender *sender, const struct wish *wish) {
   return span_is_equal(id, span_of(sender->sha256, SHA256_BYTES)) ? 0 : -ESTALE;
 }
 
-/* Hashes on.  Returns 0 when the whole file is hashed, -EAGAIN when more is to do, or -errno. */
-static int hash_some(struct debug_sender *sender, const struct wish *wish) {
+/* Hashes on.  Returns 0 when the whole file is hashed, -EAGAIN when more is to do, -EINPROGRESS
+   while a child reads, or -errno. */
+static int hash_some(struct debug_sender *sender, struct wish *wish) {
   uint8_t bytes[HASH_READ_BYTES];
   int rc = begin_hash(sender);
   for (uint64_t done = 0; rc == 0 && done < HASH_BYTES_A_CALL;) {
@@ -257,17 +307,14 @@ static int hash_some(struct debug_sender *sender, const struct wish *wish) {
   return rc == 0 ? -EAGAIN : rc;
 }
 
-static int read_piece(const struct wish *wish, struct arena *arena, struct span *ret) {
+static int read_piece(struct wish *wish, struct arena *arena, struct span *ret) {
   uint64_t left = wish->file.size_bytes - wish->offset;
   size_t len = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
   uint8_t *bytes = arena_alloc(arena, len);
   if (bytes == NULL) return -ENOMEM;
-  for (size_t at = 0; at < len;) {
-    ssize_t got = debug_file_read(&wish->file, wish->offset + at, bytes + at, len - at);
-    if (got <= 0) return got < 0 ? (int)got : -ESTALE;
-    at += (size_t)got;
-  }
-  *ret = span_of(bytes, len);
+  ssize_t got = debug_file_read(&wish->file, wish->offset, bytes, len);
+  if (got < 0 || (got == 0 && len > 0)) return got < 0 ? (int)got : -ESTALE;
+  *ret = span_of(bytes, (size_t)got);
   return 0;
 }
 
@@ -291,24 +338,64 @@ static int make_piece(struct debug_sender *sender, struct arena *arena, struct d
   return 0;
 }
 
-int debug_sender_next(struct debug_sender *sender, struct arena *arena, struct debug_chunk *ret) {
+static const char *explain(int error) {
+  switch (error) {
+  case -ESTALE:
+    return "the file changed while it was read";
+  case -EOVERFLOW:
+    return "the file is over the limit (LIMIT_DEBUG_FILE_BYTES)";
+  default:
+    return strerror(-error);
+  }
+}
+
+/* Returns the wish to go on with: one whose search failed, else the first that is found, which is
+   put at the head.  Returns wish_count when there is neither. */
+static unsigned choose_wish(struct debug_sender *sender) {
+  unsigned found = sender->wish_count;
+  for (unsigned i = sender->wish_count; i-- > 0;) {
+    if (sender->wishes[i].error != 0) return i;
+    if (is_found(&sender->wishes[i])) found = i;
+  }
+  if (found == 0 || found == sender->wish_count) return found;
+  struct wish wish = sender->wishes[0]; /* nothing of it is hashed: it is not found */
+  sender->wishes[0] = sender->wishes[found];
+  sender->wishes[found] = wish;
+  return 0;
+}
+
+/* Makes a piece of the first wish.  Returns as debug_sender_next does. */
+static int advance(struct debug_sender *sender, struct arena *arena, struct debug_chunk *ret,
+                   const char **ret_why) {
+  uint64_t start_ns = clock_cpu_ns();
+  int rc = make_piece(sender, arena, ret);
+  sender->cpu_ns += clock_cpu_ns() - start_ns;
+  *ret_why = rc < 0 ? explain(rc) : NULL;
+  if (rc == 0 && sender->wishes[0].offset >= ret->total) drop_at(sender, 0);
+  return rc;
+}
+
+int debug_sender_next(struct debug_sender *sender, struct arena *arena, struct debug_chunk *ret,
+                      const char **ret_why) {
   if (sender->wish_count == 0) {
     buf_fini(&sender->packed); /* the last piece is on its way */
     return -ENOENT;
   }
   if (!has_budget(sender)) return -EDQUOT;
-  struct wish *wish = &sender->wishes[0];
-  uint8_t *id = arena_alloc(arena, wish->id_len);
-  if (id == NULL) return -ENOMEM;
-  memcpy(id, wish->id, wish->id_len);
-  struct debug_chunk piece = {.id = span_of(id, wish->id_len)};
-  uint64_t start_ns = clock_cpu_ns();
-  int rc = make_piece(sender, arena, &piece);
-  sender->cpu_ns += clock_cpu_ns() - start_ns;
-  if (rc == -EAGAIN) return rc;
+  debug_sender_look(sender);
+  unsigned index = choose_wish(sender);
+  if (index == sender->wish_count) return -EINPROGRESS;
+  const struct wish *wish = &sender->wishes[index];
+  struct debug_chunk piece = {
+      .id = span_of(arena_string(arena, wish->id, wish->id_len), wish->id_len)};
+  const char *why = arena_string(arena, wish->why, strlen(wish->why));
+  if (piece.id.data == NULL || why == NULL) return -ENOMEM;
+  int rc = wish->error != 0 ? wish->error : advance(sender, arena, &piece, &why);
+  if (rc == -EAGAIN || rc == -EINPROGRESS) return rc;
+  if (rc < 0) drop_at(sender, index);
   if (rc == -ENOENT || rc == -EDQUOT) rc = -EIO; /* these mean something else here */
   *ret = piece;
-  if (rc < 0 || wish->offset >= piece.total) drop_at(sender, 0);
+  *ret_why = why;
   return rc;
 }
 

@@ -49,6 +49,7 @@
 #define SILENCE_NS (30 * NS_PER_SECOND)   /* after a ping */
 #define ANSWER_NS (120 * NS_PER_SECOND)
 #define BUDGET_RETRY_NS (60 * NS_PER_SECOND)
+#define CHILD_RETRY_NS (20 * NS_PER_MS) /* until children are asked again for what they look for */
 #define WISH_FORGET_NS (30 * NS_PER_SECOND)
 #define RENEW_RETRY_NS (600 * NS_PER_SECOND) /* after a refusal, or no answer */
 
@@ -204,35 +205,30 @@ static int take_wish(struct uplink_session *session, const struct debug_wanted *
   return 0;
 }
 
-static const char *piece_failure(int rc) {
+/* When to ask the debug sender again, which has answered RC. */
+static uint64_t debug_wait_ns(int rc) {
   switch (rc) {
-  case -ESTALE:
-    return "the file changed while it was read";
-  case -EOVERFLOW:
-    return "the file is over the limit (LIMIT_DEBUG_FILE_BYTES)";
+  case -ENOENT:
+    return UINT64_MAX;
+  case -EINPROGRESS:
+    return CHILD_RETRY_NS;
+  case -EDQUOT:
+    return BUDGET_RETRY_NS;
   default:
-    return strerror(-rc);
+    return 0;
   }
 }
 
-/* Sends the piece that RC and PIECE are the outcome of. */
-static int give_outcome(struct uplink_session *session, uint64_t now_ns, int rc,
-                        const struct debug_chunk *piece, struct buf *ret_out) {
-  session->is_over_budget = rc == -EDQUOT;
-  if (rc == -ENOENT || rc == -EAGAIN || rc == -EDQUOT) {
-    session->debug_due_ns = UINT64_MAX;
-    if (rc == -EAGAIN) session->debug_due_ns = now_ns;
-    if (rc == -EDQUOT) session->debug_due_ns = now_ns + BUDGET_RETRY_NS;
-    return -ENOENT;
-  }
-  session->debug_moved_ns = now_ns;
+/* Sends the piece that RC and PIECE are the outcome of, or WHY there is none. */
+static int give_outcome(struct uplink_session *session, int rc, const struct debug_chunk *piece,
+                        const char *why, struct buf *ret_out) {
   if (rc == 0) {
     struct message message = {.type = FRAME_DEBUG_CHUNK};
     message.debug_chunk = *piece;
     return put(&message, ret_out);
   }
   if (piece->id.len == 0) return -ENOENT;
-  rc = refuse_wish(piece->id, piece_failure(rc), ret_out);
+  rc = refuse_wish(piece->id, why, ret_out);
   end_wish(session, piece->id);
   return rc;
 }
@@ -242,9 +238,18 @@ static int give_piece(struct uplink_session *session, uint64_t now_ns, struct bu
     return -ENOENT;
   struct arena arena;
   struct debug_chunk piece = {0};
+  const char *why = "";
   arena_init(&arena, PIECE_BYTES);
-  int rc = debug_sender_next(session->parts->debug, &arena, &piece);
-  rc = give_outcome(session, now_ns, rc, &piece, ret_out);
+  int rc = debug_sender_next(session->parts->debug, &arena, &piece, &why);
+  uint64_t wait_ns = debug_wait_ns(rc);
+  session->is_over_budget = rc == -EDQUOT;
+  session->debug_due_ns = wait_ns == UINT64_MAX ? UINT64_MAX : now_ns + wait_ns;
+  if (rc == -EAGAIN || wait_ns != 0) {
+    rc = -ENOENT;
+  } else {
+    session->debug_moved_ns = now_ns;
+    rc = give_outcome(session, rc, &piece, why, ret_out);
+  }
   arena_fini(&arena);
   return rc;
 }

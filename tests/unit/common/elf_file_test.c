@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A build-id is the same whoever asks, wherever in the file its note is and however that is
+/* A build-id is the same for every reader, wherever in the file its note is and however that is
    aligned; and headers that lie lead nowhere. */
 #include "common/elf_file.h"
 
