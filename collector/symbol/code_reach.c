@@ -92,11 +92,14 @@ static size_t pad_len(const struct instruction_cpu *cpu, struct span code) {
   return first == 0x90 || first == 0xcc || first == 0 ? 1 : long_nop(code);
 }
 
+/* The code from AT on, which is no further than its end. */
+static struct span code_from(const struct walk *walk, uint64_t at) {
+  return span_of(walk->code.data + at, walk->code.len - (size_t)at);
+}
+
 static uint64_t skip_padding(const struct walk *walk, uint64_t at) {
   size_t len;
-  while (at < walk->code.len &&
-         (len = pad_len(walk->cpu, span_of(walk->code.data + at, walk->code.len - at))) > 0)
-    at += len;
+  while (at < walk->code.len && (len = pad_len(walk->cpu, code_from(walk, at))) > 0) at += len;
   return at;
 }
 
@@ -117,9 +120,8 @@ static bool is_tail_call(const struct walk *walk, uint64_t at) {
 
 static void follow(struct walk *walk, uint64_t at) {
   struct instruction in = {.bytes = 0};
-  struct span rest = span_of(walk->code.data + at, walk->code.len - at);
   walk->states[at] = FOLLOWED;
-  walk->cpu->decode(rest, walk->start + at, &in);
+  walk->cpu->decode(code_from(walk, at), walk->start + at, &in);
   uint64_t next = at + in.bytes;
   if (next > walk->end) walk->end = next;
   bool leads = in.flow == FLOW_BRANCH || in.flow == FLOW_JUMP || in.flow == FLOW_CALL;

@@ -8,7 +8,7 @@
 struct code_reach;
 
 /* Looks at the code of the ELF file FILE, borrowed.  IS_WHOLE: it has the names of all of its
-   functions.  Returns 0, or -ENOMEM; with *RET NULL where nothing can be told of its code. */
+   functions.  Returns 0, or -ENOMEM; with *RET NULL where its code cannot be read. */
 int code_reach_open(struct span file, bool is_whole, struct code_reach **ret);
 void code_reach_close(struct code_reach *reach);
 

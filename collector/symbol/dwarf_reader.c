@@ -6,6 +6,10 @@
    When libdw is out of memory it calls a handler that must not return: it jumps out, and what libdw
    has then is lost, in a process that ends soon.
 
+   Link-time optimization by GCC makes a unit of what came of all sources, which refers to entries
+   of theirs.  Such units may stand before or behind the others, so they are looked for first.  They
+   are read last, when the names in the others are known.
+
    Names that `dwz -m` has moved to another file (.gnu_debugaltlink) are there when that file is
    among the supplements.  What is not to be had is said. */
 #include "dwarf_reader.h"
@@ -47,11 +51,15 @@ struct dwarf_file {
   uint32_t missing_units;
 };
 
+/* What is done with all units, one pass after the other.  The second counts what is malformed. */
+enum pass { FIND_OPTIMIZED, READ_OTHERS, READ_OPTIMIZED };
+
 struct reader {
   const struct dwarf_input *input;
   struct dwarf_file *file;
   struct dwarf_context context;
   bool is_object;
+  bool has_optimized;          /* a unit of link-time optimization was met */
   char missing[MISSING_BYTES]; /* the name of the first .dwo file that is not there, or its end */
   const char *alternate_name;  /* of the file that .gnu_debugaltlink leads to, with: */
   struct span alternate_id; /* of the file that .gnu_debugaltlink leads to; empty: there is none */
@@ -266,25 +274,34 @@ static int read_split(struct reader *reader, Dwarf_Die *skeleton) {
   return error;
 }
 
-static int read_unit(struct reader *reader, Dwarf_Off offset, uint64_t bytes) {
+static bool is_of_optimization(Dwarf_Die *unit) {
+  const char *name = dwarf_diename(unit);
+  return name != NULL && strcmp(name, "<artificial>") == 0;
+}
+
+static int read_unit(struct reader *reader, Dwarf_Off offset, uint64_t bytes, enum pass pass) {
   struct dwarf_context *context = &reader->context;
   Dwarf_Die unit;
   if (dwarf_offdie(reader->file->dwarf, offset, &unit) == NULL) {
-    context->malformed++;
+    context->malformed += pass == READ_OTHERS;
     return 0;
   }
   int tag = dwarf_tag(&unit);
-  if (tag == DW_TAG_invalid) context->malformed++;
+  if (tag == DW_TAG_invalid) context->malformed += pass == READ_OTHERS;
   if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) return 0;
+  bool is_optimized = is_of_optimization(&unit);
+  reader->has_optimized |= is_optimized;
+  if (pass == FIND_OPTIMIZED || is_optimized != (pass == READ_OPTIMIZED)) return 0;
   bool is_split = dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name);
   unit_rows_clear(&context->rows);
   int error = dwarf_functions_read(context, &unit, bytes);
+  if (reader->has_optimized) dwarf_scopes_complete(context->scopes);
   if (error == 0 && is_split) error = read_split(reader, &unit);
   if (error == 0) error = dwarf_lines_read(context, &unit);
   return error != 0 ? error : unit_rows_merge(&context->rows, context->map);
 }
 
-static int read_units(struct reader *reader) {
+static int read_units(struct reader *reader, enum pass pass) {
   Dwarf_Off at = 0, next;
   size_t header_bytes;
   int error = 0;
@@ -293,10 +310,10 @@ static int read_units(struct reader *reader) {
     if (error != 0) break;
     int result = dwarf_next_unit(reader->file->dwarf, at, &next, &header_bytes, NULL, NULL, NULL,
                                  NULL, NULL, NULL);
-    if (result < 0) reader->context.malformed++;
-    if (result != 0) break;
+    if (result < 0) reader->context.malformed += pass == READ_OTHERS;
+    if (result != 0 || (pass == FIND_OPTIMIZED && reader->has_optimized)) break;
     if (count == UNITS_MAX) return -EOVERFLOW;
-    error = read_unit(reader, at + header_bytes, next - at);
+    error = read_unit(reader, at + header_bytes, next - at, pass);
   }
   return error;
 }
@@ -346,7 +363,9 @@ static int read_file(struct reader *reader) {
       elf_packed_open(&reader->file->packed, reader->file->elf, reader->why, reader->why_len);
   if (error == 0) error = prepare_object(reader);
   if (error == 0) error = read_sections(reader);
-  if (error == 0) error = read_units(reader);
+  if (error == 0) error = read_units(reader, FIND_OPTIMIZED);
+  if (error == 0) error = read_units(reader, READ_OTHERS);
+  if (error == 0 && reader->has_optimized) error = read_units(reader, READ_OPTIMIZED);
   if (error == 0) error = source_files_settle(reader->context.map, reader->context.names);
   if (error == 0) source_map_settle(reader->context.map);
   return error;

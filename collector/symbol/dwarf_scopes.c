@@ -241,7 +241,7 @@ static const char *signature_of(struct dwarf_scopes *scopes, Dwarf_Die *entry) {
   return signature;
 }
 
-/* Notes of NAME what its arguments are told by, which may be entries that were not read yet. */
+/* Notes in NAME where its arguments are described: in entries that may not be read yet. */
 static void note_template(const struct scope_level *level, Dwarf_Die *named,
                           struct scoped_name *name) {
   const char *text = string_of(named, DW_AT_name);
@@ -341,8 +341,9 @@ static void print_kind(struct scope_walk *walk, Dwarf_Die *class, struct buf *re
   bool is_lambda = find_call(class, &call, &is_one);
   buf_append_string(ret, is_lambda ? "lambda" : "unnamed type");
   size_t len = ret->len;
-  if (is_lambda && (!is_one || !dwarf_signature_print(&classes, &call, ret, &is_const)))
-    ret->len = len;
+  bool is_told = is_lambda && (is_one ? dwarf_signature_print(&classes, &call, ret, &is_const)
+                                      : dwarf_signature_print_generic(&classes, &call, ret));
+  if (is_lambda && !is_told) ret->len = len;
   *ret_numbered = span_of(ret->data, walk->numbers_all_lambdas ? len : ret->len);
 }
 
@@ -470,6 +471,7 @@ int dwarf_scopes_read(struct dwarf_scopes *scopes, const struct symbol_set *set,
   table_clear(&scopes->by_class);
   scopes->class_count = 0;
   scopes->is_walked = false;
+  scopes->first_of_unit = scopes->count;
   table_clear(&scopes->by_kind);
   scopes->kind_count = 0;
   levels[0] = (struct scope_level){.scope = ""};
@@ -507,16 +509,25 @@ static const char *whole_name(struct dwarf_scopes *scopes, struct scoped_name *n
   return whole;
 }
 
+/* Puts NAME together, unless that was tried before. */
+static void complete(struct dwarf_scopes *scopes, struct scoped_name *name) {
+  if (!name->is_template || name->whole != NULL) return;
+  name->whole = whole_name(scopes, name);
+  name->is_template = name->whole != NULL;
+}
+
+void dwarf_scopes_complete(struct dwarf_scopes *scopes) {
+  for (uint32_t i = scopes->first_of_unit; i < scopes->count; i++)
+    if (scopes->names[i].symbol == NULL) complete(scopes, &scopes->names[i]);
+}
+
 const char *dwarf_scopes_name(struct dwarf_scopes *scopes, const void *place,
                               const char *short_name) {
   uint32_t number = find_number(scopes, place);
   if (number == TABLE_NONE) return short_name;
   struct scoped_name *name = &scopes->names[number];
   if (name->symbol != NULL) return name->symbol;
-  if (name->is_template && name->whole == NULL) {
-    name->whole = whole_name(scopes, name);
-    name->is_template = name->whole != NULL; /* it is not tried again */
-  }
+  complete(scopes, name);
   if (name->whole != NULL) return name->whole;
   const char *signature = name->signature != NULL ? name->signature : "";
   const char *joined = join(scopes, name->scope, span_of_string(short_name), signature);

@@ -25,6 +25,7 @@ struct dwarf_scopes {
   bool has_symbols;
   struct scoped_name *names;
   uint32_t count, room;
+  uint32_t first_of_unit; /* in names */
   struct table by_class; /* place of a class of the unit -> what is around it */
   struct scoped_class *classes;
   uint32_t class_count, class_room;
@@ -41,6 +42,9 @@ void dwarf_scopes_fini(struct dwarf_scopes *scopes);
    told.  What is malformed or over a limit is left out.  Returns 0 or -ENOMEM. */
 int dwarf_scopes_read(struct dwarf_scopes *scopes, const struct symbol_set *set, Dwarf_Die *unit,
                       uint64_t dies_max);
+
+/* Puts together all names of the unit that was read last, for units that refer to it. */
+void dwarf_scopes_complete(struct dwarf_scopes *scopes);
 
 /* The whole name of the function whose SHORT_NAME stands in the entry at PLACE in libdw's memory,
    and which has no linkage name; SHORT_NAME itself where nothing more is known.  Valid until

@@ -5,10 +5,10 @@
      pointer ─▶ const ─▶ char                  char const*
      typedef size_t ─▶ long unsigned int       unsigned long
 
-   Types by name alone do not say in which namespace they are: who knows what is around classes
-   says so (struct dwarf_classes); else parameters of these are left untold rather than told unlike
-   the symbol.  Names of templates have arguments in the compiler's words, in which two lambdas are
-   alike; so these are told anew, by what they refer to:
+   The name of a type does not say in which namespace it is.  struct dwarf_classes knows that of
+   classes; without it, parameters of classes are left out rather than spelled unlike the symbol.
+   Names of templates have arguments in the compiler's words, in which two lambdas are alike; so
+   the arguments are spelled anew, from the entries that they refer to:
 
      sort<main()::<lambda(int)> >      sort<main::{lambda(int)#2}> */
 #include "dwarf_signature.h"
@@ -19,7 +19,9 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { PARTS_MAX = 16 /* of one type */, ARGUMENTS_DEPTH_MAX = 3 };
+enum { PARTS_MAX = 16 /* of one type */, ARGUMENTS_DEPTH_MAX = 3, AUTOS_MAX = 16 };
+
+static const char call_name[] = "operator()";
 
 /* GCC's words for types of the language, where they are not the demanglers', and those that are. */
 static const struct {
@@ -164,6 +166,129 @@ bool dwarf_signature_print(const struct dwarf_classes *classes, Dwarf_Die *funct
   return true;
 }
 
+/* ---- lambdas with auto ---- */
+
+/* What a lambda's call takes in one instance of it: types, in their order. */
+struct instance {
+  Dwarf_Die autos[AUTOS_MAX], parameters[AUTOS_MAX];
+  const char *first_auto; /* its name */
+  bool are_all;           /* the autos */
+  unsigned auto_count, parameter_count;
+};
+
+static bool is_auto(const char *name) {
+  return name != NULL && strncmp(name, "auto:", strlen("auto:")) == 0;
+}
+
+/* Notes CHILD of a call.  Returns false when no spelling can be derived from it. */
+static bool note_child(struct instance *instance, Dwarf_Die *child) {
+  const char *name = dwarf_diename(child);
+  Dwarf_Die type = *child;
+  switch (dwarf_tag(child)) {
+  case DW_TAG_template_type_parameter:
+    if (!is_auto(name) || !next_type(&type)) return false;
+    /* GCC writes the whole list twice. */
+    if (instance->auto_count > 0) instance->are_all |= strcmp(name, instance->first_auto) == 0;
+    if (instance->are_all) return true;
+    if (instance->auto_count == AUTOS_MAX) return false;
+    if (instance->auto_count == 0) instance->first_auto = name;
+    instance->autos[instance->auto_count++] = type;
+    return true;
+  case DW_TAG_formal_parameter:
+    if (dwarf_hasattr(child, DW_AT_artificial)) return true;
+    if (instance->parameter_count == AUTOS_MAX) return false;
+    instance->parameters[instance->parameter_count++] = *child;
+    return true;
+  case DW_TAG_template_value_parameter:
+  case DW_TAG_GNU_template_parameter_pack:
+  case DW_TAG_GNU_formal_parameter_pack:
+    return false;
+  default:
+    return true;
+  }
+}
+
+/* Whether PARAMETER can be one of type AUTO.  PARTS: what stands behind "auto" then, in reverse. */
+static bool can_be_auto(const Dwarf_Die *parameter, Dwarf_Die *type, const char *parts[PARTS_MAX],
+                        unsigned *ret_count) {
+  Dwarf_Die at = *parameter;
+  unsigned count = 0;
+  if (!next_type(&at)) return false;
+  bool is_outermost = true;
+  while (at.addr != type->addr) {
+    const char *part = part_of(&at);
+    if (part == NULL || *part == '\0' || count == PARTS_MAX || !next_type(&at)) return false;
+    if (!is_outermost || *part != ' ') parts[count++] = part;
+    is_outermost = false;
+  }
+  /* Only auto&& stands for a reference. */
+  int tag = dwarf_tag(type);
+  bool is_reference = tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+  if (is_reference && count > 0) return false;
+  if (is_reference) parts[count++] = "&&";
+  *ret_count = count;
+  return true;
+}
+
+/* Assigns autos to parameters, each as early as it can be, or as late.  RET: the number of a
+   parameter's auto, or AUTOS_MAX.  Returns whether all found one. */
+static bool assign_autos(struct instance *instance, bool is_early, unsigned ret[AUTOS_MAX]) {
+  unsigned found = 0, count = instance->auto_count, parameters = instance->parameter_count;
+  for (unsigned i = 0; i < parameters; i++) {
+    const char *parts[PARTS_MAX];
+    unsigned unused, at = is_early ? i : parameters - 1 - i;
+    unsigned wanted = is_early ? found : count - 1 - found;
+    bool is_one = found < count &&
+                  can_be_auto(&instance->parameters[at], &instance->autos[wanted], parts, &unused);
+    ret[at] = is_one ? wanted : AUTOS_MAX;
+    found += is_one;
+  }
+  return found == count;
+}
+
+bool dwarf_signature_print_generic(const struct dwarf_classes *classes, Dwarf_Die *call,
+                                   struct buf *ret) {
+  struct instance instance = {.auto_count = 0};
+  unsigned early[AUTOS_MAX], late[AUTOS_MAX];
+  Dwarf_Die child;
+  int error = dwarf_child(call, &child);
+  for (unsigned i = 0; error == 0; i++, error = dwarf_siblingof(&child, &child))
+    if (i == SIGNATURE_CHILDREN_MAX || !note_child(&instance, &child)) return false;
+  if (error < 0 || instance.auto_count == 0) return false;
+  if (!assign_autos(&instance, true, early) || !assign_autos(&instance, false, late)) return false;
+  for (unsigned i = 0; i < instance.parameter_count; i++) {
+    const char *parts[PARTS_MAX];
+    unsigned count;
+    if (early[i] != late[i]) return false; /* a type of the source is that of an auto, too */
+    buf_append_string(ret, i == 0 ? "(" : ", ");
+    if (early[i] == AUTOS_MAX) {
+      if (!append_type(classes, &instance.parameters[i], true, ret)) return false;
+      continue;
+    }
+    can_be_auto(&instance.parameters[i], &instance.autos[early[i]], parts, &count);
+    buf_printf(ret, "auto:%u", early[i] + 1);
+    while (count > 0) buf_append_string(ret, parts[--count]);
+  }
+  buf_append_byte(ret, ')');
+  return true;
+}
+
+/* Whether FUNCTION is the call of a lambda with auto, which stands in AROUND.  Its name has "auto"
+   as the return type: debug information does not say whether the source had another. */
+static bool is_generic_call(const char *around, Dwarf_Die *function) {
+  size_t len = strlen(around);
+  const char *name = dwarf_diename(function);
+  Dwarf_Die child;
+  if (len < strlen("}::") || strcmp(around + len - strlen("}::"), "}::") != 0) return false;
+  if (name == NULL || strncmp(name, call_name, sizeof call_name - 1) != 0) return false;
+  int error = dwarf_child(function, &child);
+  for (unsigned i = 0; error == 0 && i < SIGNATURE_CHILDREN_MAX; i++) {
+    if (is_auto(dwarf_diename(&child))) return true;
+    error = dwarf_siblingof(&child, &child);
+  }
+  return false;
+}
+
 /* ---- templates ---- */
 
 struct arguments {
@@ -226,7 +351,7 @@ static bool append_arguments(struct arguments *arguments, Dwarf_Die *entry, unsi
     int tag = dwarf_tag(&child);
     const char *name = dwarf_diename(&child);
     if (arguments->first != NULL && name != NULL && strcmp(name, arguments->first) == 0)
-      return true; /* GCC tells those of lambdas with auto twice */
+      return true; /* GCC writes those of lambdas with auto twice */
     bool is_pack = tag == DW_TAG_GNU_template_parameter_pack;
     bool is_argument = tag == DW_TAG_template_type_parameter ||
                        tag == DW_TAG_template_value_parameter ||
@@ -296,7 +421,9 @@ bool dwarf_signature_print_function(const struct dwarf_classes *classes, const c
   buf_append_string(ret, around);
   bool is_told = append_with_arguments(classes, function, ret, &is_template);
   bool has_parameters = is_told && dwarf_signature_print(classes, function, &parameters, &is_const);
-  if (has_parameters && is_template)
+  if (has_parameters && is_template && is_generic_call(around, function))
+    buf_append_string(&returned, "auto");
+  else if (has_parameters && is_template)
     has_parameters = append_type(classes, function, false, &returned);
   if (has_parameters) {
     if (is_template) buf_append_string(&returned, " ");

@@ -31,6 +31,11 @@ enum { SIGNATURE_BYTES_MAX = 4096 };
 bool dwarf_signature_print(const struct dwarf_classes *classes, Dwarf_Die *function,
                            struct buf *ret, bool *ret_is_const);
 
+/* Appends the parameters of CALL, an instance of a lambda's that takes auto, as the source has
+   them: "(auto:1&&, int)".  Returns false, with anything in RET, when that cannot be told. */
+bool dwarf_signature_print_generic(const struct dwarf_classes *classes, Dwarf_Die *call,
+                                   struct buf *ret);
+
 /* Appends CLASS with what is around it, as symbols say it.  Returns false, with anything in RET,
    when that cannot be told. */
 bool dwarf_signature_print_class(const struct dwarf_classes *classes, const Dwarf_Die *class,

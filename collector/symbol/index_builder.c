@@ -164,8 +164,7 @@ static int read_code(struct making *making, bool is_moved) {
   return lr_build(making->input->file, &making->lr_places, &making->lr_calls);
 }
 
-/* A list of symbols has no code.  In a debug file the code is missing, too: nothing is told then.
- */
+/* A list of symbols has no code, and in a debug file the code is missing: nothing is read then. */
 static int read_reach(struct making *making) {
   const struct elf_image *image = &making->summary.image;
   if (image->is_map) return 0;

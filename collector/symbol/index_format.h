@@ -47,7 +47,7 @@
 #define INDEX_MAGIC "fpsymidx"
 
 enum {
-  INDEX_VERSION = 10, /* raise it when better names are made too: older files are read again */
+  INDEX_VERSION = 11, /* raise it when better names are made too: older files are read again */
   INDEX_ORDER = 0x01020304,
   INDEX_SECTIONS_MAX = 16,
   INDEX_NAME_BYTES_MAX = 4 << 10, /* of one name, without the NUL: longer ones are cut */

@@ -26,7 +26,7 @@ struct candidate {
   struct span name; /* borrowed */
   enum symbol_rank rank;
   bool is_indirect; /* an IFUNC: its code is that of its resolver */
-  bool is_bounded;  /* without a size: its limit is the end that others tell of its function */
+  bool is_bounded;  /* without a size: its limit is the end that debug information gives */
 };
 
 struct symbol_piece {

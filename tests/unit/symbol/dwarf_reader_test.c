@@ -137,6 +137,21 @@ static void compressed_debug_information_is_read(void **state) {
   }
 }
 
+/* Units of such a file are gone through more than once.  The last one here needs an
+   abbreviation that is not there. */
+static void a_malformed_unit_beside_link_time_optimization_is_counted_once(void **state) {
+  (void)state;
+  struct built built;
+  fixture_run("cc -O2 -g -flto -nostdlib -shared -fPIC -o f.so f.c &&"
+              " readelf --debug-dump=info f.so 2>/dev/null | grep -q '<artificial>' &&"
+              " objcopy --dump-section .debug_info=info f.so &&"
+              " printf '\\14\\0\\0\\0\\5\\0\\1\\10\\0\\0\\0\\0\\177\\0\\0\\0' >>info &&"
+              " objcopy --update-section .debug_info=info f.so");
+  build("f.so", INDEX_ALL, &built);
+  assert_string_equal(built.why, "debug information of 1 units is malformed");
+  built_fini(&built);
+}
+
 static void damaged_or_unknown_compression_is_told(void **state) {
   (void)state;
   struct built built;
@@ -287,6 +302,7 @@ int main(void) {
       cmocka_unit_test(a_cursor_tells_what_a_lookup_tells),
       cmocka_unit_test(inlined_functions_of_every_dwarf_are_told),
       cmocka_unit_test(compressed_debug_information_is_read),
+      cmocka_unit_test(a_malformed_unit_beside_link_time_optimization_is_counted_once),
       cmocka_unit_test(damaged_or_unknown_compression_is_told),
       cmocka_unit_test(symbols_alone_are_told_when_asked_for),
       cmocka_unit_test(a_function_without_symbol_has_its_name_from_debug_information),

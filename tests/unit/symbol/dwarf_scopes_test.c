@@ -195,6 +195,91 @@ static void instances_of_a_template_are_told_apart(void **state) {
   }
 }
 
+/* What auto stands for is in debug information, and how the source has it is found by that. */
+static const char generic[] =
+    "#define IN __attribute__((INLINED))\n"
+    "static volatile int sink;\n"
+    "void plain(int x) { auto f = [](auto m) IN { sink = m * 3; }; f(x); f((unsigned char)x); }\n"
+    "void refers(int x) { const int c = x; auto f = [](auto &m) IN { sink = m * 5; };\n"
+    "                     f(x); f(c); }\n"
+    "void any(int x) { auto f = [](auto &&m) IN { sink = m * 7; }; f(x); }\n"
+    "void moved(int x) { auto f = [](auto &&m) IN { sink = m * 7; }; f(x + 1); }\n"
+    "void more(int x) { auto f = [](const auto &m, long k, auto *p) IN { sink = m / k + *p; };\n"
+    "                   f(x, x, &x); }\n"
+    "void inner(int x) { auto f = [](auto m) IN {\n"
+    "    auto g = [m](auto n) IN { sink = m / n; }; sink = m * 9; g('c'); };\n"
+    "  f(x); }\n"
+    "void twice(int x) { auto f = [](int a, auto b) IN { sink = a / (b + 11); }; f(x, x); }\n";
+
+static void a_lambda_with_auto_is_called_as_its_source_has_it(void **state) {
+  (void)state;
+#define LAMBDA(AROUND, PARAMETERS) "auto " AROUND "::{lambda" PARAMETERS "#1}::operator()"
+  static const char *const expected[] = {
+      LAMBDA("plain(int)", "(auto:1)") "<int>(int) const",
+      LAMBDA("plain(int)", "(auto:1)") "<unsigned char>(unsigned char) const",
+      LAMBDA("refers(int)", "(auto:1&)") "<int const>(int const&) const",
+      LAMBDA("any(int)", "(auto:1&&)") "<int&>(int&) const",
+      LAMBDA("moved(int)", "(auto:1&&)") "<int>(int&&) const",
+      LAMBDA("more(int)",
+             "(auto:1 const&, long, auto:2*)") "<int, int>(int const&, long, int*) const",
+      LAMBDA("inner(int)::{lambda(auto:1)#1}::operator()<int>(int) const",
+             "(auto:1)") "<char>(char) const",
+      NULL};
+  static const char *const ways[] = {"always_inline", "noipa"};
+  fixture_write("generic.cpp", generic, sizeof generic - 1);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    fixture_run("g++ -std=c++17 -O2 -g -DINLINED=%s -fPIC -shared -nostdlib -o generic.so"
+                " generic.cpp 2>/dev/null",
+                ways[i]);
+    expect_names("generic.so", expected);
+  }
+}
+
+/* There are two ways to take an int by it: not even a guess. */
+static void a_lambda_whose_auto_may_be_one_of_two_is_called_without_them(void **state) {
+  (void)state;
+  static const char *const expected[] = {
+      "auto twice(int)::{lambda#1}::operator()<int>(int, int) const", NULL};
+  fixture_write("generic.cpp", generic, sizeof generic - 1);
+  fixture_run("g++ -std=c++17 -O2 -g -DINLINED=always_inline -fPIC -shared -nostdlib"
+              " -o generic.so generic.cpp 2>/dev/null");
+  expect_names("generic.so", expected);
+}
+
+static const char *const templates_of_lto[] = {
+    "int " HERE "apply<one(int)::{lambda(int)#1}>(one(int)::{lambda(int)#1}, int)",
+    "int " HERE "apply<one(int)::{lambda(int)#2}>(one(int)::{lambda(int)#2}, int)",
+    "int " HERE "scale<one(int)::Local, 3>(one(int)::Local const&)",
+    "int " HERE "Box<long>::put<float>(float)", NULL};
+
+static void optimization_of_a_whole_program_changes_no_name(void **state) {
+  (void)state;
+  static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::step(int)",
+                                         "alpha::(anonymous namespace)::Stage::turn(int)",
+                                         "beta::(anonymous namespace)::Stage::step(int)",
+                                         "plant::stir(int)::{lambda(int)#1}::operator()(int) const",
+                                         "plant::stir(int)::{lambda(int)#2}::operator()(int) const",
+                                         "plant::stir(long)::Spoon::lift(char const* const*) const",
+                                         NULL};
+  compile("-flto");
+  expect_names("scopes.so", expected);
+  fixture_write("templates.cpp", templates, sizeof templates - 1);
+  fixture_run("g++ -std=c++17 -O2 -g -flto -DINLINED=always_inline -fPIC -shared -nostdlib"
+              " -o templates.so templates.cpp 2>/dev/null");
+  expect_names("templates.so", templates_of_lto);
+}
+
+static void names_do_not_depend_on_the_order_of_units(void **state) {
+  (void)state;
+  fixture_write("templates.cpp", templates, sizeof templates - 1);
+  fixture_run("g++ -std=c++17 -O2 -g -flto -DINLINED=always_inline -fPIC -c -o last.o"
+              " templates.cpp 2>/dev/null && g++ -O2 -g -flto -fPIC -shared -nostdlib -save-temps"
+              " -o last.so last.o && ld -shared -o last.so last*.debug.temp.o last*.ltrans.o &&"
+              " readelf --debug-dump=info last.so 2>/dev/null | grep 'DW_AT_name.*[.]cpp$\\|"
+              "<artificial>' | tail -n 1 | grep -q '<artificial>'");
+  expect_names("last.so", templates_of_lto);
+}
+
 static void lines_above_it_change_no_name(void **state) {
   (void)state;
   struct buf before = {0}, after = {0};
@@ -254,6 +339,10 @@ int main(void) {
       cmocka_unit_test(one_that_is_nowhere_but_inlined_is_called_by_what_is_around_it),
       cmocka_unit_test(it_is_called_so_where_it_is_not_inlined_too),
       cmocka_unit_test(instances_of_a_template_are_told_apart),
+      cmocka_unit_test(a_lambda_with_auto_is_called_as_its_source_has_it),
+      cmocka_unit_test(a_lambda_whose_auto_may_be_one_of_two_is_called_without_them),
+      cmocka_unit_test(optimization_of_a_whole_program_changes_no_name),
+      cmocka_unit_test(names_do_not_depend_on_the_order_of_units),
       cmocka_unit_test(lines_above_it_change_no_name),
       cmocka_unit_test(so_is_each_where_no_symbols_are_left),
       cmocka_unit_test(every_edition_of_the_language_is_read_alike),
