@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What a sample costs in instructions, counted from the function that the kernel enters
-# (control_on_signal) until it returns: at most 90 for pc-lr, at most 640 for a stack of 21 frames; and in
-# lines of 64 bytes, code and data, when nothing is in a cache: at most 10 for pc-lr. Counts by callgrind, which the
+# (control_on_signal) until it returns: at most 100 for pc-lr, at most 656 for a stack of 21 frames; and in
+# lines of 64 bytes, code and data, when nothing is in a cache: at most 11 for pc-lr, of which one is the signal's mask, which the kernel has just written. Counts by callgrind, which the
 # machine's load does not change.
 #
 #   tests/handler_instructions.sh BUILD
@@ -20,9 +20,9 @@ at_most() { # at_most MODE FRAMES INSTRUCTIONS
   [ "${count:-0}" -ge 60 ] || { echo "FAILED: $1, $2 frames: ${count:-no} instructions counted"; exit 1; }
   [ "$count" -le "$3" ] || { echo "FAILED: $1, $2 frames: $count instructions, over $3"; exit 1; }
 }
-at_most pc-lr 1 90
-at_most stacks 21 640
+at_most pc-lr 1 100
+at_most stacks 21 656
 lines=$(sed -n 's/^pc-lr, 1 frames, cold: \([0-9]*\) lines of code, \([0-9.]*\) of data$/\1 \2/p' <<<"$counted")
 # Of a hundred samples the first one claims its slot: a tenth of a line each.
-awk -v lines="$lines" 'BEGIN { split(lines, n, " "); exit !(n[1] >= 3 && n[2] >= 3 && n[1] + n[2] <= 10.1) }' ||
-  { echo "FAILED: a cold sample of pc-lr touches $lines lines of code and data, over 10"; exit 1; }
+awk -v lines="$lines" 'BEGIN { split(lines, n, " "); exit !(n[1] >= 3 && n[2] >= 3 && n[1] + n[2] <= 11.2) }' ||
+  { echo "FAILED: a cold sample of pc-lr touches $lines lines of code and data, over 11"; exit 1; }

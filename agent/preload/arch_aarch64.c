@@ -3,7 +3,10 @@
    are: what hides in them is cut off by who walks. */
 #include "arch.h"
 
+#include <sys/syscall.h>
 #include <ucontext.h>
+
+#define SVC 0xd4000001U /* svc #0 */
 
 enum { FIRST_SAVED = 19, FRAME_POINTER = 29, LINK_REGISTER = 30 };
 
@@ -27,6 +30,14 @@ void arch_write(void *context, const struct unwind_registers *at) {
   machine->regs[FRAME_POINTER] = at->tracked[0];
   machine->regs[FIRST_SAVED] = at->tracked[1];
   machine->regs[LINK_REGISTER] = at->lr;
+}
+
+bool arch_is_behind_sigprocmask(const void *context) {
+  const mcontext_t *machine = &((const ucontext_t *)context)->uc_mcontext;
+  if (machine->regs[8] != SYS_rt_sigprocmask || machine->regs[2] != 0 || machine->regs[0] != 0)
+    return false;
+  const volatile uint32_t *next = (const volatile uint32_t *)(uintptr_t)machine->pc;
+  return arch_is_in_page(machine->pc, sizeof *next) && next[-1] == SVC;
 }
 
 uintptr_t arch_thread_pointer(void) {

@@ -33,6 +33,11 @@ void arch_write(void *context, const struct unwind_registers *at) {
   machine->gregs[RETURN_ADDRESS] = at->lr;
 }
 
+bool arch_is_behind_sigprocmask(const void *context) {
+  (void)context;
+  return false;
+}
+
 uintptr_t arch_thread_pointer(void) {
   uintptr_t self;
   __asm__ volatile(".set push; .set mips32r2; rdhwr %0, $29; .set pop" : "=r"(self));

@@ -3,6 +3,7 @@
  */
 #include "arch.h"
 
+#include <signal.h>
 #include <ucontext.h>
 
 void arch_read(const void *context, struct unwind_registers *ret) {
@@ -23,6 +24,14 @@ void arch_write(void *context, const struct unwind_registers *at) {
   registers[REG_RSP] = (greg_t)at->sp;
   registers[REG_RBP] = (greg_t)at->tracked[0];
   registers[REG_RBX] = (greg_t)at->tracked[1];
+}
+
+bool arch_is_behind_sigprocmask(const void *context) {
+  const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+  /* r10 is the size of a set, and rdx where the old one was to go. */
+  return registers[REG_RCX] == registers[REG_RIP] && registers[REG_R10] == 8 &&
+         registers[REG_RDX] == 0 && registers[REG_RAX] == 0 &&
+         (registers[REG_RDI] == SIG_UNBLOCK || registers[REG_RDI] == SIG_SETMASK);
 }
 
 /* The psABI has the thread pointer itself in the word that it points at. */

@@ -373,7 +373,7 @@ take_pair(struct thread_slot *thread, const siginfo_t *event, const void *contex
   /* At once: a branch each would take a further line of code. */
   uint32_t differs = atomic_load_explicit(&header->control, memory_order_relaxed) ^ RING_RUN;
   differs |= atomic_load_explicit(&header->serial, memory_order_relaxed) ^ thread->seen;
-  differs |= (uint32_t)event->si_overrun;
+  differs |= (uint32_t)event->si_overrun | arch_may_have_waited(event->si_signo, context);
   if (differs != 0 || weight > RING_PAIR_WEIGHT_MAX ||
       wide_peek(&slot->owner) != wide_peek(&thread->owner))
     return false;

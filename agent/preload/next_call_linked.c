@@ -34,17 +34,37 @@ REAL(bsd_signal) __attribute__((weak));
 REAL(sysv_signal) __attribute__((weak));
 REAL(__sysv_signal) __attribute__((weak));
 
+/* These are found, not wrapped. */
+extern char its_pthread_sigmask[] __asm__("pthread_sigmask") __attribute__((weak));
+extern char its_sigprocmask[] __asm__("sigprocmask") __attribute__((weak));
+
 #define ROW(name) \
   { #name, real_##name }
 
 static const struct {
   const char *name;
   char *address;
-} calls[] = {ROW(pthread_create), ROW(thrd_create), ROW(pthread_setname_np), ROW(sigaltstack),
-             ROW(prctl),          ROW(syscall),     ROW(sigaction),          ROW(signal),
-             ROW(sigset),         ROW(sigignore),   ROW(siginterrupt),       ROW(signalfd),
-             ROW(sigwait),        ROW(sigwaitinfo), ROW(sigtimedwait),       ROW(ssignal),
-             ROW(bsd_signal),     ROW(sysv_signal), ROW(__sysv_signal)};
+} calls[] = {ROW(pthread_create),
+             ROW(thrd_create),
+             ROW(pthread_setname_np),
+             ROW(sigaltstack),
+             ROW(prctl),
+             ROW(syscall),
+             ROW(sigaction),
+             ROW(signal),
+             ROW(sigset),
+             ROW(sigignore),
+             ROW(siginterrupt),
+             ROW(signalfd),
+             ROW(sigwait),
+             ROW(sigwaitinfo),
+             ROW(sigtimedwait),
+             ROW(ssignal),
+             ROW(bsd_signal),
+             ROW(sysv_signal),
+             ROW(__sysv_signal),
+             {"pthread_sigmask", its_pthread_sigmask},
+             {"sigprocmask", its_sigprocmask}};
 
 extern const char fleetprof_agent[];
 __attribute__((visibility("default"))) const char fleetprof_agent[] = FLEETPROF_VERSION;

@@ -3,7 +3,8 @@
    starts. All of it happens before main, while the program can still open and map what it later may
    not (chroot, dropped privileges, a sandbox), and all of it is silent: when anything is missing
    the program runs as if we were not there.  errno is left as it was, no descriptor stays open, and
-   the whole conversation ends after TOTAL_MS at the latest.
+   the whole conversation ends after TOTAL_MS at the latest; a program that is to be sampled from
+   its first instruction on waits for its unwind tables as long again.
 
    valgrind's thread checkers know no C11 atomics: what we do in two threads is a race to them, told
    in the report of the program and in its status.  In a program that they watch (valgrind preloads
@@ -39,6 +40,7 @@
 #include "intake/kill_switch.h"
 #include "intake/socket_path.h"
 #include "intake/unwind_choice.h"
+#include "kernel_words.h"
 #include "raw_syscall.h"
 #include "ring/ring_clock.h"
 #include "ring_map.h"
@@ -58,8 +60,10 @@
 #include <unistd.h>
 
 enum {
-  TOTAL_MS = 200,  /* what a start may wait for a daemon that does not answer */
-  CONNECT_MS = 20, /* ... for room in its queue: a daemon that is stopped leaves that full */
+  TOTAL_MS = 200,     /* what a start may wait for a daemon that does not answer */
+  CONNECT_MS = 20,    /* ... for room in its queue: a daemon that is stopped leaves that full */
+  PAUSE_NS = 1000000, /* between two looks at what the daemon makes, */
+  PAUSES_MAX = 180,   /* with the timer's slack 200 ms */
   HZ_MAX = 10000,
   NUMBER_MAX = 100000000,     /* no setting is larger */
   STACK_BYTES_MAX = 64 << 20, /* of the main thread, where the limit is higher or none */
@@ -259,14 +263,28 @@ static int ask_for_ring(int socket, enum ring_clock clock, uint64_t deadline_ms,
   return -EACCES;
 }
 
+/* The daemon makes tables once for each file, mostly within 30 ms.  A wait is counted, because the
+   program's clock may be a library's that stands still. */
+static void await_tables(const struct unwind_map *map) {
+  struct kernel_time pause = {0, PAUSE_NS};
+  long error = 0;
+  /* Acquire: with the lists that the daemon wrote before. */
+  for (unsigned i = 0; i < PAUSES_MAX && error == 0; i++) {
+    if (atomic_load_explicit(&map->is_awaited, memory_order_acquire) == 0) return;
+    error = raw_syscall(SYS_nanosleep, (uintptr_t)&pause, 0, 0, 0);
+  }
+}
+
 /* Maps what there is in GIFT, and closes it.  Returns 0 with a ring, whatever becomes of the rest.
  */
 static int map_all(struct gift *gift, struct ring_writer *ret_ring, struct ring_terms *ret_terms) {
   struct unwind_shared shared = {.map = NULL};
   int error = ring_map(gift->ring, ret_ring, ret_terms);
   if (error == 0 && gift->map >= 0 && gift->tables >= 0 &&
-      table_map(gift->map, gift->tables, &shared) == 0)
+      table_map(gift->map, gift->tables, &shared) == 0) {
     sampler_use_tables(&shared);
+    await_tables(shared.map);
+  }
   gift_close(gift);
   return error;
 }

@@ -20,6 +20,10 @@
    signal that met a handler.  To other modes such a handler is code like any other: programs use
    faults as control flow, and a sample there is as safe as elsewhere.
 
+   A signal that the thread had blocked waits, and comes where the thread lets it through: at the
+   end of a call that unblocks it, or that did so for its own length (ppoll and the like).  The time
+   went elsewhere, so this is no sample, and the time is a part of what nothing sampled.
+
    The weight is in units of the ring's: the kernel's tick merges expiries that it could not deliver
    in time and says how many they were, and each stands for as many units as its thread's period
    has. */
@@ -35,6 +39,9 @@
 
 static _Alignas(64) struct ring_writer ring; /* what most modes need of it lies in one line */
 static struct unwind_shared shared;
+uintptr_t sampler_mask_calls[SAMPLER_MASK_CALLS];
+
+enum { MASK_CALL_BYTES = 256 /* of code, until its system call has returned */ };
 
 void sampler_init(const struct ring_writer *from) {
   ring = *from;
@@ -185,7 +192,6 @@ static NOINLINE void put_pair(struct thread_slot *thread, const struct unwind_re
 }
 
 #define BIT(signal) (1UL << ((signal)-1))
-
 /* The thread was interrupted in its handler of a fault, or of abort. */
 static inline bool is_crashing(const ucontext_t *context) {
   const unsigned long *mask = (const unsigned long *)(const void *)&context->uc_sigmask;
@@ -247,12 +253,27 @@ static __attribute__((noinline, cold)) bool may_go_on(struct thread_slot *thread
   return false;
 }
 
+/* Whether the thread had blocked the signal before it came. */
+static NOINLINE __attribute__((cold)) bool has_waited(int signal, const void *context) {
+  struct unwind_registers at;
+  bool is_in_call = false;
+  if (arch_is_masked(signal, context) != 0) return true;
+  if (!arch_is_behind_sigprocmask(context)) return false;
+  arch_read(context, &at);
+  for (unsigned i = 0; i < SAMPLER_MASK_CALLS; i++)
+    is_in_call |= sampler_mask_calls[i] != 0 && at.pc - sampler_mask_calls[i] < MASK_CALL_BYTES;
+  return is_in_call;
+}
+
 /* Acquire and release pair with each other: one taker at a time, whoever sent the signal. */
 static inline __attribute__((always_inline)) void take_once(struct thread_slot *thread,
-                                                            uint32_t weight, const void *context) {
+                                                            uint32_t weight, const siginfo_t *event,
+                                                            const void *context) {
   uint32_t state = atomic_exchange_explicit(&thread->busy, THREAD_SLOT_BUSY, memory_order_acquire);
   if (state != THREAD_SLOT_IDLE && !may_go_on(thread, state, weight)) return;
-  take(thread, weight, context);
+  bool may_have_waited = arch_may_have_waited(event->si_signo, context) != 0;
+  if (!__builtin_expect(may_have_waited, 0) || !has_waited(event->si_signo, context))
+    take(thread, weight, context);
   atomic_store_explicit(&thread->busy, THREAD_SLOT_IDLE, memory_order_release);
 }
 
@@ -277,7 +298,7 @@ void sampler_take(struct thread_slot *thread, const siginfo_t *event, const void
     return;
   else if (thread != NULL)
     weight = weight_of(thread, event);
-  if (thread != NULL) take_once(thread, weight, context);
+  if (thread != NULL) take_once(thread, weight, event, context);
 }
 
 void sampler_on_signal(int signal, siginfo_t *event, void *context) {

@@ -17,6 +17,13 @@ const struct ring_writer *sampler_ring(void);
 /* Stacks are walked by tables from here on, where SHARED (copied) has a map. */
 void sampler_use_tables(const struct unwind_shared *shared);
 
+enum { SAMPLER_MASK_CALLS = 2 };
+/* Addresses of the C library's functions that unblock signals for programs; 0: not known.  An
+   expiry that comes at their end has waited.  Other code of the library unblocks signals, too: fork
+   blocks them while the kernel copies the process, and that time is fork's.  Set before the first
+   timer. */
+extern uintptr_t sampler_mask_calls[SAMPLER_MASK_CALLS];
+
 /* What they are walked by. */
 const struct unwind_shared *sampler_tables(void);
 

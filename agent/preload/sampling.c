@@ -28,6 +28,7 @@
 #include "call_gate.h"
 #include "control.h"
 #include "kernel_words.h"
+#include "next_call.h"
 #include "process_timer.h"
 #include "raw_syscall.h"
 #include "ring/ring_clock.h"
@@ -178,6 +179,8 @@ int sampling_start(const struct ring_writer *ring, const struct ring_terms *term
   int error = pthread_key_create(&sampling.key, end_thread);
   if (error != 0) return -error;
   sampler_init(ring);
+  sampler_mask_calls[0] = (uintptr_t)next_call("pthread_sigmask");
+  sampler_mask_calls[1] = (uintptr_t)next_call("sigprocmask");
   control_init(terms, seed, timers_max());
   error = find_obstacle(terms->clock, terms->signal) == NULL ? take_signal() : -EBUSY;
   if (error != 0) {

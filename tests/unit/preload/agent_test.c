@@ -4,6 +4,7 @@
 #include "intake/intake_format.h"
 #include "ring/ring_reader.h"
 #include "ring/ring_switch.h"
+#include "unwind/unwind_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,17 +26,25 @@
 
 #include <cmocka.h>
 
-enum { SLOTS = 256, SLOT_BYTES = 1 << 17, HZ = 200, OUTPUT_BYTES = 4096 };
+enum { SLOTS = 256, SLOT_BYTES = 1 << 17, HZ = 200, OUTPUT_BYTES = 4096, HANG_SECONDS = 20 };
 
 #define PERIOD_NS (1000000000ULL / HZ)
 #define TARGETS TARGET_DIR "/"
 
 /* What the daemon of a test does with a request. */
-enum manner { ANSWERS, REFUSES, IS_SILENT, SENDS_UNSEALED, SENDS_SHORT, SENDS_NO_RING };
+enum manner {
+  ANSWERS,
+  REFUSES,
+  IS_SILENT,
+  SENDS_UNSEALED,
+  SENDS_SHORT,
+  SENDS_NO_RING,
+  MAKES_TABLES
+};
 
 struct fake {
   char directory[64], path[96];
-  int listener, memfd;
+  int listener, memfd, map, tables;
   enum manner manner;
   pthread_t thread;
   struct ring_reader ring;
@@ -72,10 +81,32 @@ static void make_ring(void) {
   ring_init(&fake.ring, &(struct ring_terms){.period_ns = PERIOD_NS, .signal = 61});
 }
 
+static int sealed_memory(size_t bytes, const void *head, size_t head_bytes) {
+  int fd = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+  assert_int_equal(pwrite(fd, head, head_bytes, 0), head_bytes);
+  assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+  return fd;
+}
+
+/* Tables that the daemon is making, and never has made. */
+static void make_tables(void) {
+  struct unwind_map *map = calloc(1, sizeof *map);
+  assert_non_null(map);
+  map->magic = UNWIND_MAP_MAGIC;
+  map->version = UNWIND_MAP_VERSION;
+  map->is_awaited = 1;
+  fake.map = sealed_memory(UNWIND_MAP_BYTES, map, sizeof *map);
+  fake.tables = sealed_memory(4096, "", 1);
+  free(map);
+}
+
 static void answer(int connection) {
+  const int fds[] = {fake.memfd, fake.map, fake.tables};
+  size_t bytes = fake.manner == MAKES_TABLES ? sizeof fds : sizeof *fds;
   union {
     struct cmsghdr header;
-    char bytes[CMSG_SPACE(sizeof(int))];
+    char bytes[CMSG_SPACE(sizeof fds)];
   } control = {.bytes = {0}};
   struct intake_reply reply = {.magic = INTAKE_MAGIC, .version = INTAKE_VERSION};
   reply.kind = fake.manner == REFUSES ? INTAKE_REFUSED : INTAKE_RING;
@@ -83,11 +114,11 @@ static void answer(int connection) {
   struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1};
   if (reply.kind == INTAKE_RING && fake.manner != SENDS_NO_RING) {
     message.msg_control = &control;
-    message.msg_controllen = sizeof control;
+    message.msg_controllen = CMSG_SPACE(bytes);
     control.header.cmsg_level = SOL_SOCKET;
     control.header.cmsg_type = SCM_RIGHTS;
-    control.header.cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(&control.header), &fake.memfd, sizeof(int));
+    control.header.cmsg_len = CMSG_LEN(bytes);
+    memcpy(CMSG_DATA(&control.header), fds, bytes);
   }
   sendmsg(connection, &message, MSG_NOSIGNAL);
 }
@@ -128,6 +159,7 @@ static void start(enum manner manner) {
   memset(&fake, 0, sizeof fake);
   fake.manner = manner;
   make_ring();
+  if (manner == MAKES_TABLES) make_tables();
   snprintf(fake.directory, sizeof fake.directory, "/tmp/fleetprof-test-XXXXXX");
   assert_non_null(mkdtemp(fake.directory));
   snprintf(fake.path, sizeof fake.path, "%s/s", fake.directory);
@@ -146,6 +178,7 @@ static int stop(void **state) {
   pthread_join(fake.thread, NULL);
   close(fake.listener);
   close(fake.memfd);
+  if (fake.manner == MAKES_TABLES) close(fake.map), close(fake.tables);
   munmap(fake.ring.base, (size_t)ring_total_bytes(SLOTS, SLOT_BYTES));
   unlink(fake.path);
   rmdir(fake.directory);
@@ -157,7 +190,9 @@ static void exec_target(int output, const char *socket, char *const *words) {
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
   if (socket != NULL) {
-    setenv("LD_PRELOAD", AGENT_SO, 1);
+    bool is_frozen = fake.manner == MAKES_TABLES;
+    setenv("LD_PRELOAD", is_frozen ? AGENT_SO ":" TARGETS "libfrozen_clock.so" : AGENT_SO, 1);
+    if (is_frozen) alarm(HANG_SECONDS);
     setenv("FLEETPROF_SOCKET", socket, 1);
     setenv("FLEETPROF_SERVICE", "tested", 1);
     setenv("FLEETPROF_LABEL", "a=1;b=2", 1);
@@ -437,6 +472,16 @@ static void a_daemon_that_never_answers_costs_a_fifth_of_a_second(void **state) 
   assert_true(outcome.took_ms >= 150 && outcome.took_ms < 1000);
 }
 
+/* Pauses of a millisecond are counted: a program's clock may be a library's. */
+static void tables_that_never_come_are_awaited_for_a_while_by_a_clock_that_stands(void **state) {
+  (void)state;
+  start(MAKES_TABLES);
+  struct outcome outcome = RUN("/bin/true");
+  assert_int_equal(outcome.status, 0);
+  assert_int_equal(fake.requests, 1);
+  assert_true(outcome.took_ms >= 150); /* it did wait */
+}
+
 static void without_a_daemon_nothing_happens(void **state) {
   (void)state;
   struct outcome outcome = run("/nonexistent/socket", (char *const[]){"/bin/echo", "hi", NULL});
@@ -508,6 +553,7 @@ int main(void) {
       CLAIM(a_program_that_execs_dies_of_no_late_signal),
       CLAIM(without_a_usable_ring_the_program_runs_on),
       CLAIM(a_daemon_that_never_answers_costs_a_fifth_of_a_second),
+      CLAIM(tables_that_never_come_are_awaited_for_a_while_by_a_clock_that_stands),
       CLAIM(without_a_daemon_nothing_happens),
       CLAIM(a_signal_that_is_taken_is_left_alone),
       CLAIM(a_user_without_room_for_a_signal_runs_unsampled_and_is_counted),

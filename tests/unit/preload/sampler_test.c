@@ -119,6 +119,57 @@ static void a_negative_overrun_counts_as_none(void **state) {
   assert_int_equal(first_sample(0).weight, 1);
 }
 
+static void a_signal_that_was_blocked_is_no_sample(void **state) {
+  (void)state;
+  siginfo_t event = expiry(thread_slot_token(thread), 40);
+  ucontext_t context;
+  getcontext(&context);
+  sigaddset(&context.uc_sigmask, 61); /* it is blocked again when the call ends */
+  sampler_on_signal(61, &event, &context);
+  assert_int_equal(look(0).pid, 0);
+  sigdelset(&context.uc_sigmask, 61);
+  sigaddset(&context.uc_sigmask, 60);
+  sampler_on_signal(61, &event, &context);
+  assert_int_equal(look(0).pid, PID);
+}
+
+#ifdef __x86_64__
+static void a_signal_behind_the_call_that_lets_it_through_is_no_sample(void **state) {
+  (void)state;
+  siginfo_t event = expiry(thread_slot_token(thread), 40);
+  ucontext_t context;
+  getcontext(&context);
+  greg_t *registers = context.uc_mcontext.gregs;
+  registers[REG_RCX] = registers[REG_RIP];
+  registers[REG_R10] = 8; /* rt_sigprocmask(SIG_UNBLOCK, set, NULL, 8) returned 0 */
+  registers[REG_RDX] = registers[REG_RAX] = 0;
+  registers[REG_RDI] = SIG_UNBLOCK;
+  uintptr_t pc = (uintptr_t)registers[REG_RIP];
+  sampler_mask_calls[0] = pc - 32;
+  sampler_on_signal(61, &event, &context);
+  assert_int_equal(look(0).pid, 0);
+  sampler_mask_calls[0] = pc - 512; /* another function's call: fork's */
+  sampler_on_signal(61, &event, &context);
+  assert_int_equal(look(0).pid, PID);
+}
+
+static void a_call_that_asks_for_the_mask_before_has_let_nothing_through(void **state) {
+  (void)state;
+  siginfo_t event = expiry(thread_slot_token(thread), 40);
+  ucontext_t context;
+  getcontext(&context);
+  greg_t *registers = context.uc_mcontext.gregs;
+  registers[REG_RCX] = registers[REG_RIP];
+  registers[REG_R10] = 8;
+  registers[REG_RDX] = 0x1000; /* fibers do that */
+  registers[REG_RAX] = 0;
+  registers[REG_RDI] = SIG_SETMASK;
+  sampler_mask_calls[0] = (uintptr_t)registers[REG_RIP] - 32;
+  sampler_on_signal(61, &event, &context);
+  assert_int_equal(look(0).pid, PID);
+}
+#endif
+
 static void a_thread_takes_no_ring_slot_before_its_first_sample(void **state) {
   (void)state;
   assert_int_equal(look(0).pid, 0);
@@ -375,6 +426,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(an_expiry_becomes_a_record_of_its_weight),
       CLAIM(a_negative_overrun_counts_as_none),
+      CLAIM(a_signal_that_was_blocked_is_no_sample),
+#ifdef __x86_64__
+      CLAIM(a_signal_behind_the_call_that_lets_it_through_is_no_sample),
+      CLAIM(a_call_that_asks_for_the_mask_before_has_let_nothing_through),
+#endif
       CLAIM(a_thread_takes_no_ring_slot_before_its_first_sample),
       CLAIM(a_signal_that_no_timer_made_is_let_pass),
       CLAIM(a_token_that_means_nobody_is_let_pass),
