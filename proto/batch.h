@@ -37,8 +37,7 @@ enum sample_type {
   SAMPLE_TYPE_COUNT
 };
 
-/* Sets of types, one bit each. */
-enum { SAMPLE_SET_CPU = 1 << SAMPLE_CPU | 1 << SAMPLE_CPU_LR };
+enum { SAMPLE_SET_CPU = 1 << SAMPLE_CPU | 1 << SAMPLE_CPU_LR }; /* a bit for each type */
 
 /* What a reader must know of a target's window before believing its shares; bits, or'ed. */
 enum batch_mark {
@@ -52,7 +51,10 @@ enum batch_mark {
   MARK_PAUSED = 128,           /* holds [unsampled] time of while it was paused or switched off */
   MARK_LAST_MOMENTS = 256,     /* of a recorder that has come round: what was before is in none */
   MARK_ENDS_TOLD = 512,        /* no doubt: stacks without an end at their root are complete */
-  MARKS_KNOWN = 1023,          /* others, of newer boards, are ignored */
+  MARK_NO_ROOM = 1024,         /* stacks of it have no room for a signal: not sampled by timer */
+  MARK_UNREACHED = 2048,       /* threads or processes of it were reached by no sampler */
+  MARK_SHORT_LIVES = 4096,     /* threads of a few periods, sampled at the ends of these alone */
+  MARKS_KNOWN = 8191,          /* others, of newer boards, are ignored */
 };
 
 struct label {
@@ -60,6 +62,7 @@ struct label {
   const char *value;
 };
 
+#define PSEUDO_TOLD_SHARE 0.1 /* of all time: as much [kernel] or [unsampled] gets a reason */
 struct batch_module {
   struct span id; /* empty for pseudo modules */
   const char *path;

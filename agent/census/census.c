@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A look at a target begins with the list of its threads: those of the process that registered and
-   of the processes that hold slots in its ring.  They are looked at (census_look.c) as many a tick
-   as the limit allows.  When the list is done the figures are made up anew: they say how it is now,
-   not how often it ever was.
+/* A look at a target begins with the list of its threads: those of the process that registered, of
+   the processes that hold slots in its ring, and of those that have entered it only: a child that
+   was forked with the signal blocked never has a sample.  They are looked at (census_look.c) as
+   many a tick as the limit allows.  When the list is done the figures are made up anew: they say
+   how it is now, not how often it ever was.
 
    Where the drain had to skip a turn (targets/toll.h) signals may wait in the ring, or have found
    it full: such a look proves nothing.
@@ -21,6 +22,7 @@
 #include "elf/preload_obstacle.h"
 #include "proc/proc_stat.h"
 #include "proto/batch.h"
+#include "targets/children.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -63,7 +65,7 @@ static unsigned find_processes(const struct target *target, pid_t pids[CENSUS_PR
     for (unsigned j = 0; j < count; j++) is_known = is_known || pids[j] == pid;
     if (!is_known && proc_owner(pid) == (long)target->held.uid) pids[count++] = pid;
   }
-  return count;
+  return children_add(target, pids, count, CENSUS_PROCESSES_MAX);
 }
 
 /* A program whose path may not be read any more became privileged by an exec, as a rule. */

@@ -13,7 +13,7 @@ struct targets;
 enum {
   CENSUS_THREADS_A_TICK = 64, /* looked at in one tick of the loop, of all targets together */
   CENSUS_THREADS_MAX = 1024,  /* looked at of one target; more are left out */
-  CENSUS_PROCESSES_MAX = 32,  /* of one target: those that hold slots */
+  CENSUS_PROCESSES_MAX = 32,  /* of one target: those that hold slots, or have entered its ring */
   CENSUS_INTERVAL_MS = 2000,  /* from one look at a target to the next */
   CENSUS_WHY_BYTES = 200,
 };

@@ -34,6 +34,17 @@
 #define TABLES_NS (500 * NS_PER_MS)        /* for tables that are being made */
 #define DEADLINE_MS_MAX 600000ULL
 
+/* A parent's word is the whole bill where the tree has no target within it. */
+static void take_bill(struct target *target, uint64_t total_ns) {
+  struct residual *residual = &target->residual;
+  target_read_total(target);
+  struct steal_look look = {.counted_ns = residual->counted_ns,
+                            .billed_ns = total_ns,
+                            .is_partial = residual->left_ns + residual->elsewhere_ns > 0};
+  proc_board_read(&look.board);
+  residual_look(residual, &look);
+}
+
 /* The exact times of the ended program's tree, as its parent was told.  A program that switches a
    hundred thousand times a second spends a few per cent within the switches themselves, where its
    perf events do not run: the kernel bills that to it all the same.  Of a run by timer the times
@@ -44,13 +55,15 @@ static void take_times(struct worker *worker, const struct flush_account *accoun
   struct worker_note *note = run_note_find_pid(worker, account->pid);
   bool is_perf = target != NULL && target->held.kind == HOLD_PERF;
   if (target != NULL) target->is_flushed = true;
+  if (note != NULL) note->spent_ns = total_ns;
   /* Of a run that began by timer the account is the note's, however it went on (ladder.c). */
   bool is_notes = note != NULL && (!is_perf || target->run == note->serial);
   if (is_notes) run_note_tell(worker, note, total_ns);
   if (is_notes || !is_perf) return;
   struct residual *residual = &target->residual;
   if (account->system_ns > residual->kernel_ns) residual->kernel_ns = account->system_ns;
-  if (total_ns > residual->total_ns) residual->total_ns = total_ns;
+  residual_hear(residual, total_ns);
+  take_bill(target, total_ns);
 }
 
 static bool is_permitted(struct worker *worker, const struct intake_packet *packet) {
@@ -93,6 +106,14 @@ static void tell_file(const struct worker *worker, struct intake_reply *reply) {
              (unsigned long long)lost, strerror(abs(worker->shipper.lost_error)));
 }
 
+/* What does not fit beside a reason for waiting is in the report. */
+static void add_unsampled(const struct worker_flush *flush, struct intake_reply *reply) {
+  size_t len = strlen(reply->why);
+  if (flush->unsampled[0] != '\0')
+    snprintf(reply->why + len, sizeof reply->why - len, "%s%s", len > 0 ? "; " : "",
+             flush->unsampled);
+}
+
 static void answer(struct worker *worker, struct worker_flush *flush,
                    enum intake_flush_outcome outcome, const char *why) {
   struct uplink_figures uplink;
@@ -105,6 +126,7 @@ static void answer(struct worker *worker, struct worker_flush *flush,
   memcpy(reply.samplers, flush->samplers, sizeof reply.samplers);
   snprintf(reply.why, sizeof reply.why, "%s", why);
   if (worker->keeper->output >= 0) tell_file(worker, &reply);
+  add_unsampled(flush, &reply);
   snprintf(reply.page_url, sizeof reply.page_url, "%s", uplink.page_url);
   intake_answer(flush->connection, &reply, -1);
   flush->connection = NULL;
@@ -169,6 +191,7 @@ static void describe_run(const struct worker *worker, const struct worker_note *
   flush->samples = samples.by_agent + samples.by_perf;
   flush->living = run_note_living(worker, note);
   run_note_samplers(note, &samples, flush->samplers);
+  run_note_unsampled(worker, note, flush->unsampled);
 }
 
 /* What the caller's program has spent and given is told and spooled; then FLUSH is what he waits

@@ -28,7 +28,8 @@ struct worker_flush {
   bool has_samples;
   uint64_t samples; /* of the caller's run */
   char samplers[INTAKE_SAMPLERS_BYTES];
-  unsigned living; /* targets of it that go on */
+  char unsampled[INTAKE_WHY_BYTES]; /* run_note_unsampled */
+  unsigned living;                  /* targets of it that go on */
   struct flush_account account;
   uint64_t
       tables_by_ns; /* not 0: the account is not closed yet, samples wait for tables until then */

@@ -106,9 +106,8 @@ const char *kept_target_read(const uint8_t *bytes, size_t size, struct hold_targ
   memcpy((void *)&header, bytes, sizeof header);
   if (fault == NULL) fault = take_header(&header, ret);
   if (fault == NULL) fault = take_image(image, ret);
-  uint64_t unit_ns = ret->unit_ns;
-  if (fault == NULL && (timer_ring_bytes(ret) != size || timer_ring_unit_ns(ret) != unit_ns))
-    fault = nonsense;
+  bool is_fit = timer_ring_bytes(ret) == size && timer_ring_is_unit(ret, ret->unit_ns);
+  if (fault == NULL && !is_fit) fault = nonsense;
   free(image);
   return fault;
 }

@@ -56,6 +56,7 @@ enum { TREE_MAX = 256, STRAYS_MAX = 16 }; /* of one run: processes looked at, pe
 #define STRAY_PAUSE_NS_MAX (64 * NS_PER_SECOND)
 #define RETRY_NS (60 * NS_PER_SECOND)
 #define STEP_NS NS_PER_SECOND
+#define STEP_YOUNG_NS (100 * NS_PER_MS)   /* a launcher (chroot, unshare) execs at once */
 #define AGENT_NS (700 * NS_PER_MS)        /* an agent registers within milliseconds of the exec */
 #define TICK_OF_START_NS (20 * NS_PER_MS) /* start times are told in hundredths of a second */
 
@@ -205,7 +206,7 @@ static void fall_from_perf(struct worker *worker, struct target *target, const c
   drain_run_whole(&worker->drain);
   ladder_list(worker, target, &running);
   uint64_t spent_ns = ladder_spent_ns(&running);
-  if (spent_ns > target->residual.total_ns) target->residual.total_ns = spent_ns;
+  residual_hear(&target->residual, spent_ns);
   drain_residual(&worker->drain, target, true); /* what it answers for ends here */
   struct target *next = open_anew(worker, target, why, &running);
   if (next != NULL) {
@@ -442,9 +443,23 @@ static void step_strays(struct worker *worker, struct worker_note *note, uint64_
   note->stray_look_ns = now + note->stray_pause_ns;
 }
 
+/* A short program behind a launcher is over before the second full step. */
+static void step_young(struct worker *worker, uint64_t now) {
+  if (now - worker->stepped_young_ns < STEP_YOUNG_NS || !run_note_is_any_young(worker, now)) return;
+  worker->stepped_young_ns = now;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    bool is_timer = target != NULL && target->held.kind == HOLD_TIMER;
+    if (is_timer && target->ended_ns == 0) step_timer(worker, target, now);
+  }
+}
+
 void ladder_step(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
-  if (now - worker->stepped_ns < STEP_NS / 2) return;
+  if (now - worker->stepped_ns < STEP_NS / 2) {
+    step_young(worker, now);
+    return;
+  }
   worker->stepped_ns = now;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];

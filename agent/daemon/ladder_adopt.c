@@ -13,6 +13,7 @@
 #include "run_note.h"
 
 #include "common/clock.h"
+#include "targets/children.h"
 #include "targets/claim.h"
 #include "targets/perf_running.h"
 
@@ -66,7 +67,8 @@ static void begin_account(struct worker *worker, struct target *target,
   processes_sum_target(worker->processes, target->held.id, &sum);
   const struct process *root = processes_find(worker->processes, target->held.pid);
   target->held.start_cpu_ns = larger(own_ns, sum.cpu_ns);
-  residual->total_ns = residual->counted_ns = target->held.start_cpu_ns;
+  residual_count(residual, target->held.start_cpu_ns);
+  residual->steal.has_no_base = true;
   residual->kernel_ns = sum.system_ns;
   residual_rebase(residual);
   if (is_all) return;
@@ -127,4 +129,10 @@ void ladder_list(const struct worker *worker, const struct target *target,
       proc_stat_read(target->held.pid, &stat) == 0 && stat.start_ticks == target->held.start_ticks;
   if (is_there) add(ret, target->held.pid);
   processes_each(worker->processes, target->held.id, visit, &gather);
+  if (target->held.kind != HOLD_TIMER) return;
+  pid_t pids[PERF_RUNNING_PROCESSES_MAX]; /* and those that never had a sample */
+  unsigned known = ret->count;
+  for (unsigned i = 0; i < known; i++) pids[i] = ret->processes[i].pid;
+  unsigned count = children_add(target, pids, known, PERF_RUNNING_PROCESSES_MAX);
+  for (unsigned i = known; i < count; i++) add(ret, pids[i]);
 }

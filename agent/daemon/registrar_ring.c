@@ -4,8 +4,8 @@
    perf stops (ladder.h).
 
    A process of another pid namespace is refused a ring: the numbers that it writes into slots would
-   mean other processes here.  Who is refused one because of what it is, or for lack of room, goes
-   by perf where that can be. */
+   mean other processes here.  A program that gets no ring, for this reason or for lack of room,
+   goes by perf where that is possible. */
 #include "before_exec.h"
 #include "kept_files.h"
 #include "ladder.h"
@@ -106,11 +106,15 @@ static int make_ring(const struct worker *worker, struct hold_target *held) {
   return timer_ring_make(held);
 }
 
-/* What its handlers walk stacks with; -1: frame pointers have to do. */
-static int make_regions(const struct worker *worker, struct hold_target *held) {
+/* Makes the map by which HELD's handlers find tables.  Returns -1 where they follow frame pointers.
+   The program that run starts waits for its tables: its first samples would have no callers.  Its
+   children do not wait. */
+static int make_regions(struct worker *worker, struct hold_target *held) {
   bool is_wanted = held->unwind == UNWIND_CHOICE_AUTO || held->unwind == UNWIND_CHOICE_CFI;
   if (held->collect != RING_STACKS || !is_wanted) return -1;
-  int fd = worker->keeper->tables.base != NULL ? region_map_make() : -1;
+  bool is_awaited = held->behind == 0 && held->control == RING_RUN &&
+                    run_note_find_pid(worker, held->pid) != NULL;
+  int fd = worker->keeper->tables.base != NULL ? region_map_make(is_awaited) : -1;
   held->region_fd_count = fd >= 0;
   if (fd < 0 && held->unwind == UNWIND_CHOICE_CFI)
     add_why(held, "unwind cfi", "no memory for tables; callers are found by frame pointers");

@@ -20,10 +20,12 @@
 #include "sweep.h"
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "common/path.h"
 #include "drain/target_state.h"
 #include "intake/unwind_choice.h"
 #include "proc/proc_stat.h"
+#include "proto/batch.h"
 #include "ring/ring_clock.h"
 
 #include <stdio.h>
@@ -80,6 +82,14 @@ struct worker_note *run_note_find(struct worker *worker, pid_t pid) {
 
 bool run_note_does_run(const struct worker_note *note) {
   return note->serial != 0 && proc_lives(note->pid, note->start_ticks);
+}
+
+bool run_note_is_any_young(const struct worker *worker, uint64_t now_ns) {
+  for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
+    const struct worker_note *note = &worker->notes[i];
+    if (note->serial != 0 && now_ns - note->begun_ns < RUN_NOTE_YOUNG_NS) return true;
+  }
+  return false;
 }
 
 bool run_note_is_any_running(const struct worker *worker) {
@@ -156,14 +166,33 @@ void run_note_begin_window(struct worker *worker, uint32_t uid) {
   if (age_ns >= (is_theirs ? THEIR_WINDOW_NS : OWN_WINDOW_NS)) worker_close_window(worker);
 }
 
+/* Puts in front of WHY that a program of the run is not sampled because of REASON.  The end of what
+   becomes too long is cut.  Returns false where WHY says so already. */
+static bool add_stray_reason(char why[INTAKE_WHY_BYTES], const char *reason) {
+  char before[INTAKE_WHY_BYTES], news[INTAKE_WHY_BYTES];
+  memcpy(before, why, sizeof before);
+  snprintf(news, sizeof news, "not sampled: a program that it started: %s", reason);
+  if (strstr(before, news) != NULL) return false;
+  return snprintf(why, INTAKE_WHY_BYTES, "%s%s%s", news, before[0] != '\0' ? "; " : "", before) > 0;
+}
+
 void run_note_refuse(struct worker *worker, pid_t pid, const char *why) {
   struct worker_note *note = run_note_find(worker, pid);
   if (note == NULL) return;
-  bool is_own = note->pid == pid;
-  note->is_refused |= is_own;
-  note->is_partial |= !is_own;
-  snprintf(note->why, sizeof note->why, "%s%s",
-           is_own ? "" : "not sampled: a program that it started: ", why);
+  log_debug("target %d: not sampled: %s", (int)pid, why); /* a build may start thousands */
+  if (note->pid == pid) {
+    note->is_refused = true;
+    snprintf(note->why, sizeof note->why, "%s", why);
+    return;
+  }
+  note->is_partial = true;
+  add_stray_reason(note->why, why);
+  /* The run's own program has samples, so its target speaks for the run. */
+  struct target *target = targets_find(&worker->targets, note->target);
+  if (target == NULL) return;
+  target->has_strays = true;
+  if (add_stray_reason(target->held.why, why))
+    hold_send_update(worker->keeper->worker_socket, &target->held);
 }
 
 void run_note_join(struct worker *worker, struct target *target) {
@@ -172,6 +201,7 @@ void run_note_join(struct worker *worker, struct target *target) {
   bool is_own = is_perf && target->held.adopted_ns == 0; /* run opened its events */
   if (note == NULL || (is_own && note->pid == target->held.pid)) return;
   target->run = note->serial;
+  note->is_met |= note->pid == target->held.pid;
   if (is_perf || note->pid != target->held.pid) return;
   /* The program itself knows its path better than the command line did. */
   note->target = target->held.id;
@@ -192,16 +222,22 @@ static bool is_part(const struct worker_note *note, const struct target *target)
 }
 
 static void add_samples(const struct target *target, struct run_samples *sum) {
-  if (target->held.kind == HOLD_PERF)
+  const struct residual *residual = &target->residual;
+  uint64_t own_ns = residual_own_ns(residual), rest_ns = residual->reported_rest_ns;
+  if (target->held.kind == HOLD_PERF) {
     sum->by_perf += target->records;
-  else
+    sum->shown_ns += own_ns > rest_ns ? own_ns - rest_ns : 0;
+  } else {
     sum->by_agent += target->records;
+    sum->shown_ns += target->weight_ns;
+  }
 }
 
 /* What was known of TARGET at its end explains the time of NOTE that no sample shows. */
 static void keep_why(struct worker_note *note, const struct target *target) {
   char unsampled[CENSUS_WHY_BYTES];
   if (target->held.kind != HOLD_TIMER) return;
+  note->marks |= target_unsampled_marks(target);
   target_explain_unsampled(target, unsampled);
   if (unsampled[0] != '\0' || (target->held.id == note->target && !note->is_partial))
     target_explain(target, note->why, sizeof note->why);
@@ -235,6 +271,22 @@ void run_note_samplers(const struct worker_note *note, const struct run_samples 
   if (samples->by_perf > 0) name = "perf";
   snprintf(ret, INTAKE_SAMPLERS_BYTES, "%s%s%s", is_both ? agent : "", is_both ? " and " : "",
            name);
+}
+
+void run_note_unsampled(const struct worker *worker, const struct worker_note *note,
+                        char ret[INTAKE_WHY_BYTES]) {
+  struct run_samples samples = run_note_samples(worker, note);
+  uint64_t spent_ns = note->spent_ns > note->stray_ns ? note->spent_ns : note->stray_ns;
+  uint64_t unsampled_ns = spent_ns > samples.shown_ns ? spent_ns - samples.shown_ns : 0;
+  ret[0] = '\0';
+  if (note->spent_ns == 0 || (double)unsampled_ns < PSEUDO_TOLD_SHARE * (double)spent_ns) return;
+  const char *why = strstr(note->why, "not sampled: ");
+  if (why == NULL && !note->is_met && is_by_agent(note->sampler)) why = note->why;
+  int len = snprintf(ret, INTAKE_WHY_BYTES, "%.0f %% of its CPU time is [unsampled]",
+                     100 * (double)unsampled_ns / (double)spent_ns);
+  if (why == NULL) why = "its report says what helps";
+  int room = INTAKE_WHY_BYTES - 1 - len - (int)strlen(": ");
+  snprintf(ret + len, INTAKE_WHY_BYTES - (size_t)len, ": %.*s", room, why);
 }
 
 unsigned run_note_living(const struct worker *worker, const struct worker_note *note) {
@@ -283,7 +335,15 @@ static void report_rest(struct worker *worker, const struct worker_note *note, u
     memcpy(ended.root_comm, note->begun_as, sizeof ended.root_comm);
     memcpy(ended.root_begun_as, note->begun_as, sizeof ended.root_begun_as);
   }
+  /* The window that has the rest has its cause, too. */
+  if (live != NULL) live->has_strays |= note->is_partial;
   drain_rest(&worker->drain, live ? live : &ended, rest_ns);
+  if (live != NULL) return;
+  struct window_told told = {
+      .sampler = note->sampler, .asked_mhz = note->asked_mhz, .marks = note->marks};
+  if (note->is_partial || !note->is_met) told.marks |= MARK_UNREACHED;
+  memcpy(told.why, note->why, sizeof told.why);
+  window_tell_target(worker->drain.window, note->target, &told);
 }
 
 void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns) {

@@ -16,7 +16,10 @@ struct worker;
 /* Of one run: how many its timers took, and how many perf, which may have taken over. */
 struct run_samples {
   uint64_t by_agent, by_perf;
+  uint64_t shown_ns; /* CPU time that is not [unsampled] */
 };
+
+#define RUN_NOTE_YOUNG_NS (300 * NS_PER_MS)
 
 /* One `run`: what it chose for its program and why, and how much of its CPU time the
    targets of its tree explain. */
@@ -32,11 +35,14 @@ struct worker_note {
   bool is_auto_rate;              /* asked_mhz is where it starts (targets/rate.h) */
   bool is_refused;                /* its agent got no ring; why says the reason */
   bool is_partial;                /* the same of a program that it started */
+  bool is_met;                    /* a sampler reached the program itself */
+  uint64_t spent_ns;              /* CPU time of the run as `run` says at its end, or 0 */
   uint64_t explained_ns;          /* by targets that have ended */
   uint64_t stray_look_ns, stray_pause_ns; /* when ladder.c looks for strays, and how often */
   uint64_t stray_ns;                      /* the CPU time of strays that nothing samples */
   unsigned strays;                        /* that perf was opened for */
-  struct run_samples samples;     /* of targets that have ended */
+  uint32_t marks; /* enum batch_mark: why time of targets that have ended is [unsampled] */
+  struct run_samples samples; /* of targets that have ended */
   char sampler[16],
       begun_as[16]; /* the name that the program was started by, cut as the kernel does */
   char service[INTAKE_SERVICE_BYTES];
@@ -67,11 +73,16 @@ void run_note_leave(struct worker *worker, const struct target *target);
 bool run_note_does_run(const struct worker_note *note);
 /* That of any run has not. */
 bool run_note_is_any_running(const struct worker *worker);
+/* The files of a run that began within RUN_NOTE_YOUNG_NS may have no unwind tables yet. */
+bool run_note_is_any_young(const struct worker *worker, uint64_t now_ns);
 /* How many samples the run of NOTE has, of targets that live and of those that do not. */
 struct run_samples run_note_samples(const struct worker *worker, const struct worker_note *note);
 /* Who took SAMPLES, in words for `run`; where nobody took any, who was chosen. */
 void run_note_samplers(const struct worker_note *note, const struct run_samples *samples,
                        char ret[INTAKE_SAMPLERS_BYTES]);
+/* How much of NOTE's run, which has ended, is [unsampled], and why; "": less than a tenth. */
+void run_note_unsampled(const struct worker *worker, const struct worker_note *note,
+                        char ret[INTAKE_WHY_BYTES]);
 /* How many targets of it are there: of a run that has ended, what goes on in the background. */
 unsigned run_note_living(const struct worker *worker, const struct worker_note *note);
 /* A recording into a file, which ends with its program, and others of the tree still run. */

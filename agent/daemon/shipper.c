@@ -31,6 +31,7 @@
 #include "proto/limits.h"
 #include "ring/wide.h"
 #include "targets/image.h"
+#include "targets/perf_threads.h"
 #include "targets/rate.h"
 
 #include <errno.h>
@@ -51,11 +52,14 @@ static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   if (target == NULL) return;
   ret->achieved_mhz = target_achieved_mhz(target);
   ret->asked_mhz = rate_wish_mhz(target);
-  ret->marks |= census_take_marks(target);
+  ret->marks |= census_take_marks(target) | target_unsampled_marks(target);
   if (rate_take_stale(target)) ret->marks |= MARK_STALE_RATE;
   if (image_bin_bytes(target) > HISTOGRAM_BIN_BYTES_DEFAULT) ret->marks |= MARK_COARSE_BINS;
   if (histogram_drain_is_full(target)) ret->marks |= MARK_FULL_COUNTERS;
   if (target_take_pause(target)) ret->marks |= MARK_PAUSED;
+  if (perf_threads_are_short(target)) ret->marks |= MARK_SHORT_LIVES;
+  if (target->has_strays) ret->marks |= MARK_UNREACHED;
+  target->has_strays = false;
   ret->sampler = target_sampler(target);
   target_explain(target, ret->why, sizeof ret->why);
 }

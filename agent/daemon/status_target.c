@@ -164,6 +164,8 @@ static void print_target(const struct worker *worker, const struct target *targe
   json_string(out, "rate_reason", rate_reason(target));
   json_fraction(out, "achieved_hz", target_achieved_mhz(target) / 1000.0);
   json_number(out, "samples", target->records);
+  json_fraction(out, "unsampled_share", target_unsampled_share(target));
+  json_number(out, "stolen_ns", target->residual.steal.stolen_ns);
   print_stacks(target, out);
   json_number(out, "thinned", target->rate.thinned);
   json_number(out, "throttled", target->rate.throttled);
@@ -203,6 +205,7 @@ static void print_service(const struct worker_note *note, struct buf *out) {
 }
 
 void status_print_notes(const struct worker *worker, struct buf *out) {
+  char unsampled[INTAKE_WHY_BYTES];
   json_name(out, "notes");
   buf_append_byte(out, '[');
   for (unsigned i = 0, printed = 0; i < WORKER_NOTES_MAX; i++) {
@@ -215,6 +218,8 @@ void status_print_notes(const struct worker *worker, struct buf *out) {
     print_service(note, out);
     json_string(out, "sampler", note->sampler);
     json_string(out, "why", note->why);
+    run_note_unsampled(worker, note, unsampled);
+    json_string(out, "unsampled", unsampled);
     struct run_samples samples = run_note_samples(worker, note);
     json_number(out, "samples", samples.by_agent + samples.by_perf);
     json_bool(out, "ended", !run_note_does_run(note));

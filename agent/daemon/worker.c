@@ -31,6 +31,7 @@
 #include "switchboard.h"
 
 #include "census/census.h"
+#include "census/lock_step.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "drain/histogram_drain.h"
@@ -48,6 +49,7 @@
 #include <string.h>
 
 #define WINDOW_NS_LONGEST (60 * NS_PER_SECOND)
+#define FILE_WINDOW_NS_MIN (50 * NS_PER_MS)
 #define SWEEP_INTERVAL_NS (500 * NS_PER_MS)
 #define ON_DEMAND_NS (60 * NS_PER_SECOND) /* an on-demand daemon without targets ends then */
 #define PRIVATE_NS (10 * NS_PER_SECOND)   /* one of a file: its run says the end, or was killed */
@@ -63,6 +65,7 @@ enum {
   TICK_WAKE_MS = 5,
   TICK_TABLES_MS = 20, /* one is made after the other, and stacks go without until then */
   TICK_IDLE_MS = 500,
+  FILE_WINDOWS = 64, /* of a run so far: as many stretches as a difference has units */
   FILL_PERCENT_HIGH = 50,
   HEAP_PIECE_BYTES_MAX = 32 << 10, /* larger ones are mappings of their own */
   HEAP_TOP_BYTES = 16 << 10,
@@ -128,13 +131,25 @@ static void add_unshipped(const struct worker *worker, uint64_t *start_ns, uint6
   }
 }
 
-static bool is_window_due(const struct worker *worker) {
+/* How long the open window is to be.  A file's are a small part of its run: differences of two
+   files take stretches of time for their units, and a run of a second has some twenty of them then.
+ */
+static uint64_t due_ns(const struct worker *worker) {
+  uint64_t asked_ns = worker->settings->window_ns;
+  if (worker->keeper->output < 0) return budget_window_ns(worker->budget, asked_ns);
+  uint64_t age_ns = worker->file_since_ns > 0 ? clock_boottime_ns() - worker->file_since_ns : 0;
+  uint64_t part_ns = age_ns / FILE_WINDOWS;
+  if (part_ns < FILE_WINDOW_NS_MIN) return FILE_WINDOW_NS_MIN;
+  return part_ns < asked_ns ? part_ns : asked_ns;
+}
+
+static bool is_window_due(struct worker *worker) {
   uint64_t start = window_start_ns(worker->window), records = window_records(worker->window);
   if (window_is_nearly_full(worker->window)) return true;
   add_unshipped(worker, &start, &records);
   if (start == 0) return false;
-  uint64_t age = clock_boottime_ns() - start;
-  uint64_t due = budget_window_ns(worker->budget, worker->settings->window_ns);
+  if (worker->file_since_ns == 0) worker->file_since_ns = start;
+  uint64_t age = clock_boottime_ns() - start, due = due_ns(worker);
   bool is_worth_it =
       records >= WINDOW_RECORDS_MIN || worker->keeper->output >= 0; /* a reader may want it now */
   return age >= (is_worth_it ? due : WINDOW_NS_LONGEST);
@@ -163,13 +178,16 @@ static bool is_unneeded(struct worker *worker, uint64_t now) {
   return (is_spool_empty(worker) || !is_uplink_connected(worker));
 }
 
-static long tick_ms(const struct worker *worker, uint64_t now) {
+long worker_tick_ms(const struct worker *worker, uint64_t now) {
   if (worker->stop_by_ns != 0) return ending_tick_ms(worker);
   if (worker->drain.figures.fill_percent >= FILL_PERCENT_HIGH) return TICK_FULL_MS;
   if (worker->is_waking || worker->drain.wait.is_on) return TICK_WAKE_MS;
   if (worker->targets.count == 0) return TICK_IDLE_MS;
-  if (table_store_is_busy(worker->tables)) return TICK_TABLES_MS;
+  if (table_store_is_busy(worker->tables) || run_note_is_any_young(worker, now))
+    return TICK_TABLES_MS;
   long ms = worker->targets.ring_bytes > 0 ? TICK_MS : TICK_PERF_MS;
+  if (worker->keeper->output >= 0 && due_ns(worker) < (uint64_t)ms * NS_PER_MS)
+    ms = (long)(due_ns(worker) / NS_PER_MS);
   return now - worker->busy_ns > QUIET_NS ? 2 * ms : ms;
 }
 
@@ -208,7 +226,7 @@ static void switch_all(struct worker *worker, uint64_t now) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL) continue;
     uint64_t sample_ns = cost_sample_ns(budget_meter(worker->budget), target);
-    if (rate_auto_step(target, sample_ns))
+    if (rate_auto_step(target, sample_ns, lock_step_tick_ns()))
       hold_send_update(worker->keeper->worker_socket, &target->held);
     switch_step(target);
     worker->is_waking |= switch_is_waking(target);
@@ -256,7 +274,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context) {
     event_base_loopbreak(worker->loop);
     return;
   }
-  worker->tick_ms = tick_ms(worker, clock_monotonic_ns());
+  worker->tick_ms = worker_tick_ms(worker, clock_monotonic_ns());
   struct timeval next = {worker->tick_ms / 1000, worker->tick_ms % 1000 * 1000};
   event_add(worker->tick, &next);
 }
@@ -281,6 +299,7 @@ static void on_child(evutil_socket_t fd, short what, void *context) {
   (void)fd;
   (void)what;
   table_store_step(worker->tables);
+  debug_sender_look(worker->debug);
   if (worker->drain.wait.is_on && drain_run_patiently(&worker->drain) > 0)
     worker->busy_ns = clock_monotonic_ns();
 }

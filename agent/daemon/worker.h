@@ -77,18 +77,22 @@ struct worker {
   long tick_ms;                             /* until the next tick */
   uint64_t start_ns;                        /* CLOCK_MONOTONIC, as all below */
   uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
-  uint64_t swept_ns, left_ns, looked_ns, stepped_ns;
-  uint64_t closed_ns;                       /* when the last window ended */
-  bool is_killed;                           /* the kill switch is on (switchboard.c) */
-  bool is_waking;                           /* a program is to be nudged: short ticks */
-  uint64_t stop_by_ns, obey_by_ns;          /* not 0: ending; programs have time to obey */
-  struct refusals refusals;                 /* since this worker started */
+  uint64_t swept_ns, left_ns, looked_ns, stepped_ns, stepped_young_ns;
+  uint64_t closed_ns;              /* when the last window ended */
+  uint64_t file_since_ns;          /* CLOCK_BOOTTIME of the first sample of a file */
+  bool is_killed;                  /* the kill switch is on (switchboard.c) */
+  bool is_waking;                  /* a program is to be nudged: short ticks */
+  uint64_t stop_by_ns, obey_by_ns; /* not 0: ending; programs have time to obey */
+  struct refusals refusals;        /* since this worker started */
   uint64_t targets_seen, threads_unsampled; /* since this worker started; of ended targets */
 };
 
 /* The keeper's worker function: runs until TERM, until the keeper is gone, or until an on-demand
    daemon has nothing more to do. */
 int worker_run(struct keeper *keeper);
+
+/* Until the next tick, at the time NOW. */
+long worker_tick_ms(const struct worker *worker, uint64_t now);
 
 /* There is a new target: ticks soon where the loop ticks slower than its ring may need. */
 void worker_hurry(struct worker *worker);

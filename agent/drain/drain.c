@@ -199,7 +199,7 @@ static void rebase_restored(struct drain *drain) {
     target_read_total(target);
     processes_sum_target(drain->processes, target->held.id, &sum);
     target->residual.kernel_ns = sum.system_ns;
-    if (sum.cpu_ns > target->residual.total_ns) target->residual.total_ns = sum.cpu_ns;
+    residual_hear(&target->residual, sum.cpu_ns);
     residual_rebase(&target->residual);
     target->is_restored = false;
   }

@@ -143,7 +143,7 @@ static void bill_processes(struct drain *drain, struct target *target, bool is_b
   const struct residual *residual = &target->residual;
   if (target->threads.is_wide) processes_each(drain->processes, target->held.id, owe, &billing);
   processes_each(drain->processes, target->held.id, bill, &billing);
-  uint64_t uncounted = minus(residual->total_ns, residual->counted_ns);
+  uint64_t uncounted = minus(residual->total_ns, residual_kept_ns(residual));
   billing.teardown_ns = minus(uncounted, residual->spread_ns);
   if (billing.teardown_ns > billing.ending_ns / TEARDOWN_PART)
     billing.teardown_ns = billing.ending_ns / TEARDOWN_PART;
@@ -157,7 +157,7 @@ static void count_elsewhere(const struct drain *drain, struct target *target) {
     struct target *inner = drain->targets->rows[row];
     if (inner == NULL || inner->held.inside != target->held.id) continue;
     target_read_total(inner);
-    sum_ns += inner->residual.total_ns - inner->residual.base_total_ns;
+    sum_ns += minus(inner->residual.total_ns, inner->residual.base_total_ns);
   }
   target->residual.elsewhere_ns = sum_ns;
 }
@@ -168,7 +168,7 @@ void drain_leave(struct drain *drain, const struct target *target) {
                              ? targets_find(drain->targets, target->held.inside)
                              : NULL;
   if (outer == NULL) return;
-  outer->residual.left_ns += residual->total_ns - residual->base_total_ns;
+  outer->residual.left_ns += minus(residual->total_ns, residual->base_total_ns);
   outer->residual.left_kernel_ns += minus(residual->kernel_ns, residual->base_kernel_ns);
 }
 
@@ -178,17 +178,26 @@ static bool look_at_kernel(struct target *target, uint64_t system_ns, uint64_t h
   struct residual *residual = &target->residual;
   if (system_ns > residual->kernel_ns) residual->kernel_ns = system_ns;
   if (target->held.content & PERF_CONTENT_KERNEL) return false;
-  struct kernel_look look = {.counted_ns = minus(residual->counted_ns, residual->elsewhere_ns),
+  struct kernel_look look = {.counted_ns =
+                                 minus(residual_kept_ns(residual), residual->elsewhere_ns),
                              .sampled_ns = residual->sampled_ns,
                              .held_ns = held_ns,
                              .is_blind = target->held.control != RING_RUN ||
                                          target->bad_since_ns != 0 || target->threads.is_wide};
-  proc_board_read(&look.board);
+  look.stolen_ns = steal_time_unproved_ns(&residual->steal);
   uint64_t kernel_ns = residual->base_kernel_ns + residual->left_kernel_ns +
                        kernel_part_look(&residual->kernel, &look);
   if (kernel_ns <= residual->kernel_ns) return false;
   residual->kernel_ns = kernel_ns;
   return true;
+}
+
+/* Steal time of the board.  perf_process.c reads the target's own clocks.
+ */
+static void look_at_board(struct target *target) {
+  struct steal_look look = {.counted_ns = target->residual.counted_ns, .is_partial = true};
+  proc_board_read(&look.board);
+  residual_look(&target->residual, &look);
 }
 
 /* Its names, for when it is gone: each window asks. */
@@ -206,7 +215,8 @@ void drain_residual(struct drain *drain, struct target *target, bool is_final) {
   remember_root(drain, target);
   target_read_total(target);
   processes_sum_target(drain->processes, target->held.id, &sum);
-  if (sum.cpu_ns > residual->total_ns) residual->total_ns = sum.cpu_ns;
+  residual_hear(residual, sum.cpu_ns);
+  look_at_board(target);
   count_elsewhere(drain, target);
   uint64_t held_ns = is_final ? 0 : rate_held_ns(target, sum.threads);
   bill_processes(drain, target, look_at_kernel(target, sum.system_ns, held_ns));

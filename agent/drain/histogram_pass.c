@@ -143,14 +143,17 @@ static void take_all(struct pass *pass, const struct histogram_totals *totals) {
   take_rest(pass, 2, totals->contended);
 }
 
-/* What there is to take, and whether it can be. */
+/* What there is to take, and whether it can be.  A handler raises units before their record, so a
+   pass may have given them to other records.  The record then weighs nothing, and the sum of all
+   passes stays the handler's.  So no record has to have a unit, but the totals have to. */
 static bool weigh(struct pass *pass, const struct histogram_totals *totals) {
   struct histogram_sum taken = pass->target->kept.taken;
   struct histogram_sum more = histogram_totals_since(totals, taken);
   uint64_t most = histogram_pass_units_max(pass->target);
   pass->allowed = most > taken.units ? most - taken.units : 0;
   pass->weights = histogram_weights_of(more);
-  return more.records <= more.units && more.units <= pass->allowed;
+  bool is_weighed = totals->samples <= totals->units;
+  return is_weighed && more.records <= pass->allowed && more.units <= pass->allowed;
 }
 
 /* Headers that are no longer what the daemon wrote. */

@@ -155,7 +155,7 @@ static void forget_other_program(struct drain *drain, struct process *process,
   sample->depth = sample->kernel_depth;
 }
 
-/* The callers that a copy of the stack tells, behind those that the kernel has told of itself.
+/* Appends the callers found in the copy of the stack to the kernel's own frames.
    The kernel unwinds itself by tables to its entry: without a program's part a stack is complete
    there. */
 enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
@@ -176,21 +176,34 @@ enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
   return drain_walk_end(path.end);
 }
 
-/* The clock of a CPU meets a program by chance, so its samples may come to more than the program
-   has spent.  What is left of that is exact.  The total is read once for all records that were
-   copied out together: they are older than that. */
-static bool is_too_much(struct target *target, uint64_t weight_ns) {
-  if (!target->threads.is_wide || residual_due_ns(&target->residual) >= weight_ns) return false;
+/* The total is read once for all records that were copied out together: they are older than that.
+ */
+static void freshen(struct target *target) {
   if (!target->residual.is_fresh) target_read_total(target);
   target->residual.is_fresh = true;
+}
+
+/* The clock of a CPU meets a program by chance, so its samples may come to more than the program
+   has spent.  What is left of that is exact. */
+static bool is_too_much(struct target *target, uint64_t weight_ns) {
+  if (!target->threads.is_wide || residual_due_ns(&target->residual) >= weight_ns) return false;
+  freshen(target);
   if (residual_due_ns(&target->residual) >= weight_ns) return false;
   target->rate.thinned++;
   return true;
 }
 
+/* Returns WEIGHT_NS of a sample less the stolen time that it pays for. */
+static uint64_t pay(struct target *target, uint64_t weight_ns) {
+  if (target->residual.steal.stolen_ns == 0) return weight_ns;
+  freshen(target);
+  return residual_pay(&target->residual, weight_ns, rate_part_ns(target));
+}
+
 static void take_sample(struct drain *drain, struct target *target, struct perf_record *record,
                         struct counters *tally) {
   if (is_too_much(target, record->sample.period_ns)) return;
+  record->sample.period_ns = pay(target, record->sample.period_ns);
   struct process *process = processes_get(drain->processes, record->pid, target->held.id, -1);
   if (process == NULL) {
     tally->produced++;
@@ -247,10 +260,13 @@ static void add_ownerless(struct drain *drain, struct counters *tally) {
   tally->dropped[LOSS_WORKER_KILLED]++;
 }
 
-/* Whose records they were, nobody knows. */
+/* The lost records may include a process that the clocks then lack. */
 static void blind_all(const struct targets *targets) {
-  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
-    if (targets->rows[row] != NULL) targets->rows[row]->residual.kernel.is_blind = true;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    if (targets->rows[row] == NULL) continue;
+    targets->rows[row]->residual.kernel.is_blind = true;
+    targets->rows[row]->residual.steal.is_open = false;
+  }
 }
 
 /* What one clock can have sampled in SPAN_NS on one CPU, at the shortest of its periods. */

@@ -22,7 +22,7 @@ static struct target *if_perf(struct target *target) {
 
 static struct target *find_known(const struct drain *drain, pid_t pid) {
   const struct process *process = processes_find(drain->processes, pid);
-  /* An event on a whole CPU may have left records of whoever has that number now. */
+  /* An event on a whole CPU may have left records of the process that has that number now. */
   if (process != NULL && process->is_over && drain->targets->has_been_wide) return NULL;
   return process ? if_perf(targets_find(drain->targets, process->target)) : NULL;
 }

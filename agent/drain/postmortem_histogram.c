@@ -60,7 +60,8 @@ static void find_rests(struct reading *reading, const struct histogram_totals *t
 }
 
 /* Finds out how many records there are, at how many places, and what they weigh.  By the counters
-   themselves: after a power cut `samples` may be of another moment. */
+   themselves: after a power cut `samples` and `units` may be of another moment.  Each record weighs
+   a unit at least then; else units that the last pass gave to others are not given again. */
 static int weigh(struct reading *reading, uint64_t *ret_places) {
   struct histogram_totals totals;
   uint64_t allowed = units_max(reading), records = 0;
@@ -77,6 +78,8 @@ static int weigh(struct reading *reading, uint64_t *ret_places) {
     records += reading->rests[i];
   }
   struct histogram_sum more = histogram_totals_since(&totals, histogram_books_sum(&reading->books));
+  bool is_current = more.records >= records && totals.samples <= totals.units;
+  if (!is_current && more.units < records) more.units = records;
   more.records = records;
   reading->weights = histogram_weights_of(more);
   return reading->weights.all.units <= allowed ? 0 : -EBADMSG;

@@ -7,6 +7,7 @@
 #include "histogram_drain.h"
 
 #include "perf/perf_ring.h"
+#include "proto/batch.h"
 #include "ring/ring_clock.h"
 #include "targets/targets.h"
 
@@ -30,15 +31,38 @@ const char *target_sampler(const struct target *target) {
 
 /* What the agent itself has counted is known before the first look, and after its threads have
    ended. */
-void target_explain_unsampled(const struct target *target, char why[CENSUS_WHY_BYTES]) {
-  struct census_figures census;
-  census_figures(target, &census);
+static void count_unsampled(const struct target *target, struct census_figures *ret) {
+  census_figures(target, ret);
   bool has_ring = target->held.kind == HOLD_TIMER;
   uint32_t cramped = has_ring ? ring_reader_cramped(&target->ring) : 0;
-  if (census.unsampled[UNSAMPLED_CRAMPED] < cramped) census.unsampled[UNSAMPLED_CRAMPED] = cramped;
-  if (target->look.is_replaced && census.unsampled[UNSAMPLED_EXEC] == 0)
-    census.unsampled[UNSAMPLED_EXEC] = 1;
+  if (ret->unsampled[UNSAMPLED_CRAMPED] < cramped) ret->unsampled[UNSAMPLED_CRAMPED] = cramped;
+  if (target->look.is_replaced && ret->unsampled[UNSAMPLED_EXEC] == 0)
+    ret->unsampled[UNSAMPLED_EXEC] = 1;
+}
+
+void target_explain_unsampled(const struct target *target, char why[CENSUS_WHY_BYTES]) {
+  struct census_figures census;
+  count_unsampled(target, &census);
   census_explain(&census, why);
+}
+
+uint32_t target_unsampled_marks(const struct target *target) {
+  struct census_figures census;
+  if (target->held.behind != 0) return 0;
+  bool is_unreached = target_none_since_ns(target) != 0;
+  count_unsampled(target, &census);
+  for (unsigned i = UNSAMPLED_RAW; i < UNSAMPLED_REASONS; i++)
+    is_unreached |= i != UNSAMPLED_CRAMPED && census.unsampled[i] > 0;
+  return (is_unreached ? MARK_UNREACHED : 0) |
+         (census.unsampled[UNSAMPLED_CRAMPED] > 0 ? MARK_NO_ROOM : 0);
+}
+
+double target_unsampled_share(const struct target *target) {
+  bool is_timer = target->held.kind == HOLD_TIMER;
+  uint64_t billed_ns = target->exit.billed_ns - target->exit.perf_ns;
+  uint64_t rest_ns = is_timer ? billed_ns : target->residual.reported_rest_ns;
+  uint64_t all_ns = is_timer ? target->weight_ns + billed_ns : residual_own_ns(&target->residual);
+  return rest_ns < all_ns ? (double)rest_ns / (double)all_ns : all_ns > 0 ? 1.0 : 0.0;
 }
 
 /* What has gone wrong since it began. */

@@ -17,6 +17,10 @@ const char *target_sampler(const struct target *target);
 uint64_t target_none_since_ns(const struct target *target);
 /* What of its threads is not sampled and why; empty when nothing is known. */
 void target_explain_unsampled(const struct target *target, char why[CENSUS_WHY_BYTES]);
+/* The same as bits of enum batch_mark; 0 once another sampler has taken over. */
+uint32_t target_unsampled_marks(const struct target *target);
+/* The part of its CPU time that was reported as [unsampled] so far. */
+double target_unsampled_share(const struct target *target);
 /* Why no better sampler was taken, and what is not sampled and why; cut to LEN bytes. */
 void target_explain(const struct target *target, char *why, size_t len);
 

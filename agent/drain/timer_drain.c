@@ -115,6 +115,7 @@ static void take_sample(struct drain *drain, struct target *target, const struct
   if (!process_has_code(process, sample->pc[0]) || end == STACK_NO_TABLE || end == STACK_OTHER)
     process_refresh(drain->processes, process, maps_fd); /* a library or a stack may have come */
   region_state_note(&target->regions, process);
+  if (end == STACK_NO_TABLE) process_maps_need(drain->modules, process, sample->pc, sample->depth);
   struct drain_stack stack = {.target = target,
                               .process = process,
                               .thread = mark != NULL ? mark->name : view->name,

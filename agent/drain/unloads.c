@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sample does not say when it was taken, and /proc tells of now.  What lies between is known by a
-   number that the program raises before and after it unloads a library, and by its log of what has
-   gone (ring/unload_format.h):
+/* A sample does not say when it was taken, and /proc shows the present.  The changes in between are
+   known by a number that the program raises before and after it unloads a library, and by its log
+   of what has gone (ring/unload_format.h):
 
      sample     taken when the number was the one of its slot's last mark
      log        an object that has gone, and the number as it went
@@ -127,11 +127,15 @@ static void forget_unknown(struct unload_history *history) {
     if (history->images[i].module == MODULE_UNKNOWN) history->images[i].number = 0;
 }
 
-/* Takes what is new in TARGET's log, whose files PID can reach. */
+/* Takes what is new in TARGET's log, whose files PID can reach.  Most programs unload nothing: the
+   history is made here and not before. */
 static void take_log(struct target *target, struct modules *modules, pid_t pid) {
   struct unload_log log;
-  struct unload_history *history = target->unload_history;
   bool is_whole = false;
+  if (target->unload_history == NULL)
+    target->unload_history = calloc(1, sizeof *target->unload_history);
+  struct unload_history *history = target->unload_history;
+  if (history == NULL) return;
   for (unsigned i = 0; i < TRIES_MAX && !is_whole; i++)
     is_whole = ring_reader_unload_log(&target->ring, &log);
   if (!is_whole) return;
@@ -167,7 +171,7 @@ static bool is_sure(const struct target *target, const struct slot_mark *mark) {
   uint32_t now = unloads_now(target);
   if (now == 0) return true;
   if (mark == NULL) return false;
-  if (!history->is_told) return mark->settled == now;
+  if (history == NULL || !history->is_told) return mark->settled == now;
   return mark->is_known && (mark->unloads > history->lost || history->lost == 0);
 }
 
@@ -175,14 +179,12 @@ void unloads_prepare(struct target *target, struct processes *processes, struct 
                      const struct unloads_sample *sample) {
   struct process *process = sample->process;
   process->past_count = 0;
-  if (target->unload_history == NULL)
-    target->unload_history = calloc(1, sizeof *target->unload_history);
-  process->is_unsure = target->unload_history == NULL ||
-                       !catch_up(target, processes, modules, sample) ||
-                       !is_sure(target, sample->mark);
-  if (process->is_unsure || sample->mark == NULL || !target->unload_history->is_told) return;
-  process->past = target->unload_history->past;
-  process->past_count = target->unload_history->past_count;
+  process->is_unsure =
+      !catch_up(target, processes, modules, sample) || !is_sure(target, sample->mark);
+  const struct unload_history *history = target->unload_history;
+  if (process->is_unsure || sample->mark == NULL || history == NULL || !history->is_told) return;
+  process->past = history->past;
+  process->past_count = history->past_count;
   process->past_unloads = sample->mark->unloads;
   process->past_pid = (uint32_t)(sample->mark->owner >> 32);
 }

@@ -131,10 +131,10 @@ static int send_request(int socket, const struct intake_call *call, uint64_t dea
     memset(&control, 0, sizeof control);
     control.header.cmsg_level = SOL_SOCKET;
     control.header.cmsg_type = SCM_RIGHTS;
-    control.header.cmsg_len = CMSG_LEN(len);
+    control.header.cmsg_len = (socklen_t)CMSG_LEN(len); /* in musl these two are a socklen_t */
     memcpy(CMSG_DATA(&control.header), call->fds, len);
     message.msg_control = &control;
-    message.msg_controllen = CMSG_SPACE(len);
+    message.msg_controllen = (socklen_t)CMSG_SPACE(len);
   }
   for (;;) {
     int error = set_timeout(socket, SO_SNDTIMEO, deadline_ms);

@@ -2,8 +2,8 @@
 /* The kernel says nowhere what its samples cost, so the same short loop is timed with and without
    an event that samples it at 20 kHz, and the difference shared by the samples that came.  The
    clock is the wall's: time that interrupts take is billed to nobody on some kernels.  Interrupts
-   and other programs only ever make a try longer, so the shortest of each kind is the true one, of
-   those tries in which this thread kept its CPU.
+   and other programs only ever make a try longer, so the shortest loop and the cheapest sample are
+   the true ones, of those tries in which this thread kept its CPU.
 
    A signal is timed as a round trip: sent to ourselves, taken by an empty handler, returned from.
    That holds the cost of sending it by system call, about what the timer's expiry costs. */
@@ -22,14 +22,19 @@
 #include <unistd.h>
 
 enum {
-  TRIES = 5,
+  TRIES = 3,
   TRIES_MAX = 12, /* where others take the CPU away */
-  LOOPS = 500000, /* about a millisecond */
+  LOOPS = 100000, /* about 0.2 ms, six samples: each run of a program starts with this */
   PERIOD_NS = 50000,
   RING_PAGES = 8,  /* 32 KiB: hundreds of samples */
   GUESS_NS = 5000, /* where the measurement fails */
   SIGNALS = 64,
   SIGNAL_BELOW_MAX = 5,
+};
+
+/* One sampled loop. */
+struct try {
+  uint64_t ns, samples;
 };
 
 static volatile uint64_t sink;
@@ -50,12 +55,15 @@ static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-/* All samples are of the same loop, so all are as long as the first. */
-static uint64_t count_samples(const struct perf_event_mmap_page *page, const uint8_t *data) {
+/* The bytes that the event has written by now, and in RET_ONE what a sample has of them: all are of
+   the same loop. */
+static uint64_t written(const struct perf_event_mmap_page *page, const uint8_t *data,
+                        uint64_t *ret_one) {
   struct perf_event_header first;
   uint64_t head = *(const volatile __u64 *)&page->data_head; /* the event is disabled by now */
   memcpy(&first, data, sizeof first);
-  return head > 0 && first.type == PERF_RECORD_SAMPLE && first.size > 0 ? head / first.size : 0;
+  *ret_one = head > 0 && first.type == PERF_RECORD_SAMPLE ? first.size : 0;
+  return head;
 }
 
 /* How often another task was given the CPU in place of this thread. */
@@ -64,26 +72,34 @@ static long preemptions(void) {
   return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
+/* What each sample of SAMPLED has cost beyond a plain loop, or UINT64_MAX. */
+static uint64_t each_ns(const struct try *sampled, uint64_t plain_ns) {
+  if (sampled->samples == 0 || sampled->ns <= plain_ns) return UINT64_MAX;
+  return (sampled->ns - plain_ns) / sampled->samples;
+}
+
 static uint64_t measure_event(int fd) {
   size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = (1 + RING_PAGES) * page_bytes;
-  uint64_t plain = UINT64_MAX, sampled = UINT64_MAX;
-  unsigned tries = 0, good = 0;
+  struct try sampled[TRIES];
+  uint64_t plain_ns = UINT64_MAX, best_ns = UINT64_MAX, head = 0;
+  unsigned good = 0;
   void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (map == MAP_FAILED) return GUESS_NS;
-  for (; tries < TRIES_MAX && good < TRIES; tries++) {
+  for (unsigned tries = 0; tries < TRIES_MAX && good < TRIES; tries++) {
     long before = preemptions();
-    uint64_t one_plain = time_loop();
+    uint64_t one_ns = time_loop(), one_bytes, head_before = head;
     ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-    uint64_t one_sampled = time_loop();
+    sampled[good].ns = time_loop();
     ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    head = written(map, (const uint8_t *)map + page_bytes, &one_bytes);
+    sampled[good].samples = one_bytes > 0 ? (head - head_before) / one_bytes : 0;
     if (preemptions() != before) continue;
-    plain = least(plain, one_plain);
-    sampled = least(sampled, one_sampled);
+    plain_ns = least(plain_ns, one_ns);
     good++;
   }
-  uint64_t count = count_samples(map, (const uint8_t *)map + page_bytes) / tries;
   munmap(map, bytes);
-  return count > 0 && good > 0 && sampled > plain ? (sampled - plain) / count : GUESS_NS;
+  for (unsigned i = 0; i < good; i++) best_ns = least(best_ns, each_ns(&sampled[i], plain_ns));
+  return best_ns != UINT64_MAX ? best_ns : GUESS_NS;
 }
 
 static uint64_t measure_perf(void) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first line of /proc/stat is the sum of all CPUs, in ticks: "cpu user nice system idle iowait
    irq softirq steal guest guest_nice".  What guests of this machine ran is in user and nice
-   already.  Kernels before 2.6.11 have no steal: then nothing was stolen. */
+   already.  Kernels before 2.6.11 have no steal: then nothing was stolen.  A kernel that counts by
+   its tick never meets an interrupt, so irq is 0; a kernel that measures interrupts does not bill
+   them to processes. */
 #include "proc_board.h"
 #include "proc_stat.h"
 
@@ -27,8 +29,10 @@ int proc_board_parse(struct span text, struct proc_board *ret) {
     if (end == at) break;
   }
   if (count < FIELDS_MIN) return -EBADMSG;
-  uint64_t busy = ticks[USER] + ticks[NICE] + ticks[SYSTEM] + ticks[IRQ] + ticks[SOFTIRQ];
+  uint64_t interrupts = ticks[IRQ] + ticks[SOFTIRQ];
+  uint64_t busy = ticks[USER] + ticks[NICE] + ticks[SYSTEM] + interrupts;
   ret->stolen_ns = proc_ticks_to_ns(ticks[STEAL]);
+  ret->interrupt_ns = ticks[IRQ] > 0 ? proc_ticks_to_ns(interrupts) : 0;
   ret->busy_ns = proc_ticks_to_ns(busy) + ret->stolen_ns;
   return 0;
 }

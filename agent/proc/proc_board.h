@@ -6,8 +6,9 @@
 #include "common/span.h"
 
 struct proc_board {
-  uint64_t busy_ns;   /* the stolen time is in it */
-  uint64_t stolen_ns; /* runnable, but the hypervisor ran others */
+  uint64_t busy_ns;      /* the stolen time is in it */
+  uint64_t stolen_ns;    /* runnable, but the hypervisor ran others */
+  uint64_t interrupt_ns; /* 0 where the kernel counts them by its tick, as part of what they met */
 };
 
 /* Reads the text of /proc/stat.  Returns 0 or -EBADMSG.  Pure. */

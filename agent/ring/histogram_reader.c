@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { READS_MAX = 8 }; /* of totals that a handler changes meanwhile */
+
 static bool is_sane(const struct histogram_header *header, uint64_t size) {
   if (!histogram_header_is_sane(header, size)) return false;
   if (header->taken_offset == 0) return true;
@@ -89,9 +91,14 @@ void histogram_reader_totals(const struct histogram_reader *histogram,
   ret->outside = wide_peek(&header->outside);
   ret->saturated = wide_peek(&header->saturated);
   ret->contended = wide_peek(&header->contended);
-  /* Acquire: partner of the handler's release, so that no record is seen before its units. */
-  ret->samples = wide_load(&header->samples);
-  ret->units = wide_peek(&header->units);
+  /* Acquire: partner of the handler's release.  A count of records never includes one whose units
+     are not added yet.  A reader that loses its CPU between the two loads would get the units of
+     many later records: it reads both again. */
+  for (unsigned i = 0; i < READS_MAX; i++) {
+    ret->samples = wide_load(&header->samples);
+    ret->units = wide_load(&header->units);
+    if (wide_peek(&header->samples) == ret->samples) break;
+  }
 }
 
 struct histogram_sum histogram_totals_since(const struct histogram_totals *totals,
@@ -102,7 +109,6 @@ struct histogram_sum histogram_totals_since(const struct histogram_totals *total
 }
 
 struct histogram_weights histogram_weights_of(struct histogram_sum all) {
-  if (all.units < all.records) all.units = all.records;
   return (struct histogram_weights){.all = all};
 }
 

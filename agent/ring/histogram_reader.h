@@ -59,7 +59,7 @@ void histogram_reader_totals(const struct histogram_reader *histogram,
 struct histogram_sum histogram_totals_since(const struct histogram_totals *totals,
                                             struct histogram_sum before);
 
-/* Shares ALL.units out among ALL.records, none of which weighs less than one. */
+/* Shares ALL.units out among ALL.records; where there are fewer units some records weigh none. */
 struct histogram_weights histogram_weights_of(struct histogram_sum all);
 /* The units of the next RECORDS, as the average has it; those of all of them are ALL.units. */
 uint64_t histogram_weights_next(struct histogram_weights *weights, uint64_t records);

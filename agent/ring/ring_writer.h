@@ -59,7 +59,7 @@ void ring_writer_count_refused(const struct ring_writer *ring);
 void ring_writer_count_strayed(const struct ring_writer *ring);
 /* Returns the number as it is then. */
 uint32_t ring_writer_count_unload(const struct ring_writer *ring);
-/* The log of unloadings, for whoever writes it (unload_format.h). */
+/* The log of unloadings, which the caller then writes (unload_format.h). */
 struct unload_log *ring_writer_unload_log(const struct ring_writer *ring);
 void ring_writer_count_full(struct ring_slot *slot, uint32_t count);
 void ring_writer_count_reentry(struct ring_slot *slot);

@@ -13,7 +13,7 @@ struct cfi_section {
   struct span bytes;
   uint64_t address; /* of the bytes, in the module's own address space */
   const struct unwind_arch *arch;
-  struct kept_code *code; /* that it tells of; NULL: not to be looked at */
+  struct kept_code *code; /* of its functions; NULL: not looked at */
   uint8_t word_bytes;
   bool is_big_endian;
   bool is_eh; /* .eh_frame, not .debug_frame */

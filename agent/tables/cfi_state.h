@@ -33,7 +33,7 @@ struct cfi_address {
 enum cfi_how {
   CFI_SAME = 0,   /* it is in the register still; so is what nothing was said of */
   CFI_SAVED,      /* it is in memory at an address */
-  CFI_LOST,       /* it is nowhere: nobody called */
+  CFI_LOST,       /* it is nowhere: there is no caller */
   CFI_IN_GENERAL, /* it is in the general register that AT's base names */
   CFI_UNTOLD,     /* it is somewhere that no rule can say */
 };

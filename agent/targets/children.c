@@ -51,6 +51,24 @@ bool children_live(struct target *target) {
   return is_one_alive;
 }
 
+static bool has(const pid_t *pids, unsigned count, pid_t pid) {
+  for (unsigned i = 0; i < count; i++)
+    if (pids[i] == pid) return true;
+  return false;
+}
+
+unsigned children_add(const struct target *target, pid_t *pids, unsigned count, unsigned most) {
+  struct ring_process_view view;
+  for (unsigned row = 0; row < RING_PROCESSES_MAX && count < most; row++) {
+    struct claim claim = {0};
+    ring_switch_look(&target->ring, row, &view);
+    pid_t pid = (pid_t)view.pid;
+    if (pid <= 0 || pid == target->held.pid || has(pids, count, pid)) continue;
+    if (claim_stands(target, pid, &claim) && catches_signal(target, pid)) pids[count++] = pid;
+  }
+  return count;
+}
+
 bool children_are_awaited(const struct target *target) {
   return ring_switch_forks(&target->ring) > 0;
 }

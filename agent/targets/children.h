@@ -12,6 +12,10 @@
    though it may have no slot yet.  Frees the rows of those that are gone. */
 bool children_live(struct target *target);
 
+/* Adds to the COUNT of PIDS the other processes of TARGET that may give samples, though they may
+   have no slot yet.  Returns how many there are then, at most MOST. */
+unsigned children_add(const struct target *target, pid_t *pids, unsigned count, unsigned most);
+
 /* True when a fork has begun whose child has not come to enter a row yet. */
 bool children_are_awaited(const struct target *target);
 

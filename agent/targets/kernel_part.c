@@ -12,10 +12,9 @@
 
      a thread's last part of a period     on each CPU that it may have run on
      samples without room in a window     known to the nanosecond
-     time that the hypervisor stole       the events run on; the target's part of the board's is
-                                          guessed from its part of the busy time (6.6 ms of ten
-                                          seconds, where two programs' events had counted 6.2
-                                          and 6.7 more than the scheduler)
+     time that the hypervisor stole       the events run on; where the clocks do not prove how long
+                                          (steal_time.c), the target's part of the board's by its
+                                          part of the busy time
      records lost, events paused,         how much, nobody knows: all that was found without a
      throttled, exchanged or broken       sample at the next look is doubtful for ever
 
@@ -27,29 +26,17 @@ static uint64_t minus(uint64_t a, uint64_t b) {
 }
 
 void kernel_part_begin(struct kernel_part *part, uint64_t counted_ns) {
-  struct proc_board board = part->board;
-  *part = (struct kernel_part){.base_ns = counted_ns, .counted_ns = counted_ns, .board = board};
-}
-
-static uint64_t stolen_ns(const struct kernel_part *part, const struct kernel_look *look) {
-  uint64_t stolen = minus(look->board.stolen_ns, part->board.stolen_ns);
-  uint64_t busy = minus(look->board.busy_ns, part->board.busy_ns);
-  uint64_t counted = minus(look->counted_ns, part->counted_ns);
-  if (counted >= busy) return stolen;
-  return (uint64_t)((double)stolen * (double)counted / (double)busy);
+  *part = (struct kernel_part){.base_ns = counted_ns};
 }
 
 uint64_t kernel_part_look(struct kernel_part *part, const struct kernel_look *look) {
   uint64_t dark = minus(minus(look->counted_ns, part->base_ns), look->sampled_ns);
-  part->lost_ns += stolen_ns(part, look);
-  uint64_t known = part->lost_ns + part->hidden_ns + look->held_ns;
+  uint64_t known = part->lost_ns + part->hidden_ns + look->held_ns + look->stolen_ns;
   uint64_t kernel = minus(dark, known);
   if (part->is_blind || look->is_blind)
     part->hidden_ns += minus(kernel, part->kernel_ns);
   else if (kernel > part->kernel_ns)
     part->kernel_ns = kernel;
   part->is_blind = look->is_blind;
-  part->counted_ns = look->counted_ns;
-  part->board = look->board;
   return part->kernel_ns;
 }

@@ -34,7 +34,7 @@ enum module_state { MODULE_STATE_FREE, NAMED, IDENTIFIED, LOST, PSEUDO };
 
 struct module {
   enum module_state state;
-  bool is_marked;
+  bool is_marked, is_needed;
   uint32_t payer_id; /* who brought it, or 0 */
   uint32_t id_bytes;
   uint32_t segment_count;
@@ -50,6 +50,7 @@ struct modules {
   struct module *rows;
   uint32_t count; /* rows ever used */
   uint32_t live;
+  uint64_t needs_serial;
   struct table by_key; /* hash of path and stamp -> row */
   modules_on_file *on_file;
   void *context;
@@ -395,6 +396,20 @@ bool modules_is_public(const struct modules *modules, uint32_t index) {
 
 uint32_t modules_owner(const struct modules *modules, uint32_t index) {
   return modules->rows[index].stamp.owner;
+}
+
+void modules_need(struct modules *modules, uint32_t index) {
+  struct module *m = &modules->rows[index];
+  if (!m->is_needed) modules->needs_serial++;
+  m->is_needed = true;
+}
+
+uint64_t modules_needs_serial(const struct modules *modules) {
+  return modules->needs_serial;
+}
+
+bool modules_is_needed(const struct modules *modules, uint32_t index) {
+  return modules->rows[index].is_needed;
 }
 
 bool modules_is_full(const struct modules *modules) {

@@ -19,7 +19,7 @@ enum {
   MODULES_MAX = 4096,
   MODULES_OF_TARGET = 1536, /* twice what a process may have mapped, nearly */
   MODULE_NONE = UINT32_MAX,
-#define MODULES_DEVICE_UNSURE UINT64_MAX /* of a file that no mapping tells of: it may stall */
+#define MODULES_DEVICE_UNSURE UINT64_MAX /* of a file that no mapping shows: it may stall */
   MODULE_ANON = 0,                       /* these exist always, at these indexes */
   MODULE_KERNEL,
   MODULE_UNSAMPLED,
@@ -100,6 +100,13 @@ bool modules_is_public(const struct modules *modules, uint32_t index);
 /* The uid of who alone, root apart, can have written the file of INDEX, which is identified;
    MODULE_OWNER_UNSURE (elf/module_file.h). */
 uint32_t modules_owner(const struct modules *modules, uint32_t index);
+
+/* A frame of a timer's walk that ended for want of a table is in INDEX.  Any frame may have led it
+   there, as code without a table is walked by frame pointers; it may have its table already. */
+void modules_need(struct modules *modules, uint32_t index);
+bool modules_is_needed(const struct modules *modules, uint32_t index);
+/* Another number once a module is needed that was not. */
+uint64_t modules_needs_serial(const struct modules *modules);
 
 /* Sweep: unmark all, mark what is in use, forget the rest. */
 bool modules_is_full(const struct modules *modules); /* time to sweep */

@@ -10,7 +10,7 @@
    file capabilities) until that program says otherwise.  And perf must be open to users at all.
    Asked again when the events are open, as the same process: what it was before it can have been
    in between only if it is another program by now, and the kernel takes events off a program that
-   gains rights by its exec, whoever has opened them.
+   gains rights by its exec, even those that root has opened.
 
    The daemon's rights must not show a user the kernel at work where the kernel itself would refuse
    that: his programs' events sample it only where perf_event_paranoid opens it to all users. */

@@ -26,9 +26,12 @@
    over.  They see every program: what is not of the target's tree is dropped as it is drained
    (drain/perf_drain.c), before anything of it is looked up, and costs this target's rate.  A target
    of another user than ours stays without: his programs may start others that he may not look into.
-   They say what processes do, too, so they start before the others stop.  A board may do much else,
-   and a program's tasks may grow longer: then the events of the tree take over again, and each time
-   it takes longer until whole CPUs are sampled once more.
+   Where that is not allowed, tasks of a few periods have samples, but always at the ends of whole
+   periods: what each does first has too few, and what follows too many.  The answer is marked
+   (MARK_SHORT_LIVES).
+   Events on whole CPUs say what processes do, too, so they start before the others stop.  A board
+   may do much else, and a program's tasks may grow longer: then the events of the tree take over
+   again, and each time it takes longer until whole CPUs are sampled once more.
 
    Cost: a system call or three an event, hence the limits and the growing distance from one time to
    the next: a program that goes on making threads is not followed for ever. */
@@ -219,6 +222,11 @@ void perf_threads_note_end(struct target *target, uint64_t cpu_ns) {
   uint64_t half_ns = rate_period_ns(target) / 2;
   target->rate.unseen_tasks++;
   target->rate.unseen_ns += cpu_ns < 2 * half_ns ? cpu_ns : half_ns;
+  if (cpu_ns >= 2 * half_ns && !target->threads.is_wide) target->rate.first_ns += 2 * half_ns;
+}
+
+bool perf_threads_are_short(const struct target *target) {
+  return target->rate.first_ns > target->weight_ns / PERF_THREADS_FIRST_PART;
 }
 
 static struct rate_look look_at(const struct target *target, uint64_t now_ns) {

@@ -20,6 +20,7 @@ enum {
   PERF_THREADS_WIDE_SECONDS = 10,      /* between two looks at what such events bring; and without
                                           them at first, doubled with each time up to the wait */
   PERF_THREADS_SEEN_PART = 40,         /* of the time: less without them is missed by too little */
+  PERF_THREADS_FIRST_PART = 10,        /* of the time: more in tasks' first periods is marked */
   PERF_THREADS_FOREIGN_TIMES = 32,     /* samples of other programs for one of the target's own */
   PERF_THREADS_FOREIGN_MIN = 500,      /* fewer between two looks cost too little */
 };
@@ -29,6 +30,10 @@ bool perf_threads_is_due(const struct target *target, uint64_t now_ns);
 
 /* A task of TARGET that had spent CPU_NS has ended. */
 void perf_threads_note_end(struct target *target, uint64_t cpu_ns);
+
+/* Whether much of TARGET's samples are the first ones of tasks that inherited their events. */
+bool perf_threads_are_short(const struct target *target);
+
 /* So much of TARGET's time is that of tasks which inherited events miss that events on whole CPUs
    are wanted, and nothing forbids them yet. */
 bool perf_threads_is_wide_due(const struct targets *targets, const struct target *target,

@@ -50,7 +50,7 @@ void process_exec(struct process *process, const char *comm) {
   process->map_count = process->stack_count = 0;
   process->has_other_stacks = false;
   process->maps_serial++;
-  process->has_ended = process->is_over = false;
+  process->has_ended = process->is_over = process->is_reaped = process->has_threads = false;
   process->is_exec_open = true;
   process->is_kernel = false;
   process->exe_module = MODULE_NONE;

@@ -72,7 +72,10 @@ struct process {
   uint64_t refresh_ns;       /* not read again before (processes.c) */
   uint32_t refreshes;        /* how often it was */
   uint64_t used_ns, read_ns; /* CLOCK_MONOTONIC: of the last sample; of the last look at /proc */
-  bool has_ended;
+  bool has_ended;            /* its main thread has, at the least */
+  bool has_threads;          /* it has begun others */
+  bool is_outlived;          /* one of these goes on */
+  bool is_reaped;       /* it has ended, and its clock with it */
   bool is_over;         /* it had ended when a drain ended: its number may be another's by now */
   bool is_kernel;       /* a thread of the kernel */
   bool is_awaited;      /* ended, but not yet its record of what it had spent */

@@ -19,6 +19,7 @@
 #include "proc/proc_thread.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,6 +45,7 @@ static void look_at_thread(const struct target *target, pid_t pid, pid_t tid,
   if (proc_status_read(pid, tid, &status) != 0) return; /* it has ended */
   if (!may_call(target, &status)) look->may_call = false;
   look->is_caught = (status.caught & signal_bit(target)) != 0;
+  look->has_trap = (status.caught & UINT64_C(1) << (SIGSYS - 1)) != 0;
   if (!can_take(target, &status)) return;
   if (look->running != look->wanted || look->running == 0) {
     look->running = tid;

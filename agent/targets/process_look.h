@@ -12,6 +12,7 @@
 struct process_look {
   bool may_call;  /* none is in a sandbox that it was not in when TARGET registered */
   bool is_caught; /* the process has a handler for the target's signal */
+  bool has_trap;  /* and one for SIGSYS: it may trap system calls by what no look shows */
   pid_t running; /* one that is said to run and does not block the signal; WANTED if it can; or 0 */
   uint64_t running_sleeps; /* how often that one has left a CPU by itself */
   pid_t on_cpu;            /* one of these that was on a CPU meanwhile, or 0 */

@@ -66,6 +66,14 @@ bool process_has_code(const struct process *process, uint64_t pc) {
   return (map != NULL && !map->is_unproved) || find_past(process, pc) != NULL;
 }
 
+void process_maps_need(struct modules *modules, const struct process *process, const uint64_t *pc,
+                       uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    const struct process_map *map = find_map(process, pc[i] - (i > 0));
+    if (map != NULL) modules_need(modules, map->module);
+  }
+}
+
 void process_maps_note_moved(const struct process *process, struct process_map *map) {
   const struct process_map *old = find_map(process, map->start);
   if (old == NULL || old->module == MODULE_ANON) return;

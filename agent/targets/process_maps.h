@@ -33,4 +33,9 @@ uint32_t process_maps_resolve(struct modules *modules, struct process *process, 
 /* True when PC is in a known executable mapping, and known to be what it is called. */
 bool process_has_code(const struct process *process, uint64_t pc);
 
+/* A timer's walk with these COUNT frames ended for want of a table: the modules of all of them are
+   needed (modules.h). */
+void process_maps_need(struct modules *modules, const struct process *process, const uint64_t *pc,
+                       uint32_t count);
+
 #endif

@@ -120,6 +120,7 @@ static void find_exe_module(struct processes *processes, struct process *process
 
 static void read_times(struct process *process, const struct proc_stat *stat) {
   process->living_threads = stat->threads;
+  process->has_threads |= stat->threads > 1;
   process->time.system_ns = proc_ticks_to_ns(stat->own_system_ticks);
   process->time.cpu_ns = process->time.system_ns + proc_ticks_to_ns(stat->own_user_ticks);
 }
@@ -148,7 +149,7 @@ static void read_from_proc(struct processes *processes, struct process *process,
 
 static bool is_over(const struct process *process, const void *context) {
   (void)context;
-  return process->has_ended && !process->is_root && !process->is_awaited;
+  return process->has_ended && !process->is_outlived && !process->is_root && !process->is_awaited;
 }
 
 /* What it spent before anyone here knew it is somebody else's account. */
@@ -254,21 +255,47 @@ uint32_t process_resolve(struct processes *processes, struct process *process, c
   return process_maps_resolve(processes->modules, process, pc, count, ret);
 }
 
+/* First all clocks: whoever is gone by now was waited for, and its parent's times, which are read
+   later, have its own. */
+static void read_clock(struct process *process, struct processes_sum *sum) {
+  if (process->has_ended && process->is_reaped) return;
+  uint64_t ns = proc_cpu_ns(process->pid);
+  if (process->has_ended && !process->is_awaited && !process->is_outlived) {
+    process->is_reaped = ns == 0;
+    sum->zombie_ns += ns;
+    return;
+  }
+  sum->clock_ns += ns;
+  sum->ended_ns += process->time.ended_ns;
+  sum->is_partial |= ns == 0;
+}
+
+static void add_to_sum(const struct process *process, const struct proc_stat *stat,
+                       struct processes_sum *sum) {
+  uint64_t cpu_ns = proc_ticks_to_ns(stat->user_ticks + stat->system_ticks);
+  sum->processes++;
+  sum->threads += stat->threads;
+  sum->cpu_ns += cpu_ns;
+  sum->system_ns += proc_ticks_to_ns(stat->system_ticks);
+  sum->waited_ns += cpu_ns - process->time.cpu_ns;
+  sum->waiters += cpu_ns > process->time.cpu_ns;
+}
+
 void processes_sum_target(struct processes *processes, uint32_t target, struct processes_sum *ret) {
   struct proc_stat stat;
   memset(ret, 0, sizeof *ret);
+  for (unsigned i = 0; i < BUCKETS; i++)
+    for (struct process *p = processes->buckets[i]; p != NULL; p = p->next)
+      if (p->target == target) read_clock(p, ret);
   for (unsigned i = 0; i < BUCKETS; i++) {
     for (struct process *p = processes->buckets[i]; p != NULL; p = p->next) {
       if (p->target != target || p->has_ended) continue;
       if (proc_stat_read(p->pid, &stat) < 0) {
-        p->has_ended = true;
+        p->has_ended = ret->is_partial = true;
         continue;
       }
       read_times(p, &stat);
-      ret->processes++;
-      ret->threads += stat.threads;
-      ret->cpu_ns += proc_ticks_to_ns(stat.user_ticks + stat.system_ticks);
-      ret->system_ns += proc_ticks_to_ns(stat.system_ticks);
+      add_to_sum(p, &stat, ret);
     }
   }
 }
@@ -293,10 +320,20 @@ void processes_remove_ended(struct processes *processes) {
   remove_if(processes, is_over, NULL);
 }
 
+/* A main thread that has ended is a zombie as long as others run. */
+static bool is_outlived(const struct process *process) {
+  struct proc_stat stat;
+  bool can_be = process->has_ended && !process->is_over && process->has_threads;
+  return can_be && proc_stat_read(process->pid, &stat) == 0 && stat.state == 'Z' &&
+         !proc_stat_is_over(&stat);
+}
+
 void processes_mark_over(struct processes *processes) {
   for (unsigned i = 0; i < BUCKETS; i++)
-    for (struct process *p = processes->buckets[i]; p != NULL; p = p->next)
-      p->is_over = p->has_ended;
+    for (struct process *p = processes->buckets[i]; p != NULL; p = p->next) {
+      p->is_outlived = is_outlived(p);
+      p->is_over = p->has_ended && !p->is_outlived;
+    }
 }
 
 static bool is_of_target(const struct process *process, const void *context) {

@@ -49,6 +49,12 @@ uint32_t process_resolve(struct processes *processes, struct process *process, c
 struct processes_sum {
   uint32_t processes, threads;
   uint64_t cpu_ns, system_ns;
+  uint64_t waited_ns; /* of cpu_ns: that of the children */
+  uint32_t waiters;   /* processes that have waited for children */
+  uint64_t clock_ns;  /* without children, to the nanosecond; read before the others */
+  uint64_t ended_ns;  /* of clock_ns: threads that have ended, as the kernel's records said */
+  uint64_t zombie_ns; /* by the clocks of those that have ended and were not waited for yet */
+  bool is_partial;    /* of one that has ended the record of its time is still to come */
 };
 void processes_sum_target(struct processes *processes, uint32_t target, struct processes_sum *ret);
 

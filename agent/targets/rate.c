@@ -54,7 +54,7 @@ uint64_t rate_period_ns(const struct target *target) {
 
 uint64_t rate_longest_ns(const struct target *target) {
   uint64_t longest = larger(target->rate.longest_ns, rate_period_ns(target));
-  return target->held.kind == HOLD_TIMER ? longest : longest + longest / STRIDE_PART;
+  return longest + longest / STRIDE_PART;
 }
 
 uint64_t rate_held_ns(const struct target *target, uint32_t threads) {
@@ -68,11 +68,12 @@ static uint64_t nearest(uint64_t ns, uint64_t unit_ns) {
   return (ns + unit_ns / 2) / unit_ns * unit_ns;
 }
 
-/* Returns what is set: of the ring's unit one at least. */
+/* Returns what is asked of the ring: of its unit one at least. */
 static uint64_t set_ring(struct target *target, uint64_t period_ns) {
   uint64_t unit_ns = target->held.unit_ns ? target->held.unit_ns : target->held.period_ns;
   period_ns = larger(nearest(period_ns, unit_ns), unit_ns);
-  ring_switch_set_period(&target->ring, period_ns);
+  uint64_t near_ns = stride_near_timer(period_ns, rate_random(&target->rate));
+  ring_switch_set_period(&target->ring, larger(nearest(near_ns, unit_ns), unit_ns));
   switch_publish(target);
   return period_ns;
 }
@@ -153,7 +154,10 @@ uint64_t rate_auto_period_ns(const struct rate_spent *spent) {
   hz = smaller(hz, has_short_tasks ? start_hz : AUTO_SAMPLES_OF_AGE / cpu);
   hz = smaller(hz, start_hz);
   if (hz * (double)RATE_AUTO_FLOOR_NS <= second) return RATE_AUTO_FLOOR_NS;
-  return (uint64_t)(second / hz);
+  uint64_t period_ns = (uint64_t)(second / hz);
+  /* A shorter period of a timer makes no more samples than ticks.  A period of nearly a tick makes
+     fewer: it often ends just behind one. */
+  return period_ns <= spent->tick_ns ? RATE_AUTO_START_NS : period_ns;
 }
 
 void rate_auto_restore(struct target *target) {
@@ -163,7 +167,7 @@ void rate_auto_restore(struct target *target) {
       (uint64_t)(AUTO_SAMPLES_OF_AGE * (double)RATE_AUTO_FLOOR_NS); /* CPU time that leads there */
 }
 
-bool rate_auto_step(struct target *target, uint64_t sample_ns) {
+bool rate_auto_step(struct target *target, uint64_t sample_ns, uint64_t tick_ns) {
   struct rate *rate = &target->rate;
   const struct hold_target *held = &target->held;
   if (!held->is_auto_rate || held->wish_period_ns != 0 || held->control != RING_RUN) return false;
@@ -175,6 +179,7 @@ bool rate_auto_step(struct target *target, uint64_t sample_ns) {
       .unseen_ns = rate->unseen_ns,
       .samples = target->records + rate->thinned + rate->foreign,
       .sample_ns = sample_ns + AUTO_DAEMON_NS,
+      .tick_ns = held->kind == HOLD_TIMER ? tick_ns : 0,
   });
   bool is_small = wanted < now + now / AUTO_PART && wanted + wanted / AUTO_PART > now;
   bool is_last = wanted == RATE_AUTO_FLOOR_NS && now != wanted;
@@ -192,7 +197,9 @@ uint32_t rate_wish_mhz(const struct target *target) {
 }
 
 const char *rate_reason(const struct target *target) {
-  if (rate_period_ns(target) > wish_ns(target) + wish_ns(target) / SMALL_PART) return "budget";
+  uint64_t rounded_ns = target->held.kind == HOLD_TIMER ? target->held.unit_ns / 2 : 0;
+  uint64_t most_ns = wish_ns(target) + larger(wish_ns(target) / SMALL_PART, rounded_ns);
+  if (rate_period_ns(target) > most_ns) return "budget";
   if (target->rate.throttled > 0) return "throttled";
   if (target->held.wish_period_ns != 0) return "ctl";
   return target->held.is_auto_rate ? "budget" : "asked";
@@ -229,6 +236,10 @@ static uint64_t in_parts(struct rate *rate, uint64_t period_ns, uint64_t wanted_
   uint64_t told_ns = nearest(held_ns, wanted_ns / WEIGHT_PARTS);
   rate->rest_ns = (int64_t)(held_ns - told_ns);
   return told_ns;
+}
+
+uint64_t rate_part_ns(const struct target *target) {
+  return rate_period_ns(target) / WEIGHT_PARTS;
 }
 
 uint64_t rate_weigh(struct target *target, const struct stride_sample *sample) {

@@ -33,9 +33,11 @@ struct rate_look {
 };
 
 struct rate {
-  struct stride *strides;     /* stride.c: one an event; NULL: all are as they were opened */
-  uint64_t spread;            /* stride.c: where between the shortest and the longest */
-  int64_t debt_ns;            /* stride.c: what the samples took longer than asked */
+  struct stride *strides; /* stride.c: one an event; NULL: all are as they were opened */
+  uint64_t spread;        /* stride.c: where between the shortest and the longest */
+  uint64_t varied_ns, varied_records; /* a timer's period was varied; CLOCK_MONOTONIC, samples */
+  uint32_t varied_serial;             /* the ring's, for that alone */
+  int64_t debt_ns;                    /* stride.c: what the samples took longer than asked */
   uint64_t inherited, astray; /* perf_threads.c: samples of older threads, of another rate too */
   uint64_t apart_at_ns, apart_wait_ns;  /* CLOCK_MONOTONIC: when threads may get events again */
   const char *apart_fault;              /* why they cannot; NULL: they can, or did not have to */
@@ -45,12 +47,12 @@ struct rate {
   int64_t rest_ns;                      /* of weights: what was not told of the samples so far */
   uint64_t thinned, throttled;          /* samples; THROTTLE records */
   uint64_t foreign;                     /* samples of other programs, dropped: they cost as much */
-  uint64_t unseen_ns, unseen_tasks;     /* of tasks that ended: what inherited events do not see */
+  uint64_t unseen_ns, unseen_tasks;     /* of tasks that ended: what inherited events do not see, */
+  uint64_t first_ns;                    /* and the first periods of those that they do see */
   const char *wide_fault;               /* why whole CPUs cannot be sampled */
   uint64_t wide_at_ns, wide_wait_ns;    /* CLOCK_MONOTONIC: when they may be sampled again */
   struct rate_look look;
-  uint64_t billed; /* samples that were paid for (cost.c) */
-  uint64_t billed_thinned;
+  uint64_t billed, billed_thinned; /* samples that were paid for (cost.c) */
   uint64_t auto_ns;      /* the period that an automatic rate has come to; 0: as it began */
   uint64_t auto_past_ns; /* CPU time before this worker, for that */
   bool is_bounded;       /* by the budget (budget.c) */
@@ -78,16 +80,18 @@ struct rate_spent {
   uint64_t unseen_ns; /* of that, in tasks too short for the period */
   uint64_t samples;   /* so far */
   uint64_t sample_ns; /* what one costs the program and the daemon */
+  uint64_t tick_ns;   /* the kernel's, where only a tick can take a sample (timers), else 0 */
 };
 /* The period of such a target from now on: 1000 Hz at first, then as many samples as cost a
    hundredth of its CPU time, 99 Hz at the least.  In programs whose tasks are long there are 5000
-   at the most in as much CPU time as is spent so far.  Pure. */
+   at the most in as much CPU time as is spent so far.  It asks for no period between that of
+   1000 Hz and a tick.  Pure. */
 uint64_t rate_auto_period_ns(const struct rate_spent *spent);
 /* What TARGET had spent before this worker is not known: its rate goes on at 99 Hz. */
 void rate_auto_restore(struct target *target);
-/* Takes the next step of TARGET's automatic rate, where a sample costs the program SAMPLE_NS; small
-   ones wait.  Returns true when the rate was set. */
-bool rate_auto_step(struct target *target, uint64_t sample_ns);
+/* Takes the next step of TARGET's automatic rate, where a sample costs the program SAMPLE_NS and
+   the kernel's tick is TICK_NS; small steps wait.  Returns true when the rate was set. */
+bool rate_auto_step(struct target *target, uint64_t sample_ns, uint64_t tick_ns);
 
 /* The rate that is asked for, or has become of an automatic one, in thousandths of a hertz. */
 uint32_t rate_wish_mhz(const struct target *target);
@@ -95,14 +99,14 @@ uint32_t rate_wish_mhz(const struct target *target);
    the kernel. */
 const char *rate_reason(const struct target *target);
 
-/* What is set now. */
-uint64_t rate_period_ns(const struct target *target);
-/* The longest period that an event of TARGET may have. */
+uint64_t rate_period_ns(const struct target *target); /* asked for now; a timer's own is near */
+/* The longest period that an event or timer of TARGET may have. */
 uint64_t rate_longest_ns(const struct target *target);
 /* What so many threads may have spent since their last samples: that for each and CPU. */
 uint64_t rate_held_ns(const struct target *target, uint32_t threads);
 
-/* The CPU time that SAMPLE of a perf TARGET stands for; 0: it is thinned out. */
+/* The CPU time that SAMPLE of a perf TARGET stands for, in whole parts; 0: it is thinned out. */
+uint64_t rate_part_ns(const struct target *target);
 uint64_t rate_weigh(struct target *target, const struct stride_sample *sample);
 
 /* Since the last call a quarter or more of TARGET's samples were of threads that no change of rate

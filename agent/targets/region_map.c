@@ -15,19 +15,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int begin_file(int fd) {
-  const struct unwind_map map = {.magic = UNWIND_MAP_MAGIC, .version = UNWIND_MAP_VERSION};
+static int begin_file(int fd, bool is_awaited) {
+  const struct unwind_map map = {
+      .magic = UNWIND_MAP_MAGIC, .version = UNWIND_MAP_VERSION, .is_awaited = is_awaited};
   size_t head = offsetof(struct unwind_map, regions);
   if (ftruncate(fd, UNWIND_MAP_BYTES) < 0) return -errno;
   if (pwrite(fd, &map, head, 0) != (ssize_t)head) return errno != 0 ? -errno : -EIO;
   return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -errno : 0;
 }
 
-int region_map_make(void) {
+int region_map_make(bool is_awaited) {
   int fd = memfd_create("fleetprof-regions", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return -errno;
   errno = 0;
-  int error = begin_file(fd);
+  int error = begin_file(fd, is_awaited);
   if (!error) return fd;
   close(fd);
   return error;
@@ -40,6 +41,11 @@ struct unwind_map *region_map_open(int fd) {
 
 void region_map_close(struct unwind_map *map) {
   if (map != NULL) munmap(map, UNWIND_MAP_BYTES);
+}
+
+void region_map_let_begin(struct unwind_map *map) {
+  /* Release: after the lists. */
+  atomic_store_explicit(&map->is_awaited, 0, memory_order_release);
 }
 
 static bool is_same(const struct unwind_map *map, const struct region_lists *lists) {

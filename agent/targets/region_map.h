@@ -14,8 +14,12 @@ struct region_lists {
   struct unwind_stack_span stacks[UNWIND_MAP_STACKS_MAX];
 };
 
-/* Makes an empty map.  Returns its descriptor or -errno. */
-int region_map_make(void);
+/* Makes an empty map, for which its program waits at its start if IS_AWAITED.  Returns its
+   descriptor or -errno. */
+int region_map_make(bool is_awaited);
+
+/* The program of MAP need not wait any longer. */
+void region_map_let_begin(struct unwind_map *map);
 
 /* Maps FD for the worker.  NULL when that cannot be. */
 struct unwind_map *region_map_open(int fd);

@@ -11,6 +11,7 @@ struct region_state {
   struct unwind_map *map; /* NULL: frame pointers have to do */
   bool is_due, was_put;   /* it may have to change; this worker has filled it */
   uint64_t tables_serial; /* of the store, when it was filled */
+  uint64_t needs_serial;  /* of the modules, when it was filled */
 };
 
 /* A sample of PROCESS was taken: its mappings may be others than the handlers know. */

@@ -5,20 +5,26 @@
 #define TARGETS_RESIDUAL_H
 
 #include "kernel_part.h"
+#include "steal_time.h"
 
 struct residual {
-  uint64_t total_ns;                      /* CPU time of the tree, as far as known; never falls */
-  uint64_t counted_ns;                    /* of that by its events */
-  uint64_t spread_ns;                     /* of the difference what was given to ended processes */
-  uint64_t kernel_ns;                     /* of that in the kernel, as far as known; never falls */
-  uint64_t sampled_ns;                    /* weight of the samples taken since base */
-  uint64_t sampled_kernel_ns;             /* of that in the kernel */
+  uint64_t total_ns;          /* CPU time that the kernel bills to the tree, as far as known */
+  uint64_t counted_ns;        /* by its events, stolen time included */
+  uint64_t most_ns;           /* that counted_ns ever was: an event may go bad */
+  uint64_t heard_ns;          /* by clocks, at least; never falls */
+  uint64_t ended_ns;          /* counted: of tasks that have ended */
+  uint64_t spread_ns;         /* of total - kept what was given to ended processes */
+  uint64_t kernel_ns;         /* of that in the kernel, as far as known; never falls */
+  uint64_t sampled_ns;        /* weight of the samples taken since base */
+  uint64_t sampled_kernel_ns; /* of that in the kernel */
   uint64_t base_total_ns, base_kernel_ns; /* what a dead worker had (or lost) already */
   uint64_t reported_kernel_ns, reported_rest_ns;
   /* Of total: what targets of their own within the tree answer for; of that those that are gone. */
   uint64_t elsewhere_ns, left_ns, left_kernel_ns;
-  bool is_fresh; /* total was read since records were copied out of the rings (perf_drain.c) */
+  bool has_forked; /* processes, not threads */
+  bool is_fresh;   /* total was read since records were copied out of the rings (perf_drain.c) */
   struct kernel_part kernel; /* where the events know better than the clocks */
+  struct steal_time steal;
 };
 
 struct residual_step {
@@ -32,6 +38,17 @@ struct residual_claim {
   uint64_t kernel_ns;
 };
 
+/* The events of the tree have counted NS, or clocks bill NS at least: sets the total anew. */
+void residual_count(struct residual *residual, uint64_t ns);
+void residual_hear(struct residual *residual, uint64_t ns);
+/* Takes LOOK at the clocks; the total follows. */
+void residual_look(struct residual *residual, const struct steal_look *look);
+/* Returns the weight of a sample that stands for WEIGHT_NS: less, in whole parts of PART_NS, where
+   stolen time has made samples, clocks and kernel time more than the total.  Pure. */
+uint64_t residual_pay(struct residual *residual, uint64_t weight_ns, uint64_t part_ns);
+
+/* CPU time that the events have counted, less stolen time. */
+uint64_t residual_kept_ns(const struct residual *residual);
 /* Of the total what the target answers for itself. */
 uint64_t residual_own_ns(const struct residual *residual);
 

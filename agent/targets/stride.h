@@ -11,6 +11,7 @@ struct target;
 
 enum {
   STRIDE_PART = 5,          /* a period is off by up to a fifth */
+  STRIDE_TIMER_PART = 16,   /* a timer's by up to a sixteenth, and by half of that at least */
   STRIDE_SAMPLES_MAX = 100, /* with one period, or what one drain brings */
 };
 
@@ -34,8 +35,8 @@ struct stride_sample {
    holds samples from before the last change; -ENOMEM, or -errno of an event. */
 int stride_set_all(struct target *target, uint64_t period_ns);
 
-/* After a drain: gives those events of TARGET that have made enough samples with one period
-   another. */
+/* After a drain: gives those events of TARGET, or its timers, that have made enough samples with
+   one period another. */
 void stride_vary(struct target *target);
 
 /* The CPU time that SAMPLE stands for: the period at which it was taken and, of the first after a
@@ -56,6 +57,10 @@ struct stride_choice {
   uint64_t random;            /* of 64 bits */
   double samples, per_stride; /* so far, and as many in one stride */
 };
+
+/* A period that a timer gets where PERIOD_NS is asked: off by 1/32 to 1/16, longer or shorter as
+   RANDOM (64 bits) has it.  Pure. */
+uint64_t stride_near_timer(uint64_t period_ns, uint64_t random);
 
 /* A period near the asked one: shorter when there is a debt, else longer.  Pure. */
 uint64_t stride_near(const struct stride_choice *choice);

@@ -54,6 +54,7 @@ struct switch_watch {
   uint64_t cpu_ns;      /* when it was last looked at */
   uint32_t serial;      /* that nudges, looks and is_refused belong to */
   uint32_t nudges, looks, wakes;
+  bool is_wanted; /* more than a varied period, which no process without timers is woken for */
   bool is_waking; /* nobody of it could be nudged yet */
   pid_t running;  /* of the last look, with the CPU time that it had then */
   uint64_t running_cpu_ns, running_sleeps;
@@ -106,12 +107,19 @@ static bool is_permitted_unasked(const struct target *target, struct switch_watc
   return target->held.control != RING_RUN && watch->looks++ < LOOKS_MAX;
 }
 
+/* A period may stay as it is, so nobody who traps system calls is asked to make some for another.
+ */
+static bool may_obey(const struct process_look *look, const struct switch_watch *watch) {
+  return look->may_call && (watch->is_wanted || !look->has_trap);
+}
+
 static void wake(struct target *target, unsigned row, const struct ring_process_view *view,
                  struct switch_watch *watch) {
   pid_t pid = (pid_t)view->pid;
   uint32_t serial = ring_switch_serial(&target->ring);
   bool has_timers = view->armed > 0, has_asked = view->asked == serial;
   if (has_timers && !has_asked && !is_permitted_unasked(target, watch)) return;
+  if (!has_timers && !has_asked && !watch->is_wanted) return;
   bool is_to_wake = !has_timers && target->held.control == RING_RUN;
   watch->is_waking = is_to_wake && watch->wakes++ < WAKES_MAX;
   uint64_t cpu_ns = proc_cpu_ns(pid);
@@ -121,7 +129,7 @@ static void wake(struct target *target, unsigned row, const struct ring_process_
   if (!has_asked && (!has_run || watch->nudges >= NUDGES_MAX)) return;
   if (!is_ours(target, pid)) return;
   struct process_look look = process_look(target, pid, watch->running);
-  watch->is_refused = !look.may_call;
+  watch->is_refused = !may_obey(&look, watch);
   if (watch->is_refused) return;
   pid_t at_work = has_timers ? 0 : find_at_work(target, pid, &look, watch);
   if (!has_asked && at_work == 0) return;
@@ -142,7 +150,8 @@ static bool may_keep(const struct target *target, const struct ring_process_view
   if (cpu_ns == watch->cpu_ns) return true;
   watch->cpu_ns = cpu_ns;
   if (view->asked != watch->serial && ++watch->looks > LOOKS_MAX) return false;
-  return is_ours(target, pid) && process_look(target, pid, 0).may_call;
+  struct process_look look = process_look(target, pid, 0);
+  return is_ours(target, pid) && may_obey(&look, watch);
 }
 
 static void step_row(struct target *target, unsigned row) {
@@ -156,8 +165,12 @@ static void step_row(struct target *target, unsigned row) {
   }
   uint32_t serial = ring_switch_serial(&target->ring);
   struct switch_watch *watch = &target->watches[row];
-  if (watch->serial != serial)
-    *watch = (struct switch_watch){.serial = serial, .told_cpu_ns = proc_cpu_ns((pid_t)view.pid)};
+  if (watch->serial != serial) {
+    bool is_owed = watch->is_wanted && view.seen != watch->serial;
+    *watch = (struct switch_watch){.serial = serial,
+                                   .told_cpu_ns = proc_cpu_ns((pid_t)view.pid),
+                                   .is_wanted = is_owed || serial != target->rate.varied_serial};
+  }
   if (view.permitted != 0 && may_keep(target, &view, watch)) return;
   if (view.permitted != 0) {
     ring_switch_permit(&target->ring, row, &view, 0);

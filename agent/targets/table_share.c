@@ -9,6 +9,10 @@
    write this memory, so what is read is ours; it is checked all the same, as half of it may be
    missing.
 
+   A program may have mapped more code than all tables have room for (ffmpeg: 216 files, 10 MB).  So
+   the last three eighths are for modules that walks need.  A user of a system's daemon who brought
+   all before them has one of the three: his share ends at six eighths.
+
    The first one whose program needs a table brings it for all, and as it stays for ever, who has
    brought his share brings no more: not even what others would be glad of.  Of what one had no room
    for another may have, so that is asked again for each user.
@@ -30,6 +34,8 @@ enum {
   ENTRY_ALIGN = 64,
   SHARE_OF_USER_NUMERATOR = 3, /* of bytes and of modules, as of rings (daemon/registrar.c) */
   SHARE_OF_USER_DENOMINATOR = 4,
+  EARLY_NUMERATOR = 5, /* of bytes, for modules that no walk needs yet: less than a user's share */
+  EARLY_DENOMINATOR = 8,
 };
 
 struct share_header {
@@ -173,12 +179,17 @@ static void append(struct table_share *share, struct table_share_row *row,
   settle(share, row, place, end - at);
 }
 
-uint64_t table_share_place(struct table_share *share, struct span id, uint32_t uid,
+uint64_t table_share_place(struct table_share *share, const struct table_share_request *request,
                            const struct unwind_table *table) {
+  struct span id = request->id;
+  uint32_t uid = request->uid;
   if (share->memory->base == NULL || id.len > LIMIT_MODULE_ID_BYTES) return UNWIND_NO_TABLE;
   struct table_share_row *row = find(share, id);
   bool is_asked_again = row != NULL && (row->place != UNWIND_NO_TABLE || row->uid == uid);
   if (is_asked_again) return row->place;
+  bool is_early = share->used + table->total_bytes <=
+                  share->memory->bytes / EARLY_DENOMINATOR * EARLY_NUMERATOR;
+  if (!is_early && !request->is_needed) return UNWIND_NO_TABLE;
   if (row == NULL && is_within_share(share, uid, 0)) row = note(share, id, uid);
   if (row == NULL) return UNWIND_NO_TABLE;
   row->uid = uid;

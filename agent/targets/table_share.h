@@ -18,19 +18,27 @@ struct table_share {
   const struct table_memory *memory; /* borrowed */
   struct table_share_row *rows;
   struct table by_id;
-  uint32_t count, room;
-  uint32_t left_out; /* of count: modules whose table found no room */
-  uint64_t used;     /* bytes */
+  uint32_t count, room; /* what is held back, as no walk needs it yet, is not among them */
+  uint32_t left_out;    /* of count: modules whose table found no room */
+  uint64_t used;        /* bytes */
 };
 
 /* Finds what earlier workers have put into MEMORY (borrowed; it may have no base). */
 void table_share_open(struct table_share *share, const struct table_memory *memory);
 void table_share_close(struct table_share *share);
 
-/* The place of the table of module ID, which is copied there when it is new, for a program of user
-   UID: bytes from the memory's base, for as long as the daemon lives; UNWIND_NO_TABLE when there is
-   no room for it, or UID has brought three quarters of all bytes or modules (0 may bring all). */
-uint64_t table_share_place(struct table_share *share, struct span id, uint32_t uid,
+/* A module whose table a program wants. */
+struct table_share_request {
+  struct span id;
+  uint32_t uid;   /* of the program's user */
+  bool is_needed; /* a walk needs it (modules_need) */
+};
+
+/* The place of TABLE, which is copied there when it is new: bytes from the memory's base, for as
+   long as the daemon lives.  UNWIND_NO_TABLE when there is no room for it, or the user has brought
+   three quarters of all bytes or modules (0 may bring all), or it is not needed yet and would be in
+   the last three eighths of the memory. */
+uint64_t table_share_place(struct table_share *share, const struct table_share_request *request,
                            const struct unwind_table *table);
 
 #endif

@@ -84,7 +84,11 @@ struct target *target_new(const struct hold_target *held, const int *fds) {
   if (held->kind == HOLD_TIMER)
     proc_exe_file(held->pid, &target->look.exe_device, &target->look.exe_inode);
   target->residual.kernel.base_ns = held->start_cpu_ns;
-  if (is_good && held->kind == HOLD_PERF) proc_board_read(&target->residual.kernel.board);
+  struct proc_board *board = &target->residual.steal.board;
+  if (is_good && held->kind == HOLD_PERF && proc_board_read(board) < 0)
+    *board = (struct proc_board){UINT64_MAX, UINT64_MAX, UINT64_MAX}; /* nothing is lost since */
+  target->residual.steal.counted_ns = held->start_cpu_ns;
+  target->residual.steal.has_no_base = held->start_cpu_ns != 0;
   if (is_good && held->exit_fd_count == 2)
     perf_exits_open(&target->exits, fds[held->fd_count], fds[held->fd_count + 1]);
   if (is_good) return target;
@@ -95,6 +99,7 @@ struct target *target_new(const struct hold_target *held, const int *fds) {
 void target_restore(struct target *target) {
   const struct hold_target *held = &target->held;
   target->is_restored = true;
+  target->residual.steal.has_no_base = true;
   rate_auto_restore(target);
   if (held->kind != HOLD_TIMER) stride_forget(target);
   target->is_unmapped = held->kind == HOLD_PERF && target->perf != NULL && target->perf->count == 0;
@@ -190,6 +195,5 @@ void target_read_total(struct target *target) {
     total = target->held.start_cpu_ns + one;
   else if (is_apart)
     total += read_threads(target);
-  target->residual.counted_ns = total;
-  if (total > target->residual.total_ns) target->residual.total_ns = total;
+  residual_count(&target->residual, total);
 }

@@ -60,10 +60,10 @@ struct target {
   struct census *census;                      /* census/census.h; NULL: nothing was seen yet */
   void (*free_census)(struct census *census); /* set with it */
   char root_comm[16], root_begun_as[16];      /* kept for when its process is gone */
-  bool is_restored;      /* from before this worker: its residual is not known yet */
-  bool is_flushed;       /* run said that the program has ended */
-  uint64_t ended_ns;     /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
-  uint64_t bad_since_ns; /* CLOCK_MONOTONIC: bad_events, is_unmapped or look.stopped; or 0 */
+  bool is_restored;            /* from before this worker: its residual is not known yet */
+  bool is_flushed, has_strays; /* run: has ended; in this window, what no sampler reaches began */
+  uint64_t ended_ns;           /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
+  uint64_t bad_since_ns;       /* CLOCK_MONOTONIC: bad_events, is_unmapped or look.stopped; or 0 */
 
   /* HOLD_PERF, HOLD_BOARD */
   const struct perf_rings *perf; /* where its events write, or NULL */

@@ -14,6 +14,7 @@
    are happy with few.  So a ring is wide (1 MiB at usual rates) while there is room for such, and
    narrower the more memory the rings of others take; threads beyond the slots are counted. */
 #include "timer_ring.h"
+#include "stride.h"
 
 #include "intake/unwind_choice.h"
 #include "ring/histogram_layout.h"
@@ -76,6 +77,19 @@ uint64_t timer_ring_unit_ns(const struct hold_target *target) {
   }
 }
 
+/* 0 when the kernel has none yet. */
+static uint64_t random_bits(void) {
+  uint64_t bits = 0;
+  if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != (ssize_t)sizeof bits) return 0;
+  return bits;
+}
+
+bool timer_ring_is_unit(const struct hold_target *target, uint64_t unit_ns) {
+  uint64_t usual_ns = timer_ring_unit_ns(target), off_ns = usual_ns / STRIDE_TIMER_PART;
+  if (target->collect != RING_HISTOGRAM) return unit_ns == usual_ns;
+  return unit_ns >= usual_ns - off_ns && unit_ns <= usual_ns + off_ns;
+}
+
 static uint32_t slot_bytes_of_stacks(const struct hold_target *target) {
   uint32_t bytes = RING_SLOT_BYTES_DEFAULT, asked_mhz = target->asked_mhz;
   if (target->is_auto_rate && asked_mhz > AUTO_RATE_MHZ) asked_mhz = AUTO_RATE_MHZ;
@@ -109,7 +123,7 @@ int timer_ring_size_histogram(struct hold_target *target, uint64_t code_bytes, u
   target->counter_bytes = shape.counter_bytes;
   target->bin_count = shape.bin_count;
   target->slot_count = target->slot_bytes = 0;
-  target->unit_ns = timer_ring_unit_ns(target);
+  target->unit_ns = stride_near_timer(timer_ring_unit_ns(target), random_bits());
   return 0;
 }
 
@@ -134,22 +148,23 @@ void timer_ring_unmap(const struct hold_target *target, struct ring_reader *ring
 
 /* So that nobody else can make a program look at its switches.  0: nobody can. */
 static uint64_t random_token(void) {
-  uint64_t token = 0;
-  if (getrandom(&token, sizeof token, GRND_NONBLOCK) != (ssize_t)sizeof token) return 0;
-  return token | 1;
+  uint64_t token = random_bits();
+  return token != 0 ? token | 1 : 0;
 }
 
 /* IS_ZERO: FD reads as zeros already. */
 static int fill(const struct hold_target *target, int fd, bool is_zero) {
   struct ring_reader ring;
   struct histogram_shape shape = timer_ring_shape(target);
-  struct ring_terms terms = {.period_ns = target->period_ns,
-                             .unit_ns = target->unit_ns,
-                             .nudge_token = random_token(),
-                             .begin_cpu_ns = target->begin_cpu_ns,
-                             .depth_max = target->unwind == UNWIND_CHOICE_NONE ? 1 : 0,
-                             .signal = (int)timer_ring_signal(target),
-                             .clock = (enum ring_clock)target->clock};
+  bool is_drawn = target->collect == RING_HISTOGRAM; /* with its unit */
+  struct ring_terms terms = {
+      .period_ns = is_drawn ? target->unit_ns : stride_near_timer(target->period_ns, random_bits()),
+      .unit_ns = target->unit_ns,
+      .nudge_token = random_token(),
+      .begin_cpu_ns = target->begin_cpu_ns,
+      .depth_max = target->unwind == UNWIND_CHOICE_NONE ? 1 : 0,
+      .signal = (int)timer_ring_signal(target),
+      .clock = (enum ring_clock)target->clock};
   int error = timer_ring_map(target, fd, &ring);
   if (error) return error;
   if (!is_zero) memset(ring.base, 0, (size_t)timer_ring_bytes(target));

@@ -8,6 +8,9 @@
 #include "ring/histogram_layout.h"
 #include "ring/ring_reader.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Decides unit_ns of TARGET, slot_bytes from its asked rate, and slot_count from that and from the
    USED bytes of all rings that there are. */
 void timer_ring_size(struct hold_target *target, uint64_t used);
@@ -34,8 +37,12 @@ void timer_ring_unmap(const struct hold_target *target, struct ring_reader *ring
 uint32_t timer_ring_signal(const struct hold_target *target);
 
 uint64_t timer_ring_bytes(const struct hold_target *target);
-/* What a weight of 1 stands for in a ring of TARGET's collect and period_ns. */
+/* What a weight of 1 stands for in a ring of TARGET's collect and period_ns; a histogram's is then
+   taken near it. */
 uint64_t timer_ring_unit_ns(const struct hold_target *target);
+/* True when UNIT_NS may be the unit of TARGET's ring: a histogram's is near its period. */
+bool timer_ring_is_unit(const struct hold_target *target, uint64_t unit_ns);
+
 /* Of a histogram. */
 struct histogram_shape timer_ring_shape(const struct hold_target *target);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Code that lies far apart (a linker script's, or a kernel's) stands in one unwind table without
-   what is between.  Whoever maps a region asks once where it is in the table (table_rows_place);
-   looks take addresses of the table. */
+   the gaps between.  The code that maps a region asks once where it is in the table
+   (table_rows_place); looks take addresses of the table. */
 #ifndef UNWIND_UNWIND_GAP_H
 #define UNWIND_UNWIND_GAP_H
 

@@ -40,7 +40,8 @@ struct unwind_map {
   uint32_t unloads;        /* of the ring, when the mappings were read */
   uint32_t counts[UNWIND_MAP_LISTS];
   uint32_t stack_count;
-  uint32_t reserved[9];
+  _Atomic uint32_t is_awaited; /* 1: the program waits at its start until the tables are there */
+  uint32_t reserved[8];
   struct unwind_region regions[UNWIND_MAP_LISTS][UNWIND_MAP_REGIONS_MAX];
   struct unwind_stack_span stacks[UNWIND_MAP_STACKS_MAX]; /* by key, disjoint */
 };

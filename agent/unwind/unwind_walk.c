@@ -411,7 +411,7 @@ static bool is_of_entry(const struct unwind_rule *rule) {
 }
 
 /* The rule for WALK's frame.  Where there is none for the byte before a return address, that of a
-   function which begins at the address itself: then nobody called. */
+   function which begins at the address itself: then there is no caller. */
 static const struct unwind_rule *rule_of(struct walk *walk, bool *ret_is_entry) {
   const struct unwind_rule *rule = find_rule(walk, walk->at.pc - (walk->is_exact ? 0 : 1));
   if (walk->is_exact || (rule != NULL && !walk->stack->is_other)) return rule;
@@ -444,7 +444,7 @@ static bool return_to_guess(struct walk *walk) {
   return true;
 }
 
-/* The walk has failed by FAILED.  It is complete if nobody called its last frame.  Else it goes on
+/* The walk has failed by FAILED.  It is complete if its last frame has no caller.  Else it goes on
    from its last guess by the frame pointer; if that fails, too, it ends as it failed first. */
 static __attribute__((noinline, cold)) enum step recover(struct walk *walk, enum step failed) {
   bool is_wrong = failed == STEP_LOST || failed == STEP_BAD;

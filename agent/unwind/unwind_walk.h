@@ -73,7 +73,7 @@ struct unwind_path {
 
 /* Fills PATH.  pcs[0] is the interrupted PC.  Of all others a reader takes the address minus one:
    a return address minus one is in the call.  A frame where a signal came, a signal trampoline and
-   a function that nobody called (the exit function of a coroutine) have no call; there pcs holds
+   a function without a caller (the exit function of a coroutine) have no call; there pcs holds
    the address plus one, so that minus one is exact.
 
    At each frame it takes the rule of the table there; where the table says nothing,

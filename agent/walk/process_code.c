@@ -116,8 +116,10 @@ static bool make(struct process_codes *codes, struct process_code *row, struct p
   row->tables_serial = table_store_serial(codes->store);
   for (uint32_t i = 0; i < count; i++) {
     fill_region(codes, row, process, &process->maps[i], &regions[i], &is_waiting[i]);
+    bool is_settled = modules_is_settled(codes->modules, process->maps[i].module);
+    is_waiting[i] |= !is_settled;
     row->has_waiting |= is_waiting[i];
-    row->is_partial |= !modules_is_settled(codes->modules, process->maps[i].module);
+    row->is_partial |= !is_settled;
   }
   row->code = (struct unwind_code){.regions = regions, .count = count, .tables_bytes = UINTPTR_MAX};
   row->is_waiting = is_waiting;

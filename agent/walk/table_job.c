@@ -146,7 +146,7 @@ static int identify_take(int fd, const struct table_wanted *wanted, struct found
   return error || has_key(ret, wanted) ? error : -ESTALE;
 }
 
-/* Whoever asks is a child, which ends: nothing is closed. */
+/* The caller is a child process, which ends: nothing is closed. */
 static int open_module(const struct table_wanted *wanted, struct found_module *ret) {
   struct stat status;
   memcpy(ret->open_path, wanted->open_path, sizeof ret->open_path);

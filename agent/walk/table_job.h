@@ -19,8 +19,8 @@ enum {
   TABLE_JOB_STRAYS_MAX = 8, /* killed, and not gone: then no more are started */
 };
 
-/* Whose table is wanted; the child finds the file by OPEN_PATH, else by its path, as PID (0: nobody
-   that still lives) sees it, and believes it only when it has that key. */
+/* Whose table is wanted; the child finds the file by OPEN_PATH, else by its path, as PID (0: no
+   living process) sees it, and believes it only when it has that key. */
 struct table_wanted {
   uint8_t id[LIMIT_MODULE_ID_BYTES]; /* table_key's: the module's, and who answers for it */
   uint32_t id_bytes;

@@ -44,6 +44,7 @@ static bool is_due(const struct target_regions_parts *parts, const struct target
   const struct region_state *regions = &target->regions;
   if (regions->map == NULL || target->held.behind != 0) return false; /* its process is perf's */
   return regions->is_due || regions->tables_serial != table_store_serial(parts->store) ||
+         regions->needs_serial != modules_needs_serial(parts->modules) ||
          regions->map->unloads != ring_reader_unloads(&target->ring);
 }
 
@@ -167,7 +168,8 @@ static uint64_t share(const struct draft *draft, const struct process_code *code
   struct span id = span_of(key, process_code_key(code, parts->modules, index, key));
   if (id.len == 0) id = span_of_string("[vdso]"); /* the one table of what has no key */
   uint32_t uid = parts->is_for_all ? draft->target->held.uid : 0; /* alone he has all of it */
-  return table_share_place(parts->share, id, uid,
+  struct table_share_request request = {id, uid, modules_is_needed(parts->modules, index)};
+  return table_share_place(parts->share, &request,
                            (const struct unwind_table *)(uintptr_t)region->table);
 }
 
@@ -298,8 +300,10 @@ static void update(struct draft *draft) {
   if (region_map_put(regions->map, target->fds[target->held.fd_count], &draft->lists) != 0) return;
   draft->first->shared_serial = draft->first->maps_serial;
   regions->tables_serial = tables_serial;
+  regions->needs_serial = modules_needs_serial(parts->modules);
   regions->was_put = true;
   regions->is_due = code->is_partial;
+  if (!code->has_waiting && !code->is_partial) region_map_let_begin(regions->map);
   log_debug("target %u: walks with %u regions, %u of them steady, and %u mappings for stacks",
             target->held.id, draft->lists.counts[UNWIND_MAP_ALL],
             draft->lists.counts[UNWIND_MAP_STEADY], draft->lists.stack_count);

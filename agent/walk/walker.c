@@ -115,6 +115,11 @@ static void splice(const struct unwind_code *code, const struct walker_chain *ch
   if (begins_stack(code, path->pcs[path->depth - 1])) path->end = UNWIND_COMPLETE;
 }
 
+void walker_continue(const struct unwind_code *code, const struct walker_chain *chain,
+                     struct unwind_path *path) {
+  if (may_go_on(code, chain, path)) splice(code, chain, path);
+}
+
 void walker_walk(struct walker *walker, struct process *process, const struct perf_copy *copy,
                  const struct walker_chain *chain, struct unwind_path *path) {
   const struct process_code *code = NULL;
@@ -124,7 +129,7 @@ void walker_walk(struct walker *walker, struct process *process, const struct pe
     walk(code, copy, path);
   else
     give_up(path, copy, copy->word == own_word ? UNWIND_BAD : UNWIND_UNKNOWN);
-  if (code != NULL && may_go_on(&code->code, chain, path)) splice(&code->code, chain, path);
+  if (code != NULL) walker_continue(&code->code, chain, path);
 }
 
 static bool is_in_waiting(const struct process_code *code, uint64_t pc) {

@@ -22,10 +22,14 @@ struct walker_chain {
   unsigned depth;
 };
 
+/* Adds to PATH, a walk in CODE: if the walk ended early, callers that only CHAIN has follow the
+   last caller that both have.  The end is then complete if the last of them begins a thread or
+   program by its table, and stays what it was otherwise. */
+void walker_continue(const struct unwind_code *code, const struct walker_chain *chain,
+                     struct unwind_path *path);
+
 /* Fills PATH with the callers of COPY, a sample of PROCESS; always at least with where it was.
-   If the walk ends early, callers that only CHAIN has follow the last caller that both have.  The
-   end is then complete if the last of them begins a thread or program by its table, and stays what
-   it was otherwise. */
+   Then continues PATH by CHAIN. */
 void walker_walk(struct walker *walker, struct process *process, const struct perf_copy *copy,
                  const struct walker_chain *chain, struct unwind_path *path);
 

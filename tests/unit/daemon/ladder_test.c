@@ -203,7 +203,7 @@ static void a_look_after_a_turn_that_was_missed_proves_nothing(void **state) {
 /* A timer target of whose threads the census says that their timers are gone. */
 static struct target *begin_failed_ring(void) {
   struct target *ring = begin_ring(bench->program, 0, RING_RUN);
-  ring->held.exe[0] = '\0'; /* nobody looks what it runs */
+  ring->held.exe[0] = '\0'; /* its program is not looked up */
   struct census *census = census_of(ring);
   assert_non_null(census);
   census->figures.has_failed = true;

@@ -102,6 +102,15 @@ static void a_sample_from_before_an_unloading_is_in_what_has_gone(void **state) 
   assert_true(is_exe(module_of(PLACE + 16, 1))); /* while it went */
 }
 
+static void a_program_that_unloads_nothing_has_no_history(void **state) {
+  (void)state;
+  assert_int_equal(module_of(PLACE + 16, 0), MODULE_ANON);
+  assert_null(target.unload_history);
+  unload(first_hash);
+  assert_true(is_exe(module_of(PLACE + 16, 0)));
+  assert_non_null(target.unload_history);
+}
+
 static void a_sample_from_after_an_unloading_is_not(void **state) {
   (void)state;
   unload(first_hash);
@@ -166,6 +175,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
       TEST(a_sample_from_before_an_unloading_is_in_what_has_gone),
+      TEST(a_program_that_unloads_nothing_has_no_history),
       TEST(a_sample_from_after_an_unloading_is_not),
       TEST(the_first_of_two_in_one_place_that_went_since_is_taken),
       TEST(a_file_with_other_bytes_is_not_taken_for_the_one_that_has_gone),

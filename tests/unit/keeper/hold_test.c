@@ -210,7 +210,7 @@ static void a_file_is_held_until_newer_ones_need_its_place(void **state) {
   }
   assert_int_equal(keeper.table.file_count, 1 + HOLD_FILES_MAX);
   signal(SIGPIPE, SIG_IGN);
-  assert_int_equal(write(ends[1], "x", 1), -1); /* nobody can read any more */
+  assert_int_equal(write(ends[1], "x", 1), -1); /* no reader is left */
   assert_int_equal(errno, EPIPE);
   close(ends[1]);
 }

@@ -19,6 +19,15 @@ static void busy_is_all_but_idle_and_stolen_is_in_it(void **state) {
   assert_int_equal(parse("cpu  1 2 4 1000 1000 8 16 32 5 5\ncpu0 9 9 9 9\n", &board), 0);
   assert_int_equal(board.stolen_ns, proc_ticks_to_ns(32));
   assert_int_equal(board.busy_ns, proc_ticks_to_ns(63));
+  assert_int_equal(board.interrupt_ns, proc_ticks_to_ns(24));
+}
+
+/* By its tick: what softirq says then is part of what the processes were billed. */
+static void a_kernel_that_never_meets_an_interrupt_does_not_measure_them(void **state) {
+  (void)state;
+  struct proc_board board;
+  assert_int_equal(parse("cpu 1 2 4 1000 1000 0 16 32", &board), 0);
+  assert_int_equal(board.interrupt_ns, 0);
 }
 
 static void an_old_kernel_steals_nothing(void **state) {
@@ -48,6 +57,7 @@ static void this_machine_has_been_busy(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(busy_is_all_but_idle_and_stolen_is_in_it),
+      cmocka_unit_test(a_kernel_that_never_meets_an_interrupt_does_not_measure_them),
       cmocka_unit_test(an_old_kernel_steals_nothing),
       cmocka_unit_test(another_text_is_refused),
       cmocka_unit_test(this_machine_has_been_busy),

@@ -391,6 +391,24 @@ static void it_is_narrow_when_others_or_long_tasks_have_the_cpus(void **state) {
   assert_true(perf_threads_is_narrow_due(&one, 4 * look_ns));
 }
 
+/* At a period of 10 ms: of tasks that end each brings one sample at a fixed place of its life. */
+static void first_samples_of_many_tasks_are_told(void **state) {
+  const uint64_t ms = NS_PER_SECOND / 1000;
+  struct target one = {.held = {.kind = HOLD_PERF, .control = RING_RUN, .period_ns = 10 * ms}};
+  (void)state;
+  one.weight_ns = 1000 * ms;
+  for (unsigned i = 0; i < 100; i++) perf_threads_note_end(&one, 9 * ms); /* these have none */
+  assert_false(perf_threads_are_short(&one));
+  for (unsigned i = 0; i < 10; i++) perf_threads_note_end(&one, 30 * ms);
+  assert_false(perf_threads_are_short(&one)); /* a tenth */
+  perf_threads_note_end(&one, 30 * ms);
+  assert_true(perf_threads_are_short(&one));
+  one.rate.first_ns = 0;
+  one.threads.is_wide = true; /* a CPU's clock meets each at any place */
+  for (unsigned i = 0; i < 100; i++) perf_threads_note_end(&one, 30 * ms);
+  assert_false(perf_threads_are_short(&one));
+}
+
 static void the_events_of_the_tree_go_on_when_those_of_the_cpus_are_closed(void **state) {
   (void)state;
   if (rings.count == 0) skip();
@@ -430,6 +448,7 @@ int main(void) {
       TEST(more_events_than_all_targets_may_have_are_refused),
       TEST(a_tree_with_another_users_process_is_left_as_it_is),
       TEST(a_program_that_has_ended_needs_none),
+      TEST(first_samples_of_many_tasks_are_told),
       TEST(the_events_of_the_tree_go_on_when_those_of_the_cpus_are_closed),
       cmocka_unit_test(it_is_narrow_when_others_or_long_tasks_have_the_cpus),
       cmocka_unit_test(it_is_due_when_samples_went_astray_and_the_program_is_sampled),

@@ -172,6 +172,27 @@ static void memory_in_the_place_of_a_librarys_text_waits_for_proof(void **state)
   assert_true(process_has_code(process, 0x51000));
 }
 
+static void a_module_is_needed_once_a_walk_has_ended_with_a_frame_in_it(void **state) {
+  (void)state;
+  /* The caller's call is the last instruction of the library. */
+  const uint64_t pcs[] = {0x10000, 0x40000, 0x70000};
+  struct process *process = processes_get(processes, getpid(), TARGET, -1);
+  process_exec(process, "program");
+  add(process, 0x10000, 0x20000, "/bin/program");
+  add(process, 0x30000, 0x40000, "/lib/library");
+  add(process, 0x40000, 0x50000, "/lib/other");
+  assert_false(modules_is_needed(modules, process->maps[0].module));
+  uint64_t serial = modules_needs_serial(modules);
+  process_maps_need(modules, process, pcs, 3);
+  assert_true(modules_is_needed(modules, process->maps[0].module));
+  assert_true(modules_is_needed(modules, process->maps[1].module));
+  assert_false(modules_is_needed(modules, process->maps[2].module));
+  assert_int_not_equal(modules_needs_serial(modules), serial);
+  serial = modules_needs_serial(modules);
+  process_maps_need(modules, process, pcs, 3);
+  assert_int_equal(modules_needs_serial(modules), serial); /* no news */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
@@ -182,6 +203,7 @@ int main(void) {
       TEST(code_where_a_file_was_and_is_no_more_is_not_that_files),
       TEST(a_program_that_moves_its_text_keeps_its_name_in_the_kernels_records),
       TEST(memory_in_the_place_of_a_librarys_text_waits_for_proof),
+      TEST(a_module_is_needed_once_a_walk_has_ended_with_a_frame_in_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

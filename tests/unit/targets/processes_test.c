@@ -7,6 +7,7 @@
 #include "proto/limits.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -364,6 +365,76 @@ static void a_crowd_of_ended_processes_is_noticed_and_forgotten(void **state) {
   assert_non_null(processes_find(processes, getpid()));
 }
 
+static void *wait_for_end(void *unused) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* where the test fails */
+  for (;;) pause();
+  return unused;
+}
+
+/* Returns a child whose main thread has ended and whose other thread waits. */
+/* Its parent is billed for it from then on, and its record may be late. */
+static void a_process_that_has_ended_has_a_clock_until_it_is_waited_for(void **state) {
+  (void)state;
+  struct processes_sum sum;
+  siginfo_t ended;
+  pid_t child = fork();
+  if (child == 0) {
+    while (proc_cpu_ns(getpid()) < 20 * NS_PER_MS) continue;
+    _exit(0);
+  }
+  struct process *process = processes_get(processes, child, TARGET, -1);
+  assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
+  process->has_ended = true;
+  processes_sum_target(processes, TARGET, &sum);
+  assert_true(sum.zombie_ns >= 20 * NS_PER_MS);
+  assert_int_equal(sum.clock_ns, 0);
+  process->is_awaited = true;
+  processes_sum_target(processes, TARGET, &sum);
+  assert_true(sum.clock_ns >= 20 * NS_PER_MS);
+  assert_false(sum.is_partial);
+  waitpid(child, NULL, 0);
+  processes_sum_target(processes, TARGET, &sum);
+  assert_true(sum.is_partial);
+  process->is_awaited = false;
+  processes_sum_target(processes, TARGET, &sum);
+  assert_int_equal(sum.zombie_ns + sum.clock_ns, 0);
+  assert_false(sum.is_partial);
+  assert_true(process->is_reaped);
+}
+
+static pid_t fork_without_main_thread(void) {
+  struct proc_stat stat = {.state = '?'};
+  pthread_t thread;
+  pid_t child = fork();
+  if (child == 0) {
+    if (pthread_create(&thread, NULL, wait_for_end, NULL) != 0) _exit(1);
+    pthread_exit(NULL);
+  }
+  for (unsigned i = 0; i < 1000 && stat.state != 'Z'; i++) {
+    usleep(10000);
+    assert_int_equal(proc_stat_read(child, &stat), 0);
+  }
+  assert_int_equal(stat.state, 'Z');
+  return child;
+}
+
+static void a_process_goes_on_while_a_thread_outlives_the_main_one(void **state) {
+  (void)state;
+  pid_t child = fork_without_main_thread();
+  struct process *process = processes_get(processes, child, TARGET, -1);
+  process->has_ended = true; /* as the kernel's record of the main thread says */
+  processes_mark_over(processes);
+  processes_sweep(processes);
+  assert_ptr_equal(processes_find(processes, child), process);
+  assert_false(process->is_over);
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  processes_mark_over(processes);
+  assert_true(process->is_over);
+  processes_sweep(processes);
+  assert_null(processes_find(processes, child));
+}
+
 static void what_a_process_spent_before_it_was_known_is_not_its_own(void **state) {
   (void)state;
   for (volatile uint64_t i = 0; i < 100000000; i++) continue;
@@ -375,6 +446,7 @@ static void what_a_process_spent_before_it_was_known_is_not_its_own(void **state
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
+      TEST(a_process_that_has_ended_has_a_clock_until_it_is_waited_for),
       TEST(our_own_code_is_found_by_address),
       TEST(the_way_to_a_file_is_by_the_process_that_was_met_last),
       TEST(two_targets_that_claim_one_process_do_not_have_it_read_each_time),
@@ -392,6 +464,7 @@ int main(void) {
       TEST(what_has_ended_is_swept_but_not_a_targets_root),
       TEST(an_ended_process_waits_one_sweep_for_its_last_word),
       TEST(a_crowd_of_ended_processes_is_noticed_and_forgotten),
+      TEST(a_process_goes_on_while_a_thread_outlives_the_main_one),
       TEST(what_a_process_spent_before_it_was_known_is_not_its_own),
       TEST(swept_modules_make_room_and_used_ones_stay),
       TEST(a_full_table_of_processes_refuses_one_more),

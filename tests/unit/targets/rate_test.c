@@ -130,13 +130,35 @@ static void a_rings_period_is_a_multiple_of_its_unit(void **state) {
                           .ring = ring};
   const struct ring_header *header = (const struct ring_header *)(const void *)ring.base;
   assert_int_equal(rate_set(&target, 33 * MS + MS / 4), 0);
-  assert_int_equal(header->period_ns, 33 * MS);
+  assert_int_equal(header->period_ns % MS, 0);
+  assert_in_range(header->period_ns, 31 * MS, 35 * MS);
+  assert_int_not_equal(header->period_ns, 33 * MS);
   assert_int_equal(rate_period_ns(&target), 33 * MS);
   assert_int_equal(header->serial, 1);
   assert_int_equal(rate_set(&target, MS / 5), 0);
   assert_int_equal(header->period_ns, MS);
   free(target.watches);
   free(ring.base);
+}
+
+/* Programs in step with the asked rate must not be in step with the set one. */
+static void a_timers_period_is_near_the_asked_one_and_never_equal(void **state) {
+  (void)state;
+  uint64_t random = 1, shorter = 0, longer = 0;
+  for (unsigned i = 0; i < 1000; i++) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    uint64_t period_ns = stride_near_timer(10 * MS, random ^ random >> 32);
+    uint64_t off_ns = period_ns > 10 * MS ? period_ns - 10 * MS : 10 * MS - period_ns;
+    assert_in_range(off_ns, 10 * MS / 32, 10 * MS / 16);
+    if (period_ns > 10 * MS) longer++;
+    if (period_ns < 10 * MS) shorter++;
+  }
+  assert_in_range(longer, 400, 600);
+  assert_int_equal(longer + shorter, 1000);
+  for (uint64_t bits = 0; bits < 2; bits++) {
+    assert_true(stride_near_timer(RATE_PERIOD_NS_MIN, bits) > RATE_PERIOD_NS_MIN);
+    assert_true(stride_near_timer(RATE_PERIOD_NS_MAX, bits) < RATE_PERIOD_NS_MAX);
+  }
 }
 
 static void a_budget_scales_the_wish_and_stops_at_one_hertz(void **state) {
@@ -298,6 +320,23 @@ static void two_seconds_have_a_thousand_samples_and_later_ones_cost_a_hundredth(
   }
 }
 
+static void an_automatic_rate_by_timer_has_no_period_that_misses_ticks(void **state) {
+  (void)state;
+  struct rate_spent spent = {.sample_ns = 7000};
+  static const uint64_t ticks_ns[] = {1 * MS, 4 * MS, 10 * MS};
+  for (size_t i = 0; i < sizeof ticks_ns / sizeof *ticks_ns; i++) {
+    spent.tick_ns = ticks_ns[i];
+    for (spent.cpu_ns = 0; spent.cpu_ns < 60000 * MS; spent.cpu_ns += 100 * MS) {
+      spent.samples = spent.cpu_ns / spent.tick_ns;
+      uint64_t period_ns = rate_auto_period_ns(&spent);
+      assert_true(period_ns == RATE_AUTO_START_NS || period_ns > spent.tick_ns);
+      if (spent.tick_ns > MS && spent.cpu_ns < 15000 * MS)
+        assert_int_equal(period_ns, RATE_AUTO_START_NS);
+    }
+    assert_int_equal(rate_auto_period_ns(&spent), RATE_AUTO_FLOOR_NS);
+  }
+}
+
 static void what_is_asked_for_of_an_automatic_rate_is_what_it_has_come_to(void **state) {
   (void)state;
   struct target target = target_at(MS, 0);
@@ -310,7 +349,7 @@ static void what_is_asked_for_of_an_automatic_rate_is_what_it_has_come_to(void *
   target.held.wish_period_ns = 2 * MS;
   assert_string_equal(rate_reason(&target), "ctl");
   assert_int_equal(rate_wish_mhz(&target), 500000);
-  assert_false(rate_auto_step(&target, 15000));
+  assert_false(rate_auto_step(&target, 15000, 4 * MS));
 }
 
 int main(void) {
@@ -323,10 +362,12 @@ int main(void) {
       cmocka_unit_test(thinning_is_not_in_step_with_the_program),
       cmocka_unit_test(samples_that_no_change_reaches_are_told_of_when_they_are_a_quarter),
       cmocka_unit_test(a_rings_period_is_a_multiple_of_its_unit),
+      cmocka_unit_test(a_timers_period_is_near_the_asked_one_and_never_equal),
       cmocka_unit_test(a_budget_scales_the_wish_and_stops_at_one_hertz),
       cmocka_unit_test(what_is_achieved_is_unknown_until_there_are_samples_of_the_new_rate),
       cmocka_unit_test(an_automatic_rate_starts_at_a_thousand_and_ends_at_99_hertz),
       cmocka_unit_test(two_seconds_have_a_thousand_samples_and_later_ones_cost_a_hundredth),
+      cmocka_unit_test(an_automatic_rate_by_timer_has_no_period_that_misses_ticks),
       cmocka_unit_test(what_is_asked_for_of_an_automatic_rate_is_what_it_has_come_to),
       cmocka_unit_test(a_pause_is_no_part_of_what_is_achieved),
       cmocka_unit_test(a_rate_out_of_range_is_refused),

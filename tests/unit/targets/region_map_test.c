@@ -29,7 +29,7 @@ struct fixture {
 
 static int setup(void **state) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
-  fixture->fd = region_map_make();
+  fixture->fd = region_map_make(true);
   fixture->map = region_map_open(fixture->fd);
   int reader = table_memory_reader(fixture->fd);
   void *seen = mmap(NULL, UNWIND_MAP_BYTES, PROT_READ, MAP_SHARED, reader, 0);

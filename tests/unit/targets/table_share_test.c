@@ -53,12 +53,17 @@ static struct unwind_table *make(uint32_t bytes) {
   return table;
 }
 
-static uint64_t place_of(uint32_t uid, const char *id, uint32_t bytes) {
+static uint64_t place_as(bool is_needed, uint32_t uid, const char *id, uint32_t bytes) {
   struct unwind_table *table = make(bytes);
-  uint64_t at = table_share_place(&share, span_of_string(id), uid, table);
+  struct table_share_request request = {span_of_string(id), uid, is_needed};
+  uint64_t at = table_share_place(&share, &request, table);
   if (at != UNWIND_NO_TABLE) assert_memory_equal(memory.base + at, table, table->total_bytes);
   free(table);
   return at;
+}
+
+static uint64_t place_of(uint32_t uid, const char *id, uint32_t bytes) {
+  return place_as(true, uid, id, bytes);
 }
 
 static uint64_t place(const char *id, uint32_t bytes) {
@@ -83,6 +88,20 @@ static void a_full_memory_leaves_the_others_where_they_are(void **state) {
   assert_int_equal(share.left_out, 1);
   assert_int_not_equal(place("libm", TABLE_BYTES), UNWIND_NO_TABLE);
   assert_int_equal(place("libc", TABLE_BYTES), first);
+}
+
+static void a_part_is_for_modules_that_walks_need(void **state) {
+  (void)state;
+  uint32_t tenth = (uint32_t)memory.bytes / 10;
+  char name[] = "0";
+  for (unsigned i = 0; i < 6; i++, name[0]++)
+    assert_int_not_equal(place_as(false, 0, name, tenth), UNWIND_NO_TABLE);
+  assert_int_equal(place_as(false, 0, "libc", 2 * tenth), UNWIND_NO_TABLE);
+  assert_int_equal(share.left_out, 0); /* no walk misses it */
+  assert_int_not_equal(place_as(true, 0, "libc", 2 * tenth), UNWIND_NO_TABLE);
+  assert_int_not_equal(place_as(false, 0, "libc", 2 * tenth), UNWIND_NO_TABLE); /* it is there */
+  assert_int_equal(place_as(false, 0, "libm", tenth), UNWIND_NO_TABLE);
+  assert_int_not_equal(place_as(true, 0, "libm", tenth), UNWIND_NO_TABLE);
 }
 
 static void one_user_leaves_room_for_others(void **state) {
@@ -157,7 +176,8 @@ static void without_a_memory_there_is_no_place(void **state) {
   struct table_share nobody;
   struct unwind_table *table = make(TABLE_BYTES);
   table_share_open(&nobody, &none);
-  assert_int_equal(table_share_place(&nobody, span_of_string("libc"), 0, table), UNWIND_NO_TABLE);
+  struct table_share_request request = {span_of_string("libc"), 0, true};
+  assert_int_equal(table_share_place(&nobody, &request, table), UNWIND_NO_TABLE);
   table_share_close(&nobody);
   free(table);
 }
@@ -180,6 +200,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(a_module_has_one_place),
       CLAIM(a_full_memory_leaves_the_others_where_they_are),
+      CLAIM(a_part_is_for_modules_that_walks_need),
       CLAIM(one_user_leaves_room_for_others),
       CLAIM(one_user_leaves_modules_for_others),
       CLAIM(the_next_worker_finds_all_of_it),

@@ -101,7 +101,7 @@ static void reading_the_time_of_bad_events_leaves_what_is_known(void **state) {
   rings.count = CPUS;
   targets_restore(&targets, &held, &rings);
   struct target *target = targets_find(&targets, 7);
-  target->residual.total_ns = 5000;
+  residual_hear(&target->residual, 5000);
   target_read_total(target);
   assert_int_equal(target->residual.total_ns, 5000);
   assert_int_equal(target->bad_events, CPUS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames that were interrupted and frames that nobody called: which address names them, and which
+/* Frames that were interrupted and frames without a caller: which address names them, and which
    registers are known there.  Rules that were guessed: what a walk does when one was wrong. */
 #include "walk_fixture.h"
 
@@ -214,7 +214,7 @@ static void without_a_frame_pointer_in_the_stack_it_ends_as_it_failed(void **sta
   }
 }
 
-/* Where ENTERED begins: nobody's call ends one byte further. */
+/* Where ENTERED begins: no call ends one byte further. */
 static void a_return_address_with_no_room_for_a_call_begins_the_stack(void **state) {
   (void)state;
   uintptr_t first = WALK_CODE + ENTERED * WALK_FUNCTION_BYTES;

@@ -112,6 +112,25 @@ static void a_spoilt_file_is_never_used(void **state) {
   }
 }
 
+static void a_table_of_an_earlier_format_is_not_read(void **state) {
+  (void)state;
+  struct table_file file;
+  struct table_mark mark;
+  struct stat found;
+  char path[512];
+  assert_int_equal(keep(1, UNWIND_CACHE_BYTES_MAX), 0);
+  path_of(1, path);
+  assert_int_equal(stat(path, &found), 0);
+  off_t at = found.st_size - (off_t)sizeof mark;
+  int fd = open(path, O_RDWR);
+  assert_int_equal(pread(fd, &mark, sizeof mark, at), sizeof mark);
+  assert_int_equal(mark.table_version, UNWIND_TABLE_VERSION);
+  mark.table_version--;
+  assert_int_equal(pwrite(fd, &mark, sizeof mark, at), sizeof mark);
+  close(fd);
+  assert_int_equal(read_kept(1, &file), -EPROTO);
+}
+
 static void a_file_of_another_module_is_not_taken_for_this_one(void **state) {
   (void)state;
   struct table_file file;
@@ -162,6 +181,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_module_with_nothing_to_say_has_a_mark_and_no_table, make,
                                       unmake),
       cmocka_unit_test_setup_teardown(a_spoilt_file_is_never_used, make, unmake),
+      cmocka_unit_test_setup_teardown(a_table_of_an_earlier_format_is_not_read, make, unmake),
       cmocka_unit_test_setup_teardown(a_file_of_another_module_is_not_taken_for_this_one, make,
                                       unmake),
       cmocka_unit_test_setup_teardown(what_was_not_used_for_the_longest_time_goes_first, make,

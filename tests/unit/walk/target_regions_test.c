@@ -5,6 +5,7 @@
 
 #include "proc/proc_stat.h"
 #include "ring/ring_format.h"
+#include "targets/process_maps.h"
 #include "targets/region_map.h"
 #include "targets/timer_ring.h"
 
@@ -22,7 +23,7 @@
 
 #include <cmocka.h>
 
-enum { TARGET = 1, PATIENCE_MS = 20000, LIBRARY_BYTES = 4096 };
+enum { TARGET = 1, OTHER_TARGET, PATIENCE_MS = 20000, LIBRARY_BYTES = 4096 };
 
 static struct modules *modules;
 static struct table_memory memory;
@@ -42,22 +43,21 @@ static void on_file(void *context, const struct module_found *found) {
   (void)found;
 }
 
-static int make_target(void) {
+static struct target *make_target(uint32_t id, pid_t pid) {
   struct proc_stat stat;
   struct hold_target held = {.kind = HOLD_TIMER,
-                             .id = TARGET,
-                             .pid = getpid(),
+                             .id = id,
+                             .pid = pid,
                              .uid = getuid(),
                              .fd_count = 1,
                              .region_fd_count = 1,
                              .asked_mhz = 100000,
                              .period_ns = 10000000};
-  if (proc_stat_read(held.pid, &stat) != 0) return -1;
+  if (proc_stat_read(held.pid, &stat) != 0) return NULL;
   held.start_ticks = stat.start_ticks;
   timer_ring_size(&held, 0);
-  int fds[2] = {timer_ring_make(&held), region_map_make()};
-  target = fds[0] >= 0 && fds[1] >= 0 ? target_new(&held, fds) : NULL;
-  return target != NULL && target->regions.map != NULL ? 0 : -1;
+  int fds[2] = {timer_ring_make(&held), region_map_make(true)};
+  return fds[0] >= 0 && fds[1] >= 0 ? target_new(&held, fds) : NULL;
 }
 
 static int make(void **state) {
@@ -69,7 +69,8 @@ static int make(void **state) {
   parts.modules = modules;
   parts.codes = &codes;
   parts.share = &share;
-  return make_target();
+  target = make_target(TARGET, getpid());
+  return target != NULL && target->regions.map != NULL ? 0 : -1;
 }
 
 static int unmake(void **state) {
@@ -84,17 +85,21 @@ static int unmake(void **state) {
   return 0;
 }
 
-/* Steps until there is nothing more to do. */
-static void step(void) {
+/* Steps until there is nothing more to do for OF. */
+static void step_target(struct target *of) {
   bool is_busy = true;
   for (int ms = 0; ms < PATIENCE_MS && is_busy; ms++) {
-    target_regions_step(&parts, target);
+    target_regions_step(&parts, of);
     table_store_step(parts.store);
-    is_busy = target->regions.is_due || table_store_is_busy(parts.store) ||
-              target->regions.tables_serial != table_store_serial(parts.store);
+    is_busy = of->regions.is_due || table_store_is_busy(parts.store) ||
+              of->regions.tables_serial != table_store_serial(parts.store);
     if (is_busy) usleep(1000);
   }
   assert_false(is_busy);
+}
+
+static void step(void) {
+  step_target(target);
 }
 
 /* A sample was taken where no mapping is known. */
@@ -105,13 +110,18 @@ static void sample(void) {
   target->regions.is_due = true;
 }
 
-static const struct unwind_region *find(enum unwind_map_list list, const void *code) {
-  const struct unwind_map *map = target->regions.map;
+static const struct unwind_region *find_in(const struct target *of, enum unwind_map_list list,
+                                           const void *code) {
+  const struct unwind_map *map = of->regions.map;
   uint64_t pc = (uint64_t)(uintptr_t)code;
   for (uint32_t i = 0; i < map->counts[list]; i++)
     if (pc >= map->regions[list][i].start && pc < map->regions[list][i].end)
       return &map->regions[list][i];
   return NULL;
+}
+
+static const struct unwind_region *find(enum unwind_map_list list, const void *code) {
+  return find_in(target, list, code);
 }
 
 /* Code of a file, where nothing was. */
@@ -145,6 +155,16 @@ static pid_t begin_child(void) {
 static void end_child(pid_t child) {
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
+}
+
+static void a_program_is_let_begin_when_its_tables_are_there(void **state) {
+  (void)state;
+  target_regions_step(&parts, target);
+  const struct unwind_region *own = find(UNWIND_MAP_ALL, (void *)(uintptr_t)&step);
+  bool has_table = own != NULL && own->table != UNWIND_NO_TABLE;
+  assert_int_equal(atomic_load(&target->regions.map->is_awaited), !has_table);
+  step();
+  assert_int_equal(atomic_load(&target->regions.map->is_awaited), 0);
 }
 
 static void what_a_program_began_with_is_steady(void **state) {
@@ -225,6 +245,32 @@ static void a_restored_target_has_nothing_steady_that_was_not(void **state) {
   assert_int_equal(target->regions.map->counts[UNWIND_MAP_STEADY], 0);
 }
 
+static bool has_table(const struct target *of) {
+  const struct unwind_region *own = find_in(of, UNWIND_MAP_ALL, (void *)(uintptr_t)&step);
+  assert_non_null(own);
+  return own->table != UNWIND_NO_TABLE;
+}
+
+static void a_table_that_one_program_needs_comes_to_all_that_wait_for_it(void **state) {
+  (void)state;
+  const uint64_t pc = (uint64_t)(uintptr_t)&step;
+  pid_t child = begin_child();
+  struct target *other = make_target(OTHER_TARGET, child);
+  assert_non_null(other);
+  share.used = memory.bytes / 4 * 3; /* what is left is for modules that walks need */
+  step_target(target);
+  step_target(other);
+  assert_false(has_table(target));
+  assert_false(has_table(other));
+  process_maps_need(modules, processes_find(parts.processes, getpid()), &pc, 1);
+  step_target(other); /* also when the program whose walk it was ends meanwhile */
+  assert_true(has_table(other));
+  step_target(target);
+  assert_true(has_table(target));
+  target_free(other, true);
+  end_child(child);
+}
+
 enum { SPANS = 1100, PAGE = 4096 };
 
 /* Makes every second page of MEMORY one that can hold no stack, or all pages alike. */
@@ -269,12 +315,14 @@ static void edges_of_stacks_that_have_no_room_are_not_forgotten(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      CLAIM(a_program_is_let_begin_when_its_tables_are_there),
       CLAIM(what_a_program_began_with_is_steady),
       CLAIM(what_comes_late_is_there_but_not_steady),
       CLAIM(what_was_unloaded_is_in_no_map_that_says_so),
       CLAIM(what_a_child_has_not_is_left_out_as_long_as_it_lives),
       CLAIM(what_was_there_before_the_fork_stays),
       CLAIM(a_restored_target_has_nothing_steady_that_was_not),
+      CLAIM(a_table_that_one_program_needs_comes_to_all_that_wait_for_it),
       CLAIM(edges_of_stacks_that_have_no_room_are_not_forgotten),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
