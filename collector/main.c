@@ -19,6 +19,7 @@
 #include "identity/ca.h"
 #include "ingest/ingest.h"
 #include "ingest/listener.h"
+#include "ingest/trusted_time.h"
 #include "names/debug_db.h"
 #include "names/debug_store.h"
 #include "names/debuginfod.h"
@@ -76,6 +77,7 @@ struct collector {
   struct event_base *loop;
   struct event *stop_events[2], *alive;
   struct service_notify notify;
+  struct trusted_time *time;
   struct retention *retention;
   struct reload *reload;
   struct debuginfod *debuginfod;
@@ -165,6 +167,9 @@ static int check_versions(const char *dir, char *error) {
 static int open_parts(struct collector *collector) {
   const char *dir = collector->settings.data;
   char *error = collector->error;
+  snprintf(error, ERROR_BYTES, "clock: no memory or no random numbers");
+  collector->time = trusted_time_new();
+  if (collector->time == NULL) return -ENOMEM;
   int failed = backup_look(dir, error, ERROR_BYTES);
   if (!failed) failed = check_versions(dir, error);
   if (!failed) failed = debug_store_open(dir, &collector->debug, error, ERROR_BYTES);
@@ -270,6 +275,7 @@ static int start_doors(struct collector *collector) {
                                       .symbolizer = collector->symbolizer,
                                       .address = settings->agents,
                                       .quotas = collector->quotas,
+                                      .time = collector->time,
                                       .memory_limit_bytes = settings_memory_limit(settings),
                                       .handshakes_per_address =
                                           (unsigned)settings->handshakes_per_address,
@@ -320,7 +326,7 @@ static int start(struct collector *collector) {
   if (!failed) {
     snprintf(collector->error, ERROR_BYTES, "retention: its thread cannot be started");
     const struct retention_limits limits = settings_retention(&collector->settings);
-    failed = retention_start(collector->store, &limits, &collector->retention);
+    failed = retention_start(collector->store, collector->time, &limits, &collector->retention);
   }
   if (!failed) failed = start_reload(collector);
   const char *urls = collector->settings.debuginfod;
@@ -352,6 +358,7 @@ static bool stop(struct collector *collector) {
   source_store_close(collector->sources);
   store_close(collector->store);
   quotas_free(collector->quotas);
+  trusted_time_free(collector->time);
   access_close(collector->access);
   ca_close(collector->ca);
   if (collector->lock_fd >= 0) close(collector->lock_fd);

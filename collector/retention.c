@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is deleted as windows must have been summed up, so both are rounds of one thread.
-
-   Retention deletes for good, by a clock that may be wrong: a machine that comes up in 2099 would
-   delete its whole store.  So a round deletes by age only when wall time has moved along with the
-   kernel's own clock since the round before; after a jump it waits for one quiet round first, and a
-   time service has usually put things right by then. */
+/* What is deleted as windows must have been summed up, so both are rounds of one thread.  How old
+   data is goes by trusted_time.h, never by the wall clock alone. */
 #include "retention.h"
 
 #include "common/clock.h"
 #include "common/heap.h"
 #include "common/log.h"
 #include "common/monotonic_cond.h"
+#include "ingest/trusted_time.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -20,10 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-  ROUND_SECONDS = 60, /* a day file is unlinked within a minute of its time */
-  JUMP_SECONDS = 600, /* more than any clock drifts in a round */
-};
+enum { ROUND_SECONDS = 60 }; /* a day file is unlinked within a minute of its time */
 
 struct retention {
   struct store *store;
@@ -32,16 +26,24 @@ struct retention {
   pthread_mutex_t mutex; /* guards limits, is_stopping */
   pthread_cond_t stopped;
   bool is_stopping;
-  uint64_t offset_ns;              /* wall time less time since boot, in the round before */
+  struct trusted_time *time;
+  enum trust_basis basis;          /* of the round before */
   bool has_failed, has_not_rolled; /* the last round; only the first of a row is told */
 };
 
-static bool is_clock_steady(struct retention *retention) {
-  uint64_t offset_ns = clock_walltime_ns() - clock_boottime_ns();
-  uint64_t moved_ns = offset_ns - retention->offset_ns;
-  if (moved_ns > UINT64_MAX / 2) moved_ns = 0 - moved_ns; /* backwards */
-  retention->offset_ns = offset_ns;
-  return moved_ns < JUMP_SECONDS * NS_PER_SECOND;
+/* Says when the time that data is deleted by has another basis than in the round before. */
+static void tell_basis(struct retention *retention, const struct trusted_now *now) {
+  if (now->basis == retention->basis) return;
+  if (now->basis == TRUST_NOTHING)
+    log_warn("retention-clock store: the wall clock has jumped: nothing is deleted for its age "
+             "until it is steady for a day or two boards confirm it");
+  else if (now->basis == TRUST_BEHIND)
+    log_warn("retention-clock store: the wall clock is %llu s ahead of all but one of %u boards: "
+             "data is deleted by theirs",
+             (unsigned long long)(now->ahead_ns / NS_PER_SECOND), now->boards);
+  else if (retention->basis == TRUST_BEHIND)
+    log_info("retention-clock store: boards confirm the wall clock again");
+  retention->basis = now->basis;
 }
 
 /* What is older than AGE_NS at NOW_NS; nothing where there is no such time. */
@@ -61,13 +63,13 @@ static void run_round(struct retention *retention) {
   const struct retention_limits copy = retention->limits, *limits = &copy;
   pthread_mutex_unlock(&retention->mutex);
   struct store_keep keep = {.max_bytes = limits->max_bytes};
-  uint64_t now_ns = clock_walltime_ns();
-  if (is_clock_steady(retention)) {
-    keep.windows_ms = before(now_ns, limits->windows_ns);
-    keep.minutes_ms = before(now_ns, limits->minutes_ns);
-    keep.hours_ms = before(now_ns, limits->hours_ns);
-    keep.days_ms = before(now_ns, limits->days_ns);
-  }
+  struct trusted_now now =
+      trusted_time_look(retention->time, clock_walltime_ns(), clock_boottime_ns());
+  tell_basis(retention, &now);
+  keep.windows_ms = before(now.now_ns, limits->windows_ns);
+  keep.minutes_ms = before(now.now_ns, limits->minutes_ns);
+  keep.hours_ms = before(now.now_ns, limits->hours_ns);
+  keep.days_ms = before(now.now_ns, limits->days_ns);
   roll(retention);
   int failed = store_retain(retention->store, &keep);
   if (failed && !retention->has_failed)
@@ -103,13 +105,14 @@ static void release(struct retention *retention) {
   free(retention);
 }
 
-int retention_start(struct store *store, const struct retention_limits *limits,
-                    struct retention **ret) {
+int retention_start(struct store *store, struct trusted_time *time,
+                    const struct retention_limits *limits, struct retention **ret) {
   struct retention *retention = calloc(1, sizeof *retention);
   if (retention == NULL) return -ENOMEM;
   retention->store = store;
   retention->limits = *limits;
-  retention->offset_ns = clock_walltime_ns() - clock_boottime_ns();
+  retention->time = time;
+  trusted_time_look(time, clock_walltime_ns(), clock_boottime_ns());
   monotonic_cond_init(&retention->stopped);
   pthread_mutex_init(&retention->mutex, NULL);
   int failed = -pthread_create(&retention->thread, NULL, work, retention);

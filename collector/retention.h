@@ -8,6 +8,7 @@
 
 struct retention;
 struct store;
+struct trusted_time;
 
 /* How long what is kept, at most; 0: no limit, for each. */
 struct retention_limits {
@@ -18,9 +19,9 @@ struct retention_limits {
   uint64_t max_bytes;
 };
 
-/* Starts.  Returns 0 or -errno. */
-int retention_start(struct store *store, const struct retention_limits *limits,
-                    struct retention **ret);
+/* Starts.  STORE and TIME, which says how old data is, are borrowed.  Returns 0 or -errno. */
+int retention_start(struct store *store, struct trusted_time *time,
+                    const struct retention_limits *limits, struct retention **ret);
 
 /* Other limits from the next round on.  Any thread. */
 void retention_set(struct retention *retention, const struct retention_limits *limits);

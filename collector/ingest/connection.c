@@ -423,6 +423,7 @@ struct connection *connection_new_take(struct connection_host *host, int fd, uin
   connection->session.return_within_ms = &host->return_within_ms;
   connection->session.shedding = &host->shedding;
   connection->session.quotas = host->quotas;
+  connection->session.time = host->time;
   connection->deadline = evtimer_new(host->loop, on_deadline, connection);
   if (connection->deadline == NULL) {
     destroy(connection);

@@ -25,6 +25,7 @@ struct connection_host {
   uint32_t return_within_ms; /* what boards are told of coming back */
   struct shedding shedding;
   struct quotas *quotas;
+  struct trusted_time *time;
   const struct revocations *revocations; /* replaced now and then */
   size_t large_bytes;                    /* of long frames that are being received now */
   unsigned stalled_count;                /* connections that wait for room */

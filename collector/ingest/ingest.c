@@ -396,6 +396,7 @@ int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *er
                                           .page_url = parts->page_url,
                                           .on_identified = on_identified,
                                           .quotas = parts->quotas,
+                                          .time = parts->time,
                                           .on_closed = on_closed,
                                           .on_shedding = on_shedding,
                                           .on_denied = on_denied,

@@ -16,6 +16,7 @@ struct ingest;
 struct quotas;
 struct store;
 struct symbolizer;
+struct trusted_time;
 
 struct ingest_parts { /* all borrowed, and outlive the ingest */
   struct event_base *loop;
@@ -27,6 +28,7 @@ struct ingest_parts { /* all borrowed, and outlive the ingest */
   const char *address;             /* "127.0.0.1:7443" */
   const char *page_url;            /* sent to boards */
   struct quotas *quotas;           /* or NULL: none */
+  struct trusted_time *time;       /* hears what boards' clocks say; or NULL */
   uint64_t memory_limit_bytes;     /* of the whole process; 0: a share of what it may have */
   unsigned handshakes_per_address; /* under way at once; 0: no limit */
 };

@@ -56,6 +56,7 @@
 
 /* When it was at our clock that a board said both, as far as is known. */
 static void learn(struct placement *placement, uint64_t boottime_ns, uint64_t walltime_ns) {
+  placement->board_ns = walltime_ns;
   uint64_t then_ns = placement->offset_ns + boottime_ns;
   uint64_t apart_ns = then_ns > walltime_ns ? then_ns - walltime_ns : walltime_ns - then_ns;
   placement->is_synced = placement->is_known && apart_ns <= SYNCED_WITHIN_NS;

@@ -19,6 +19,7 @@ struct placement {
   uint64_t offset_ns; /* our wall clock minus the board's time since boot */
   uint64_t learnt_ns; /* our wall clock when that was heard */
   uint64_t our_ns;    /* and our time since boot, which nobody sets */
+  uint64_t board_ns;  /* the board's own wall clock at that moment */
   bool is_known;
   bool is_synced; /* the board's own wall clock agrees with ours */
   uint32_t earlier_count;

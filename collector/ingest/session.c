@@ -28,6 +28,7 @@
 #include "common/log.h"
 #include "patience.h"
 #include "quota/quota.h"
+#include "trusted_time.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -204,6 +205,13 @@ static uint32_t return_news(struct session *session) {
   return session->told_return_ms = *session->return_within_ms;
 }
 
+/* An admitted board's clock is evidence of what time it is. */
+static void hear_clock(struct session *session) {
+  if (session->time == NULL) return;
+  trusted_time_hear(session->time, session->board, session->placement.board_ns,
+                    session->placement.our_ns);
+}
+
 static bool receive_ping(struct session *session, const struct ping *ping, uint64_t now_ns) {
   struct message answer = {.type = FRAME_PONG, .pong = {.walltime_ns = now_ns}};
   if (session->trust != NULL && *session->trust != session->told_trust)
@@ -211,6 +219,7 @@ static bool receive_ping(struct session *session, const struct ping *ping, uint6
   answer.pong.return_within_ms = return_news(session);
   send_message(session, &answer);
   placement_relearn(&session->placement, ping, now_ns, clock_boottime_ns());
+  hear_clock(session);
   return session->state == SESSION_OPEN;
 }
 
@@ -453,6 +462,7 @@ static void finish_hello(struct session *session, const struct job *job, uint64_
     return;
   }
   set_state(session, SESSION_OPEN);
+  hear_clock(session);
   send_welcome(session, now_ns, job->last_seq);
   ask_for_all(session, job);
 }

@@ -34,7 +34,8 @@ struct session {
   uint32_t told_return_ms;
   const struct shedding *shedding; /* borrowed; NULL: never */
   struct quotas *quotas;           /* borrowed; NULL: none */
-  unsigned unheeded;               /* batches told to come later, since UNHEEDED_NS (wall clock) */
+  struct trusted_time *time; /* borrowed; hears what the board's clock says; NULL: nothing does */
+  unsigned unheeded;         /* batches told to come later, since UNHEEDED_NS (wall clock) */
   uint64_t unheeded_ns;
   const char *page_url;
   struct figures *figures;

@@ -160,14 +160,26 @@ static uint64_t total_bytes(const char *dir, const uint32_t *days, size_t count)
   return bytes;
 }
 
+#define TOO_OLD "it is older than its --retention"
+#define TOO_MUCH "--max-bytes are used up"
+
+/* What goes is gone for good: the log says what it was, and why it went. */
+static void tell_removed(const struct store *store, enum day_kind kind, uint32_t day,
+                         const char *why) {
+  char path[DAY_PATH_BYTES];
+  if (day_folder_path(store->dir, kind, day, path) == 0)
+    log_info("store-deleted %s: %s", path, why);
+}
+
 /* Deletes DAY's file of KIND, if there is one.  Windows that are in no sum yet stay, and five
    minutes that would be made of windows again, or that damaged hours are to be made of. */
-static int drop(struct store *store, enum day_kind kind, uint32_t day) {
+static int drop(struct store *store, enum day_kind kind, uint32_t day, const char *why) {
   if (!has_file(store, kind, day)) return 0;
   if (kind == DAY_MINUTES &&
       (has_file(store, DAY_WINDOWS, day) || !has_file(store, DAY_HOURS, day)))
     return 0;
   int error = settle_remove_day(store->settle, kind, day, kind == DAY_WINDOWS);
+  if (error == 0) tell_removed(store, kind, day, why);
   return error == -EAGAIN || error == -EUCLEAN ? 0 : error;
 }
 
@@ -196,10 +208,13 @@ static int prune(struct store *store, uint32_t day, uint64_t before_ms) {
 }
 
 /* Sums go first: what a power cut leaves of the finer is summed up anew, and never beside them. */
-static int drop_day(struct store *store, uint32_t day) {
+static int drop_day(struct store *store, uint32_t day, const char *why) {
   int error = 0;
-  for (unsigned kind = DAY_KINDS; kind-- > 0 && error == 0;)
+  for (unsigned kind = DAY_KINDS; kind-- > 0 && error == 0;) {
+    bool is_there = has_file(store, kind, day);
     error = settle_remove_day(store->settle, kind, day, false);
+    if (is_there && error == 0) tell_removed(store, kind, day, why);
+  }
   return error;
 }
 
@@ -209,10 +224,10 @@ static int first_of(int error, int later) {
 
 static int retain_by_age(struct store *store, const struct store_keep *keep, uint32_t day) {
   uint64_t end_ms = ((uint64_t)day + 1) * DAY_MS;
-  if (end_ms <= keep->days_ms) return drop_day(store, day);
-  int error = end_ms <= keep->windows_ms ? drop(store, DAY_WINDOWS, day)
+  if (end_ms <= keep->days_ms) return drop_day(store, day, TOO_OLD);
+  int error = end_ms <= keep->windows_ms ? drop(store, DAY_WINDOWS, day, TOO_OLD)
                                          : prune(store, day, keep->windows_ms);
-  if (end_ms <= keep->minutes_ms) error = first_of(error, drop(store, DAY_MINUTES, day));
+  if (end_ms <= keep->minutes_ms) error = first_of(error, drop(store, DAY_MINUTES, day, TOO_OLD));
   if (end_ms <= keep->hours_ms) error = first_of(error, drop_hours(store, day));
   return error;
 }
@@ -221,13 +236,13 @@ static int retain_by_age(struct store *store, const struct store_keep *keep, uin
 static int drop_next(struct store *store, unsigned step, uint32_t day) {
   switch (step) {
   case 0:
-    return drop(store, DAY_WINDOWS, day);
+    return drop(store, DAY_WINDOWS, day, TOO_MUCH);
   case 1:
-    return drop(store, DAY_MINUTES, day);
+    return drop(store, DAY_MINUTES, day, TOO_MUCH);
   case 2:
     return drop_hours(store, day);
   default:
-    return drop_day(store, day);
+    return drop_day(store, day, TOO_MUCH);
   }
 }
 
