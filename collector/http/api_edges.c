@@ -95,6 +95,7 @@ static void make_it_the_whole(const struct edge_answer *answer, struct view_tree
 static void write_answer(struct request *request, const struct selection *selection,
                          const struct edges_question *question, struct edges_result *result) {
   struct json json;
+  struct table_rest rest = {.rows = 0};
   const struct edge_answer *answer = &result->answer;
   make_it_the_whole(answer, &result->tree);
   answer_begin_json(&request->answer, &json);
@@ -109,6 +110,10 @@ static void write_answer(struct request *request, const struct selection *select
   for (uint32_t i = 0; i < answer->edge_count && i < selection->limit && !json.is_full; i++)
     write_edge(&json, result, &answer->edges[i]);
   json_close(&json, ']');
+  for (uint32_t i = selection->limit; i < answer->edge_count; i++)
+    table_rest_add(&rest, answer->edges[i].measured + answer->edges[i].extrapolated,
+                   answer->edges[i].count);
+  table_json_rest(&json, "rest", "functions", &rest);
   answer_end_json(&request->answer, &json);
 }
 

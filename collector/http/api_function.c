@@ -27,7 +27,7 @@ static void write_sums(struct json *json, const struct detail_question *question
   json_key_uint(json, "total_samples", detail->total_count);
   table_json_share(json, "self_share", "self_ci", &detail->self_share);
   table_json_share(json, "total_share", "total_ci", &detail->total_share);
-  table_json_mark(json, &detail->self_share, &detail->total_share);
+  table_json_mark(json, detail->lack);
   json_close(json, '}');
 }
 
@@ -95,6 +95,7 @@ static void write_rows(struct json *json, const struct list_form *form,
     if (form->has_line) write_line(json, row->line);
     json_key_uint(json, "self", row->self);
     json_key_uint(json, "total", row->total);
+    json_key_uint(json, "samples", row->self_count);
     if (form->text != NULL) write_text(json, form->text, row);
     json_close(json, '}');
   }
@@ -117,6 +118,30 @@ static void write_source(struct json *json, struct source_text *text,
   for (uint32_t i = listing.first; i <= listing.last && !json->is_full; i++)
     if (source_text_line(text, listing.path, i, &line)) json_span(json, line);
   json_close(json, ']');
+  json_close(json, '}');
+}
+
+static void write_rest_of_rows(struct json *json, const char *key, const struct detail_rows *rows,
+                               uint32_t limit) {
+  struct table_rest rest = {.rows = 0};
+  for (uint32_t i = limit; i < rows->count; i++)
+    table_rest_add(&rest, rows->rows[i].self, rows->rows[i].self_count);
+  table_json_rest(json, key, "rows", &rest);
+}
+
+/* What LIMIT left out of each list. */
+static void write_rests(struct json *json, const struct query_detail *detail, uint32_t limit) {
+  struct table_rest rest = {.rows = 0};
+  json_key(json, "rest");
+  json_open(json, '{');
+  write_rest_of_rows(json, "definitions", &detail->definitions, limit);
+  for (uint32_t i = limit; i < detail->offset_count; i++)
+    table_rest_add(&rest, detail->offsets[i].weight, detail->offsets[i].count);
+  table_json_rest(json, "by_offset", "rows", &rest);
+  write_rest_of_rows(json, "by_line", &detail->lines, limit);
+  write_rest_of_rows(json, "by_build", &detail->builds, limit);
+  write_rest_of_rows(json, "by_board", &detail->boards, limit);
+  write_rest_of_rows(json, "by_thread", &detail->threads, limit);
   json_close(json, '}');
 }
 
@@ -143,6 +168,7 @@ static void write_detail(struct request *request, const struct selection *select
   write_rows(&json, &builds, &detail->builds, limit);
   write_rows(&json, &boards, &detail->boards, limit);
   write_rows(&json, &threads, &detail->threads, limit);
+  write_rests(&json, detail, limit);
   source_text_close(&text);
   answer_end_json(&request->answer, &json);
 }

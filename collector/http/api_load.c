@@ -20,18 +20,15 @@ static void write_row(struct json *json, const struct query_load_row *row) {
   json_key_uint(json, "weight", row->weight);
   json_key_uint(json, "samples", row->count);
   table_json_share(json, "share", "ci", &row->share);
-  table_json_mark(json, &row->share, &row->share);
+  table_json_mark(json, row->lack);
   json_close(json, '}');
 }
 
 static void write_rest(struct json *json, const struct query_load *load, uint32_t from) {
-  uint64_t weight = 0;
-  for (uint32_t i = from; i < load->count; i++) weight += load->rows[i].weight;
-  json_key(json, "rest");
-  json_open(json, '{');
-  json_key_uint(json, "rows", load->count - from);
-  json_key_uint(json, "weight", weight);
-  json_close(json, '}');
+  struct table_rest rest = {.rows = 0};
+  for (uint32_t i = from; i < load->count; i++)
+    table_rest_add(&rest, load->rows[i].weight, load->rows[i].count);
+  table_json_rest(json, "rest", "rows", &rest);
 }
 
 static void write_load(struct request *request, const struct selection *selection, const char *by,

@@ -77,6 +77,14 @@ static uint32_t *choose_nodes(struct request *request, const struct view_tree *t
   return index;
 }
 
+static void write_rest(struct json *json, const struct view_tree *tree, const uint32_t *index) {
+  struct table_rest rest = {.rows = 0};
+  for (uint32_t i = 0; i < tree->node_count; i++)
+    if (index[i] == UINT32_MAX)
+      table_rest_add(&rest, tree->nodes[i].self_weight, tree->nodes[i].self_count);
+  table_json_rest(json, "rest", "nodes", &rest);
+}
+
 /* Which stacks are whole is told of the tree whose stacks begin at its root. */
 static int write_nodes(struct request *request, const struct view_tree *tree,
                        const struct selection *selection,
@@ -90,6 +98,7 @@ static int write_nodes(struct request *request, const struct view_tree *tree,
   write_whole(&json, tree, selection);
   int error = is_by ? 0 : table_json_stacks(&json, tree, &request->arena);
   if (error == 0) error = write(&json, tree, index, &request->arena);
+  write_rest(&json, tree, index);
   answer_end_json(&request->answer, &json);
   return error;
 }

@@ -7,7 +7,7 @@
 
 struct arena;
 
-enum { PARAMETERS_MAX = 16 };
+enum { PARAMETERS_MAX = 20 };
 
 struct parameter {
   const char *name, *value;

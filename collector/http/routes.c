@@ -26,6 +26,11 @@ const struct route routes[] = {
      "for other tools: pprof (gzipped profile.proto), speedscope (JSON), callgrind, perf-script "
      "(text); with by=thread, service, board or another label the outermost frames of tree and "
      "columns are its values, and `stacks` is not told; "
+     "`basis` says what intervals are about (`scope`: these, what was selected, or fleet, boards "
+     "like these) and come from; a row's upper ends include what [unsampled] may hide; "
+     "`too_few_samples` and `too_few_boards` say what makes an interval too wide; `rest` is what a "
+     "limit left out; "
+     "`kernel_hint` and `unsampled_hint` say what helps where a tenth or more is in one of these; "
      "`marks` names the services whose shares are to be doubted, and why; `stacks` says which "
      "share of the sampled stacks is complete, truncated, no_table, bad, other_stack or not_told, "
      "and `ends_in` in which modules the short ones end. A short stack has its end as outermost "
@@ -34,7 +39,8 @@ const struct route routes[] = {
      api_callers,
      "who calls a function: `kind` stack (exact) or lr (measured from link registers, the rest "
      "extrapolated by the measured mix, or listed as [unresolved]); each stack counts with the "
-     "last edge into the function, so that the weights add up to its total"},
+     "last edge into the function, so that the weights and `rest`, what a limit left out, add up "
+     "to its total"},
     {"GET", "/api/v1/callees", ROLE_READ, LANE_QUERY, "match from to type limit function module",
      api_callees,
      "whom a function calls: as callers, each stack with the last edge out of the function; "
@@ -47,7 +53,7 @@ const struct route routes[] = {
      "another one where it was inlined; self and total by line of its own source, that of the call "
      "where it called, by build, board and thread. A total counts a stack once a row. Where the "
      "sources of a build were uploaded a line has its `text`, and `source` lists that build's "
-     "lines from the first sampled one to the last"},
+     "lines from the first sampled one to the last. `rest` is what a limit left out of each list"},
     {"GET", "/api/v1/load", ROLE_READ, LANE_QUERY, "match from to type limit by", api_load,
      "the same samples by function, module (both of where the time was spent), thread, service, "
      "board or any other label: rows, heaviest first, and `rest`, what a limit left out, add up to "
@@ -58,13 +64,16 @@ const struct route routes[] = {
      "any have none. The points of all series and of `rest`, what a limit left out, add up to "
      "`total`"},
     {"GET", "/api/v1/diff", ROLE_READ, LANE_QUERY,
-     "a b a_from a_to b_from b_to match from to type limit", api_diff,
-     "what changed from a to b: each function's self shares, their difference with its 95 % "
-     "interval, p (adjusted by Benjamini and Hochberg) and verdict: changed (p at most 0.05), same "
-     "(surely less than a percent point), unclear; the largest difference first. What a side does "
-     "not say match, from and to say for both; of one selector, a is what was before b where only "
-     "b_from is given. `basis` says what is compared: the same boards are pairs, others two "
-     "samples of boards; a gate looks at changed rows whose difference is beyond its threshold"},
+     "a b a_from a_to b_from b_to match from to type limit measure of scope unit a_units b_units",
+     api_diff,
+     "what changed from a to b. `whole`: CPU time per board-hour, its ratio with the 95 % interval "
+     "and a verdict. Each function: self shares, their difference with its interval, p (adjusted "
+     "by Benjamini and Hochberg) and verdict (changed, new, gone: p at most 0.05; same; unclear); "
+     "the same of total shares in `total`, and of CPU time per board-hour in `cpu`. `detectable` "
+     "is the least change that is called changed 4 times of 5. Ordered by `measure` and `of`, the "
+     "largest difference first. What a side does not say match, from and to say for both; of one "
+     "selector, a is what was before b where only b_from is given. `scope` says what verdicts are "
+     "about and `basis` the sampling units; a gate looks at increases beyond its threshold"},
     {"GET", "/api/v1/loss", ROLE_READ, LANE_MONITOR, "match from to type limit", api_loss,
      "samples produced, stored and dropped since each board's first, by reason: the books close "
      "over all time, so from and to are checked and choose nothing; limit cuts the boards listed "
@@ -105,7 +114,7 @@ const struct route routes[] = {
     {"GET", "/api/v1/openapi.json", ROLE_READ, LANE_LOOP, "", api_openapi, "this description"},
     {"GET", "/", ROLE_NONE, LANE_LOOP,
      "view match from to function module search merge invert sandwich zoom sort since a b a_from "
-     "a_to b_from b_to",
+     "a_to b_from b_to measure of scope unit a_units b_units",
      api_asset, "the page; its parameters are what it shows"},
     {"GET", "/app.js", ROLE_NONE, LANE_LOOP, "", api_asset, "the page's script"},
     {"GET", "/early.js", ROLE_NONE, LANE_LOOP, "", api_asset, "what the page asks first"},

@@ -16,7 +16,11 @@
    has a say.
 
    The sums are made anew for each unit, twice: for the wholes, by which units are weighted, and for
-   the variances. */
+   the variances.
+
+   Of one board the units are stretches of time, and only where something is extrapolated.  All of
+   its time was selected, so shares of it vary by samples alone.  But which samples are resolved
+   depends on where the program was: the mix of the resolved ones varies with its phases. */
 #include "finding.h"
 
 #include "view/ratio.h"
@@ -83,14 +87,22 @@ static void add_variances(struct finding *finding, const struct ratio *ratio, un
   }
 }
 
+static bool is_extrapolated(const struct edge_answer *answer) {
+  for (uint32_t i = 0; i < answer->edge_count; i++)
+    if (answer->edges[i].extrapolated > 0) return true;
+  return false;
+}
+
 void edge_units_spread(struct finding *finding, struct ratio *ratio) {
   const struct groups *stacks = &finding->question->tree->groups;
   const struct groups *units = &finding->question->pairs->units;
   uint64_t wholes[GROUPS_MAX];
   bool are_units = groups_are_alike(stacks, units);
+  enum groups_kind kind =
+      is_extrapolated(&finding->answer) ? units->kind : ratio_kind_of_shares(units);
   unsigned count = are_units ? units->count : 0;
   for (unsigned i = 0; i < count; i++) wholes[i] = (uint64_t)fmax(weigh(finding, i), 0);
-  ratio_init(ratio, are_units ? units->kind : GROUPS_NONE, count, wholes,
+  ratio_init(ratio, are_units ? kind : GROUPS_NONE, count, wholes,
              evidence_trials(&finding->answer.evidence));
   for (unsigned i = 0; i < count && ratio->is_grouped; i++)
     if (ratio->wholes[i] > 0) add_variances(finding, ratio, i);

@@ -16,7 +16,8 @@
    The interval of an edge is the wider of two (docs/linked.md): that of the samples, of which an
    edge of k and of share s is known as well as k successes in k / s trials; and that of sampling
    units (edge_units.c).  Where weight is unresolved, any caller may have all of it: the upper end
-   is that much higher. */
+   is that much higher.  So it is with the stacks that begin with the function because they are
+   short: how they ended stands in the place of the caller. */
 #include "edges.h"
 
 #include "common/arena.h"
@@ -225,16 +226,33 @@ static double fraction(uint64_t part, uint64_t whole) {
   return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static struct view_share share_of(const struct finding *finding, const struct edge *edge) {
+/* Whether the caller at the other end is not known. */
+static bool is_open(const struct finding *finding, uint32_t function) {
+  const struct view_tree *tree = finding->question->tree;
+  if (finding->question->side != EDGE_CALLERS) return function == EDGE_UNRESOLVED;
+  return function == EDGE_UNRESOLVED ||
+         (function < tree->function_count && tree->functions[function].end != STACK_UNTOLD);
+}
+
+static uint64_t open_weight(const struct finding *finding) {
+  const struct edge_answer *answer = &finding->answer;
+  uint64_t weight = answer->refused_weight;
+  for (uint32_t i = 0; i < answer->edge_count; i++) {
+    const struct edge *edge = &answer->edges[i];
+    if (edge->kind == EDGE_STACK && is_open(finding, edge->function)) weight += edge->measured;
+  }
+  return weight;
+}
+
+static struct view_share share_of(const struct finding *finding, const struct edge *edge,
+                                  double open) {
   const struct edge_answer *answer = &finding->answer;
   const struct sum *sum = finding_sum(finding, edge->kind, edge->function);
   double share = fraction(edge->measured + edge->extrapolated, answer->total_weight);
   struct ratio ratio = answer->basis;
   ratio.trials = share > 0 ? evidence_trials(&sum->evidence) / share : 0;
   struct view_share ret = ratio_interval(&ratio, share, sum->variance);
-  if (edge->function != EDGE_UNRESOLVED)
-    ret.high += fraction(answer->refused_weight, answer->total_weight);
-  if (ret.high > 1) ret.high = 1;
+  if (!is_open(finding, edge->function)) ratio_raise(&ret, open);
   return ret;
 }
 
@@ -273,8 +291,9 @@ static int list(struct finding *finding, struct arena *arena) {
     }
   }
   edge_units_spread(finding, &answer->basis);
+  double open = fraction(open_weight(finding), answer->total_weight);
   for (uint32_t i = 0; i < count; i++)
-    answer->edges[i].share = share_of(finding, &answer->edges[i]);
+    answer->edges[i].share = share_of(finding, &answer->edges[i], open);
   qsort(answer->edges, count, sizeof *answer->edges, heaviest_first);
   return 0;
 }

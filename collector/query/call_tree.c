@@ -20,6 +20,7 @@
 #include "view/tree_builder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,19 @@ static int wants(void *context, const struct store_series *series) {
   return range_wants(builder->range, series);
 }
 
+/* Boards that the store has merged are one board to stretches of time. */
+static void turn_to_unit(struct builder *builder, const struct store_series *series,
+                         uint64_t start_ms, uint64_t end_ms) {
+  const char *board = store_series_label(series, "board");
+  char merged[16];
+  if (series->group > 0 && !builder->range->is_of_these) {
+    tree_builder_turn_merged(&builder->tree, series->group - 1, start_ms, end_ms);
+    return;
+  }
+  snprintf(merged, sizeof merged, "%u", series->group);
+  tree_builder_turn(&builder->tree, board != NULL ? board : merged, start_ms, end_ms);
+}
+
 static int on_block(void *context, const struct store_series *series,
                     const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
                     const struct store_row *rows, size_t count) {
@@ -128,10 +142,7 @@ static int on_block(void *context, const struct store_series *series,
   int error = turn_to(builder, board != NULL ? board : "", forest);
   if (error == 0) error = turn_to_value(builder, series, forest);
   if (!builder->range->without_intervals) {
-    if (series->group > 0)
-      tree_builder_turn_merged(&builder->tree, series->group - 1);
-    else
-      tree_builder_turn(&builder->tree, board != NULL ? board : "", start_ms, end_ms);
+    turn_to_unit(builder, series, start_ms, end_ms);
     if (builder->pairs != NULL)
       builder->pairs->turn(builder->pairs->context, board != NULL ? board : "", start_ms, end_ms);
   }
@@ -197,6 +208,7 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
                             .context = &builder};
   uint64_t loss[LOSS_REASON_COUNT] = {0};
   int error = tree_builder_init(&builder.tree, arena);
+  builder.tree.groups.is_of_times = range->is_of_these;
   naming_init(&builder.naming, source->symbolizer, &builder.tree.functions,
               range->places != 0 ? &builder.tree.places : NULL);
   builder.tree.places.parts = range->places;

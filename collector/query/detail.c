@@ -9,7 +9,10 @@
    was inlined that is the function it was inlined into.
 
    Most stacks do not pass through the function.  Whether those above a stored node do is found out
-   once a node, board and day, upwards until it is known. */
+   once a node, board and day, upwards until it is known, and whether they are short, too.
+
+   The intervals are those of the function table: what may be the function's own or below it is
+   weighed apart by sampling unit. */
 #include "detail.h"
 
 #include "asked_name.h"
@@ -18,15 +21,25 @@
 #include "detail_spot.h"
 #include "naming.h"
 #include "tally.h"
-#include "view/ratio.h"
+#include "view/pseudo_hints.h"
 #include "walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum has { UNKNOWN, HAS_NOT, HAS };
-enum { KEY_ELSEWHERE, KEY_BELOW, KEY_SELF }; /* of the sampling units */
+enum has { UNKNOWN, HAS_NOT, IS_SHORT, HAS }; /* IS_SHORT: the stack is, and has not */
+/* Of the sampling units: what is the function's, and what may be. */
+enum key {
+  KEY_ELSEWHERE,
+  KEY_BELOW,
+  KEY_SELF,
+  KEY_UNSAMPLED,
+  KEY_PLACELESS, /* and sampled */
+  KEY_KERNEL,    /* by clocks */
+  KEY_SHORT,     /* stacks */
+  KEYS
+};
 
 struct looker {
   const struct detail_question *question;
@@ -47,6 +60,7 @@ struct looker {
   uint64_t stack;         /* number of the one being looked at */
   uint32_t board, thread; /* of the block, in texts */
   uint64_t self, total, self_count, total_count;
+  uint64_t elsewhere[KEYS]; /* weights by what they may be */
 };
 
 static int grow(void **array, uint32_t *room, uint32_t needed, size_t entry_bytes) {
@@ -92,8 +106,15 @@ static int is_at(struct looker *looker, const struct walk_block *block, uint32_t
   return error;
 }
 
-/* Whether the function is at NODE or above: 1 or 0, or -errno. */
-static int is_on_stack(struct looker *looker, const struct walk_block *block, uint32_t node) {
+/* The end of a stack, by its outermost frame. */
+static uint8_t begin(const struct walk_block *block, uint32_t node) {
+  const struct store_module *module = &block->forest->modules[block->forest->nodes[node].module];
+  bool is_short = module->kind != MODULE_ELF && stack_end_of(module->path) != STACK_UNTOLD;
+  return is_short ? IS_SHORT : HAS_NOT;
+}
+
+/* Whether the function is at NODE or above: enum has, or -errno. */
+static int find_on_stack(struct looker *looker, const struct walk_block *block, uint32_t node) {
   uint32_t depth = 0, at = node;
   for (; at != BATCH_NONE && looker->has[at] == UNKNOWN; at = block->forest->nodes[at].parent) {
     void *path = looker->path;
@@ -102,7 +123,7 @@ static int is_on_stack(struct looker *looker, const struct walk_block *block, ui
     if (error != 0) return error;
     looker->path[depth++] = at;
   }
-  uint8_t above = at != BATCH_NONE ? looker->has[at] : HAS_NOT;
+  uint8_t above = at != BATCH_NONE ? looker->has[at] : begin(block, looker->path[depth - 1]);
   while (depth > 0) {
     at = looker->path[--depth];
     int is_here = is_at(looker, block, at);
@@ -110,7 +131,7 @@ static int is_on_stack(struct looker *looker, const struct walk_block *block, ui
     if (is_here == 1) above = HAS;
     looker->has[at] = above;
   }
-  return above == HAS;
+  return above;
 }
 
 /* ---- what a stack counts for ---- */
@@ -156,7 +177,7 @@ static int count_total(struct looker *looker, const struct walk_block *block,
   looker->total_count += row->count;
   for (uint32_t at = row->node; error == 0 && at != BATCH_NONE;
        at = block->forest->nodes[at].parent) {
-    if (is_stack && looker->has[at] == HAS_NOT) break;
+    if (is_stack && looker->has[at] != HAS) break;
     error = count_frame(looker, block, at, row->weight);
     if (!is_stack) break;
   }
@@ -175,22 +196,38 @@ static int count_self(struct looker *looker, const struct walk_block *block,
   int error = find_build(looker, block, row->node, &spot.build);
   looker->self += row->weight;
   looker->self_count += row->count;
-  if (error == 0) error = tally_self(&looker->of_function, step->function, row->weight);
-  if (error == 0) error = tally_self(&looker->of_line, step->place, row->weight);
-  if (error == 0) error = tally_self(&looker->of_build, spot.build, row->weight);
-  if (error == 0) error = tally_self(&looker->of_board, looker->board, row->weight);
-  if (error == 0) error = tally_self(&looker->of_thread, looker->thread, row->weight);
+  if (error == 0) error = tally_self(&looker->of_function, step->function, row->count, row->weight);
+  if (error == 0) error = tally_self(&looker->of_line, step->place, row->count, row->weight);
+  if (error == 0) error = tally_self(&looker->of_build, spot.build, row->count, row->weight);
+  if (error == 0) error = tally_self(&looker->of_board, looker->board, row->count, row->weight);
+  if (error == 0) error = tally_self(&looker->of_thread, looker->thread, row->count, row->weight);
   if (error != 0) return error;
   detail_spot_place(&looker->naming, block->forest, leaf, &spot);
   return detail_spots_add(&looker->spots, &spot);
+}
+
+/* How the weight of ROW, whose stack lacks the function, may belong to it. */
+static enum key key_of(const struct walk_block *block, const struct store_row *row, int has) {
+  const struct store_node *node = &block->forest->nodes[row->node];
+  const struct store_module *module = &block->forest->modules[node->module];
+  bool is_pseudo = module->kind != MODULE_ELF && node->parent == BATCH_NONE;
+  if (is_pseudo && pseudo_is_placeless(module->path))
+    return row->count == 0 ? KEY_UNSAMPLED : KEY_PLACELESS;
+  if (is_pseudo && row->count == 0) return KEY_KERNEL;
+  return has == IS_SHORT ? KEY_SHORT : KEY_ELSEWHERE;
 }
 
 static int look_at(struct looker *looker, const struct walk_block *block,
                    const struct store_row *row) {
   struct naming_chain leaf;
   bool is_stack = block->series->type != SAMPLE_CPU_LR; /* else nothing but the leaf is known */
-  int is_on = is_stack ? is_on_stack(looker, block, row->node) : is_at(looker, block, row->node);
-  if (is_on <= 0) return is_on < 0 ? is_on : groups_add(&looker->units, KEY_ELSEWHERE, row->weight);
+  int has = is_stack ? find_on_stack(looker, block, row->node) : is_at(looker, block, row->node);
+  if (has < 0) return has;
+  if (has != (is_stack ? HAS : 1)) {
+    enum key key = key_of(block, row, has);
+    looker->elsewhere[key] += row->weight;
+    return groups_add(&looker->units, key, row->weight);
+  }
   int error = count_total(looker, block, row);
   if (error == 0) error = find_chain(looker, block, row->node, &leaf);
   if (error != 0) return error;
@@ -305,6 +342,7 @@ static int list_rows(const struct looker *looker, const struct tally *tally, row
     if (sum->stack == 0) continue;
     struct detail_row row = make(looker, i);
     row.self = sum->self;
+    row.self_count = sum->self_count;
     row.total = sum->total;
     ret->rows[ret->count++] = row;
   }
@@ -312,18 +350,56 @@ static int list_rows(const struct looker *looker, const struct tally *tally, row
   return 0;
 }
 
+static double part_of(const struct query_detail *detail, uint64_t weight) {
+  uint64_t whole = detail->whole.total_weight;
+  return whole > 0 ? (double)weight / (double)whole : 0;
+}
+
+/* The reach of all that may be the function's own, and, when IS_TOTAL, below it. */
+static double find_hidden(const struct looker *looker, const struct ratio *ratio,
+                          const struct query_detail *detail, bool is_total) {
+  static const enum key keys[] = {KEY_UNSAMPLED, KEY_PLACELESS, KEY_KERNEL, KEY_SHORT};
+  const char *asked = looker->question->function;
+  uint64_t parts[GROUPS_MAX];
+  double hidden = 0;
+  if (pseudo_is_placeless(asked) || strcmp(asked, PSEUDO_KERNEL) == 0) return 0;
+  for (unsigned i = 0; i < (is_total ? 4 : 2); i++) {
+    groups_weights(&looker->units, keys[i], parts);
+    if (looker->elsewhere[keys[i]] > 0)
+      hidden += ratio_reach(ratio, part_of(detail, looker->elsewhere[keys[i]]),
+                            ratio_variance(ratio, parts));
+  }
+  return hidden;
+}
+
+/* Strata are of samples: a row of the kernel's may have time of clocks, too. */
+static double variance_of(const struct looker *looker, const struct ratio *ratio,
+                          const uint64_t parts[GROUPS_MAX]) {
+  bool is_pseudo = looker->question->function[0] == '[';
+  return is_pseudo && !ratio->is_grouped ? 0 : ratio_variance(ratio, parts);
+}
+
 static void find_shares(const struct looker *looker, struct query_detail *ret) {
   const struct groups *units = &looker->units;
-  uint64_t wholes[GROUPS_MAX], self[GROUPS_MAX], through[GROUPS_MAX];
+  const struct ratio_whole whole = {.groups = units,
+                                    .weight = ret->whole.total_weight,
+                                    .unsampled = looker->elsewhere[KEY_UNSAMPLED],
+                                    .evidence = &ret->whole.evidence};
+  uint64_t own[GROUPS_MAX], through[GROUPS_MAX];
   struct ratio ratio;
-  groups_totals(units, wholes);
-  groups_weights(units, KEY_SELF, self);
+  ratio_init_whole(&ratio, &whole);
+  groups_weights(units, KEY_SELF, own);
   groups_weights(units, KEY_BELOW, through);
-  for (unsigned i = 0; i < units->count; i++) through[i] += self[i];
-  ratio_init(&ratio, units->kind, units->count, wholes, evidence_trials(&ret->whole.evidence));
+  for (unsigned i = 0; i < units->count; i++) through[i] += own[i];
+  double self = part_of(ret, ret->self), total = part_of(ret, ret->total);
+  double of_self = variance_of(looker, &ratio, own);
+  double of_total = variance_of(looker, &ratio, through);
   ret->basis = ratio_basis(&ratio);
-  ret->self_share = ratio_share(&ratio, self);
-  ret->total_share = ratio_share(&ratio, through);
+  ret->self_share = ratio_interval(&ratio, self, of_self);
+  ret->total_share = ratio_interval(&ratio, total, of_total);
+  ret->lack = self > 0 ? ratio_lack(&ratio, self, of_self) : ratio_lack(&ratio, total, of_total);
+  ratio_raise(&ret->self_share, find_hidden(looker, &ratio, ret, false));
+  ratio_raise(&ret->total_share, find_hidden(looker, &ratio, ret, true));
 }
 
 static int list(struct looker *looker, struct arena *arena, struct query_detail *ret) {

@@ -28,7 +28,7 @@ struct detail_row {
   const char *name;   /* of the board, thread, source file (may be NULL), or build-id */
   const char *module; /* of builds and definitions; else "" */
   uint32_t line;
-  uint64_t self, total;
+  uint64_t self, total, self_count;
 };
 
 struct detail_rows {
@@ -40,6 +40,7 @@ struct query_detail {
   struct view_tree whole; /* its sums; no nodes */
   uint64_t self, total, self_count, total_count;
   struct view_share self_share, total_share;
+  enum ratio_lack lack;    /* as in the function table */
   struct view_basis basis; /* of their intervals */
   uint32_t offset_count;
   struct detail_offset *offsets; /* heaviest first */

@@ -2,22 +2,30 @@
 /* Every row of every block is added to exactly one of our groups, so they add up to the whole,
    which the walk sums by itself.
 
-   Intervals come from how boards, or stretches of time, differ (view/groups), as those of the
-   function table do.  Not those of a load by board: there the boards are what is asked for and no
-   sample of others, and what is uncertain is what the samples of each say. */
+   Intervals come from how boards differ (view/groups), or from the samples of one board, as those
+   of the function table do.  Those of a load by board come from samples alone: there the boards are
+   what is asked for and no sample of others.
+
+   What clocks told may hide part of a row:
+
+     by function, module   [unsampled] may be any row's but [kernel]'s, which a clock measured
+     by thread             any of it may be another thread's of the process whose main thread it
+                           stands under: it lowers that row and raises the others
+     by a label            nothing: a process is told with its labels */
 #include "load.h"
 
 #include "common/arena.h"
 #include "grouping.h"
-#include "view/interval.h"
-#include "view/ratio.h"
+#include "view/pseudo_hints.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct sum {
   uint64_t weight, count;
+  uint64_t told; /* of the weight: by clocks */
 };
 
 struct adder {
@@ -51,6 +59,7 @@ static int on_block(void *context, const struct walk_block *block) {
     if (error != 0) break;
     adder->sums[group].weight += block->rows[i].weight;
     adder->sums[group].count += block->rows[i].count;
+    if (block->rows[i].count == 0) adder->sums[group].told += block->rows[i].weight;
   }
   return error;
 }
@@ -64,35 +73,90 @@ static int heaviest_first(const void *left, const void *right) {
 
 /* What intervals are made of. */
 struct intervals {
-  const struct groups *units; /* NULL: samples alone */
+  const struct adder *adder;
+  bool is_by_board, is_by_thread;
   struct ratio ratio;
-  double total, trials;
+  double total;
+  double hidden; /* the reach of what may be any row's */
 };
+
+static double share_of(const struct intervals *intervals, uint64_t weight) {
+  return intervals->total > 0 ? (double)weight / intervals->total : 0;
+}
+
+static double variance_of(const struct intervals *intervals, uint32_t group) {
+  bool is_told = intervals->adder->sums[group].told > 0; /* which no sampling made uncertain */
+  uint64_t parts[GROUPS_MAX];
+  if (intervals->is_by_board || (is_told && !intervals->ratio.is_grouped)) return 0;
+  groups_weights(&intervals->adder->units, group, parts);
+  return ratio_variance(&intervals->ratio, parts);
+}
+
+static bool is_placeless(const struct adder *adder, uint32_t group) {
+  return !grouping_is_by_block(adder->grouping.by) &&
+         pseudo_is_placeless(adder->grouping.groups.functions[group].name);
+}
+
+/* [kernel], whose time is in no other row: nothing raises it, as in the function table. */
+static bool is_kernel(const struct adder *adder, uint32_t group) {
+  const struct view_function *row = &adder->grouping.groups.functions[group];
+  bool is_function = strcmp(adder->grouping.by, "function") == 0;
+  if (grouping_is_by_block(adder->grouping.by) || strcmp(row->name, PSEUDO_KERNEL) != 0)
+    return false;
+  return is_function || adder->sums[group].count == 0; /* a module has sampled functions, too */
+}
+
+/* Weight that no sample could show. */
+static uint64_t find_unsampled(const struct adder *adder) {
+  uint64_t weight = 0;
+  for (uint32_t i = 1; i < adder->grouping.groups.count; i++)
+    if (is_placeless(adder, i) && adder->sums[i].count == 0) weight += adder->sums[i].weight;
+  return weight;
+}
+
+static void find_hidden(struct intervals *intervals) {
+  const struct adder *adder = intervals->adder;
+  for (uint32_t i = 1; i < adder->grouping.groups.count; i++) {
+    const struct sum *sum = &adder->sums[i];
+    if (intervals->is_by_thread)
+      intervals->hidden += share_of(intervals, sum->told);
+    else if (is_placeless(adder, i) && sum->weight > 0)
+      intervals->hidden += ratio_reach(&intervals->ratio, share_of(intervals, sum->weight),
+                                       variance_of(intervals, i));
+  }
+}
 
 static void prepare(const struct adder *adder, const struct view_tree *whole,
                     struct intervals *ret) {
-  uint64_t totals[GROUPS_MAX];
-  bool is_by_board = strcmp(adder->grouping.by, "board") == 0;
-  ret->units = is_by_board ? NULL : &adder->units;
-  ret->total = (double)whole->total_weight;
-  ret->trials = evidence_trials(&whole->evidence);
-  groups_totals(&adder->units, totals);
-  ratio_init(&ret->ratio, adder->units.kind, adder->units.count, totals, ret->trials);
+  static const struct groups none = {.kind = GROUPS_NONE};
+  const char *by = adder->grouping.by;
+  *ret = (struct intervals){.adder = adder,
+                            .is_by_board = strcmp(by, "board") == 0,
+                            .is_by_thread = strcmp(by, "thread") == 0,
+                            .total = (double)whole->total_weight};
+  const struct ratio_whole all = {.groups = ret->is_by_board ? &none : &adder->units,
+                                  .weight = whole->total_weight,
+                                  .unsampled = find_unsampled(adder),
+                                  .evidence = &whole->evidence};
+  ratio_init_whole(&ret->ratio, &all);
+  find_hidden(ret);
 }
 
-static struct view_basis basis_of(const struct intervals *intervals) {
-  return intervals->units == NULL ? (struct view_basis){.unit = "samples"}
-                                  : ratio_basis(&intervals->ratio);
-}
-
-static struct view_share share_of(const struct intervals *intervals, uint32_t group,
-                                  uint64_t weight) {
-  uint64_t parts[GROUPS_MAX];
-  if (intervals->units == NULL)
-    return interval_wilson(intervals->total > 0 ? (double)weight / intervals->total : 0,
-                           intervals->trials);
-  groups_weights(intervals->units, group, parts);
-  return ratio_share(&intervals->ratio, parts);
+static void set_share(const struct intervals *intervals, uint32_t group,
+                      struct query_load_row *row) {
+  const struct sum *sum = &intervals->adder->sums[group];
+  double share = share_of(intervals, sum->weight), variance = variance_of(intervals, group);
+  double told = intervals->is_by_thread ? share_of(intervals, sum->told) : 0;
+  bool is_hidden = is_placeless(intervals->adder, group);
+  bool can_rise = !is_hidden && !is_kernel(intervals->adder, group);
+  if (is_hidden && sum->count == 0) {
+    row->share = ratio_told(&intervals->ratio, share, variance);
+    return;
+  }
+  row->share = ratio_interval(&intervals->ratio, share, variance);
+  row->lack = ratio_lack(&intervals->ratio, share, variance);
+  row->share.low = fmax(row->share.low - told, 0);
+  if (can_rise) ratio_raise(&row->share, intervals->hidden - told);
 }
 
 static int list(struct adder *adder, struct arena *arena, struct query_load *load) {
@@ -101,19 +165,18 @@ static int list(struct adder *adder, struct arena *arena, struct query_load *loa
   int error = function_table_tell_builds(groups);
   if (error != 0) return error;
   prepare(adder, &load->whole, &intervals);
-  load->basis = basis_of(&intervals);
+  load->basis = ratio_basis(&intervals.ratio);
   load->rows = arena_array(arena, groups->count, sizeof *load->rows);
   if (load->rows == NULL) return -ENOMEM;
   for (uint32_t i = 1; i < groups->count; i++) {
     const struct view_function *group = &groups->functions[i];
     const struct sum *sum = &adder->sums[i];
-    load->rows[load->count++] =
-        (struct query_load_row){.name = group->name,
-                                .module = group->module,
-                                .file = group->file,
-                                .weight = sum->weight,
-                                .count = sum->count,
-                                .share = share_of(&intervals, i, sum->weight)};
+    load->rows[load->count++] = (struct query_load_row){.name = group->name,
+                                                        .module = group->module,
+                                                        .file = group->file,
+                                                        .weight = sum->weight,
+                                                        .count = sum->count};
+    set_share(&intervals, i, &load->rows[load->count - 1]);
   }
   qsort(load->rows, load->count, sizeof *load->rows, heaviest_first);
   return 0;

@@ -10,6 +10,7 @@ struct query_load_row {
       *file; /* module and file: of functions; module is "", file NULL else */
   uint64_t weight, count;
   struct view_share share;
+  enum ratio_lack lack;
 };
 
 struct query_load {

@@ -30,6 +30,7 @@ struct query_range {
   unsigned places;      /* enum place_part: what else nodes differ by; 0: functions alone */
   const char *by; /* label: stacks of one value of it stand below that value; NULL: at the root */
   bool is_of_settled;     /* nobody waits for what has not settled yet, and losses are not told */
+  bool is_of_these;   /* stretches of time are the sampling units, of all boards together */
   bool without_intervals; /* nobody asks how boards or times differ: the tree has no groups */
 };
 

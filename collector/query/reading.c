@@ -2,8 +2,8 @@
 /* Sums are the same from windows, hours or days; what differs is what intervals can be made of
    (view/groups), and what an answer can tell apart:
 
-     one board            stretches of its time are the sampling units: blocks a sixteenth of the
-                          range at most
+     one board, or these  stretches of time are the sampling units: blocks a 32nd of the time
+     boards alone         that has data at most
      several              the boards are, whatever the blocks: the longest
      more than 64         groups of boards are: those that the store has merged, unless boards are
                           told apart or chosen by name
@@ -25,6 +25,13 @@
 _Static_assert((int)STORE_BOARDS_APART == (int)GROUPS_MAX, "the store merges what answers merge");
 _Static_assert((int)STORE_GROUPS == (int)GROUPS_HASHED_MAX,
                "the store's groups are those of intervals");
+
+enum {
+  STRETCHES_MIN = 32,
+  SLOTS = 1024,          /* in which a range has data or none */
+  SUMMED_UP_MS = 300000, /* the shortest blocks but windows */
+  ROUNDS_MAX = 3,        /* of looking for data in finer blocks */
+};
 
 struct census {
   const struct query_range *range;
@@ -72,14 +79,80 @@ static int is_one(struct store *store, struct census *census) {
   return error == -ECANCELED ? 0 : error != 0 ? error : 1;
 }
 
-/* A sixteenth of the time that there is anything of. */
-static uint64_t stretch_of(const struct census *census) {
-  uint64_t from_ms = census->range->from_ms, to_ms = census->range->to_ms;
-  if (from_ms < census->first_seen_ms && census->first_seen_ms < to_ms)
-    from_ms = census->first_seen_ms;
-  if (to_ms > census->last_seen_ms && census->last_seen_ms > from_ms) to_ms = census->last_seen_ms;
-  uint64_t stretch_ms = to_ms > from_ms ? (to_ms - from_ms) / GROUPS_TIMES_MAX : 0;
-  return stretch_ms > 0 ? stretch_ms : 1;
+/* In which slots of a time there is data. */
+struct slots {
+  const struct query_range *range;
+  uint64_t from_ms, to_ms, slot_ms;
+  bool has_data[SLOTS];
+};
+
+/* The part of the range in which the boards have been seen. */
+static struct slots slots_of(const struct census *census) {
+  struct slots slots = {
+      .range = census->range, .from_ms = census->range->from_ms, .to_ms = census->range->to_ms};
+  if (slots.from_ms < census->first_seen_ms && census->first_seen_ms < slots.to_ms)
+    slots.from_ms = census->first_seen_ms;
+  if (slots.to_ms > census->last_seen_ms && census->last_seen_ms > slots.from_ms)
+    slots.to_ms = census->last_seen_ms;
+  slots.slot_ms = slots.to_ms > slots.from_ms ? (slots.to_ms - slots.from_ms) / SLOTS + 1 : 1;
+  return slots;
+}
+
+static int wants(void *context, const struct store_series *series) {
+  const struct slots *slots = context;
+  return range_wants(slots->range, series);
+}
+
+static bool is_over(void *context) {
+  const struct slots *slots = context;
+  return range_is_late(slots->range);
+}
+
+static int mark(void *context, const struct store_series *series, const struct store_forest *forest,
+                uint64_t start_ms, uint64_t end_ms, const struct store_row *rows, size_t count) {
+  struct slots *slots = context;
+  (void)series, (void)forest, (void)rows, (void)count;
+  if (end_ms <= slots->from_ms || start_ms >= slots->to_ms) return 0;
+  uint64_t first = start_ms > slots->from_ms ? (start_ms - slots->from_ms) / slots->slot_ms : 0;
+  uint64_t last = (end_ms - 1 - slots->from_ms) / slots->slot_ms;
+  for (uint64_t i = first; i <= last && i < SLOTS; i++) slots->has_data[i] = true;
+  return 0;
+}
+
+/* Finds how much of SLOTS has data, seen in blocks of GRAIN_MS at most. */
+static int find_busy_ms(struct store *store, struct slots *slots, uint64_t grain_ms,
+                        uint64_t *ret) {
+  const struct store_scan scan = {.from_ms = slots->from_ms,
+                                  .to_ms = slots->to_ms,
+                                  .grain_ms = grain_ms,
+                                  .types = slots->range->types,
+                                  .is_of_settled = slots->range->is_of_settled,
+                                  .sums_will_do = true,
+                                  .matches = wants,
+                                  .on_block = mark,
+                                  .is_over = is_over,
+                                  .context = slots};
+  memset(slots->has_data, 0, sizeof slots->has_data);
+  int error = store_scan(store, &scan);
+  *ret = 0;
+  for (unsigned i = 0; i < SLOTS; i++) *ret += slots->has_data[i] ? slots->slot_ms : 0;
+  return error;
+}
+
+/* Sets RET to a part of the time that there is data of. */
+static int find_stretch(struct store *store, const struct census *census, uint64_t *ret) {
+  struct slots slots = slots_of(census);
+  uint64_t busy_ms = slots.to_ms > slots.from_ms ? slots.to_ms - slots.from_ms : 0;
+  *ret = busy_ms / STRETCHES_MIN + 1;
+  for (unsigned round = 0; round < ROUNDS_MAX; round++) {
+    uint64_t before_ms = *ret;
+    if (before_ms <= SUMMED_UP_MS) break;
+    int error = find_busy_ms(store, &slots, before_ms, &busy_ms);
+    if (error != 0) return error;
+    if (busy_ms / STRETCHES_MIN + 1 < *ret) *ret = busy_ms / STRETCHES_MIN + 1;
+    if (*ret > before_ms / 2) break;
+  }
+  return 0;
 }
 
 /* The longest of the store's blocks that STEP_MS is a multiple of. */
@@ -106,7 +179,6 @@ int reading_choose(struct store *store, const struct query_range *range,
     scan->grain_ms = grain_of(need->step_ms);
     return 0;
   }
-  int one = range->without_intervals ? 0 : is_one(store, &census);
-  if (one == 1) scan->grain_ms = stretch_of(&census);
-  return one < 0 ? one : 0;
+  int one = range->without_intervals ? 0 : range->is_of_these ? 1 : is_one(store, &census);
+  return one == 1 ? find_stretch(store, &census, &scan->grain_ms) : one;
 }

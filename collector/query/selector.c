@@ -267,6 +267,16 @@ bool selector_asks_for(const struct selector *selector, const char *name) {
   return false;
 }
 
+bool selector_names_boards(const struct selector *selector) {
+  for (unsigned i = 0; i < selector->count; i++) {
+    const struct matcher *matcher = &selector->matchers[i];
+    if (strcmp(matcher->name, "board") != 0) continue;
+    if (matcher->kind == EQUAL) return true;
+    if (matcher->kind == MATCHES && strpbrk(matcher->value, "*+?[({") == NULL) return true;
+  }
+  return false;
+}
+
 const char *selector_sample_label(const struct selector *selector) {
   static const char *const names[] = {"service", "exe", "build_id", "thread"};
   for (unsigned i = 0; i < selector->count; i++)

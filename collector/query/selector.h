@@ -30,6 +30,9 @@ bool selector_matches_board(const struct selector *selector, const struct store_
 /* Returns whether SELECTOR asks for the label NAME. */
 bool selector_asks_for(const struct selector *selector, const char *name);
 
+/* Returns whether SELECTOR names single boards: board="a", or board=~"a|b" without wildcards. */
+bool selector_names_boards(const struct selector *selector);
+
 /* Returns the first name in SELECTOR that a board never has, only its samples (service, exe,
    build_id, thread), or NULL. */
 const char *selector_sample_label(const struct selector *selector);

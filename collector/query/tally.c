@@ -21,10 +21,12 @@ static int make_room(struct tally *tally, uint32_t number) {
   return 0;
 }
 
-int tally_self(struct tally *tally, uint32_t number, uint64_t weight) {
+int tally_self(struct tally *tally, uint32_t number, uint64_t count, uint64_t weight) {
   int error = make_room(tally, number);
-  if (error == 0) tally->sums[number].self += weight;
-  return error;
+  if (error != 0) return error;
+  tally->sums[number].self += weight;
+  tally->sums[number].self_count += count;
+  return 0;
 }
 
 int tally_total(struct tally *tally, uint32_t number, uint64_t stack, uint64_t weight) {

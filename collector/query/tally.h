@@ -8,6 +8,7 @@
 
 struct tally_sum {
   uint64_t self, total;
+  uint64_t self_count;
   uint64_t stack; /* the last one that was counted in total */
 };
 
@@ -17,8 +18,8 @@ struct tally {
   uint32_t room;
 };
 
-/* Adds WEIGHT to what NUMBER has itself.  Returns 0 or -ENOMEM. */
-int tally_self(struct tally *tally, uint32_t number, uint64_t weight);
+/* Adds COUNT samples of WEIGHT to what NUMBER has itself.  Returns 0 or -ENOMEM. */
+int tally_self(struct tally *tally, uint32_t number, uint64_t count, uint64_t weight);
 
 /* Adds WEIGHT to what passes through NUMBER, once for each STACK (not 0), whose calls come in a
    row. Returns 0 or -ENOMEM. */

@@ -79,10 +79,14 @@ int walk_run(const struct query_source *source, const struct query_range *range,
 }
 
 void walk_turn(struct groups *groups, const struct walk_block *block) {
-  if (block->series->group > 0)
-    groups_turn_merged(groups, block->group);
+  if (block->series->group > 0 && !groups->is_of_times)
+    groups_turn_merged(groups, block->group, block->start_ms, block->end_ms);
   else
     groups_turn(groups, block->board, block->start_ms, block->end_ms);
+  struct evidence samples = {0, 0};
+  for (size_t i = 0; i < block->count; i++)
+    evidence_add(&samples, block->rows[i].count, block->rows[i].weight);
+  groups_add_evidence(groups, &samples);
 }
 
 const char *walk_module_name(const struct store_module *module) {

@@ -7,9 +7,8 @@
 
 struct json;
 
-/* Writes, into an open object, what the difference of A and B rests on, how many of the COUNT ROWS
-   were tested and changed, and the first LIMIT of them. */
-void diff_json_write(struct json *json, const struct view_tree *a, const struct view_tree *b,
-                     const struct view_diff_row *rows, uint32_t count, uint32_t limit);
+/* Writes, into an open object, what DIFF rests on, its whole, how many of its functions were tested
+   and changed, and the first LIMIT of them. */
+void diff_json_write(struct json *json, const struct view_diff *diff, uint32_t limit);
 
 #endif

@@ -11,6 +11,7 @@
 #include "diff_rows.h"
 
 #include "contrast.h"
+#include "function_weights.h"
 
 #include "common/arena.h"
 
@@ -24,7 +25,7 @@ struct matching {
   struct arena *arena;
   struct diff_rows *rows;
   const struct view_tree *trees[SIDES];
-  bool *has_self[SIDES];    /* of each function of the tree */
+  bool *is_seen[SIDES];     /* of each function of the tree: it has weight, and is a function */
   uint32_t *name_of[SIDES]; /* of each function of the tree: in rows->names */
   bool *is_several;         /* of each name: a side has several functions of it */
   uint32_t *row_of;         /* of each of rows->functions */
@@ -34,12 +35,15 @@ static int begin(struct matching *matching, struct arena *arena) {
   size_t room = 1;
   for (unsigned side = 0; side < SIDES; side++) {
     const struct view_tree *tree = matching->trees[side];
-    bool *has_self = arena_array(arena, tree->function_count, sizeof *has_self);
+    bool *is_seen = arena_array(arena, tree->function_count, sizeof *is_seen);
     uint32_t *name_of = arena_array(arena, tree->function_count, sizeof *name_of);
-    if (has_self == NULL || name_of == NULL) return -ENOMEM;
-    for (uint32_t i = 1; i < tree->node_count; i++)
-      has_self[tree->nodes[i].function] |= tree->nodes[i].self_weight > 0;
-    matching->has_self[side] = has_self;
+    if (is_seen == NULL || name_of == NULL) return -ENOMEM;
+    for (uint32_t i = 1; i < tree->node_count; i++) {
+      const struct view_node *node = &tree->nodes[i];
+      bool is_end = tree->functions[node->function].end != STACK_UNTOLD;
+      is_seen[node->function] |= node->self_weight > 0 || (node->total_weight > 0 && !is_end);
+    }
+    matching->is_seen[side] = is_seen;
     matching->name_of[side] = name_of;
     room += tree->function_count;
   }
@@ -75,7 +79,7 @@ static int find_names(struct matching *matching, unsigned side, uint8_t *seen) {
   for (uint32_t i = 1; i < tree->function_count; i++) {
     struct view_function function;
     uint32_t *name = &matching->name_of[side][i];
-    if (!matching->has_self[side][i]) continue;
+    if (!matching->is_seen[side][i]) continue;
     int error = function_at(matching, side, i, &function);
     if (error != 0) return error;
     function.file = NULL;
@@ -122,41 +126,82 @@ static int match(struct matching *matching, unsigned side, uint32_t at, uint32_t
   return 0;
 }
 
-static int match_all(struct matching *matching, uint32_t *const of[SIDES]) {
+static int match_all(struct matching *matching) {
   for (unsigned round = 0; round < 2; round++)
     for (unsigned side = 0; side < SIDES; side++) {
       const struct view_tree *tree = matching->trees[side];
       for (uint32_t i = 1; i < tree->function_count; i++) {
         bool is_turn = (tree->functions[i].file == NULL) == (round == 1);
-        if (!is_turn || !matching->has_self[side][i]) continue;
-        int error = match(matching, side, i, &of[side][i]);
+        if (!is_turn || !matching->is_seen[side][i]) continue;
+        int error = match(matching, side, i, &matching->rows->sides[side].row_of[i]);
         if (error != 0) return error;
       }
     }
   return 0;
 }
 
-/* What has no name, and what is no function, is named by nobody. */
-static void add_named(const struct view_function *function, uint64_t weight,
-                      struct view_named *named) {
+/* Whether FUNCTION has a name, and is one. */
+static bool is_named(const struct view_function *function) {
   const char *quality = function->quality;
-  if (quality == NULL || strcmp(quality, "none") == 0 || strcmp(quality, "bounds") == 0) return;
-  *(strcmp(quality, "dwarf") == 0 ? &named->by_debug : &named->by_others) += weight;
+  return quality != NULL && strcmp(quality, "none") != 0 && strcmp(quality, "bounds") != 0;
 }
 
-static void add_weights(struct diff_rows *rows, const struct view_tree *const trees[SIDES]) {
-  for (unsigned side = 0; side < SIDES; side++) {
-    const struct view_tree *tree = trees[side];
-    const uint32_t *row_of = side == 0 ? rows->of_a : rows->of_b;
-    for (uint32_t i = 1; i < tree->node_count; i++) {
-      const struct view_node *node = &tree->nodes[i];
-      if (node->self_weight == 0) continue;
-      struct view_diff_row *row = &rows->rows[row_of[node->function]];
-      *(side == 0 ? &row->a_weight : &row->b_weight) += node->self_weight;
-      add_named(&tree->functions[node->function], node->self_weight,
-                side == 0 ? &row->a_named : &row->b_named);
+static void add_named(const struct view_function *function, uint64_t weight,
+                      struct view_named *named) {
+  if (!is_named(function)) return;
+  *(strcmp(function->quality, "dwarf") == 0 ? &named->by_debug : &named->by_others) += weight;
+}
+
+void diff_rows_beneath(const struct diff_rows *rows, unsigned side, const struct view_tree *tree,
+                       const bool *is_counted, uint64_t *ret) {
+  const struct diff_side *of = &rows->sides[side];
+  for (uint32_t i = 1; i < tree->node_count; i++) {
+    const struct view_node *node = &tree->nodes[i];
+    uint32_t row = of->row_of[node->function];
+    if (node->self_weight == 0 || row == DIFF_ROW_NONE || !is_counted[row]) continue;
+    if (!is_named(&tree->functions[node->function])) continue;
+    for (uint32_t at = i; at != 0; at = tree->nodes[at].parent) {
+      uint32_t above = of->row_of[tree->nodes[at].function];
+      if (above == DIFF_ROW_NONE || !of->is_outermost[at]) continue;
+      if (strcmp(rows->rows[above].module, rows->rows[row].module) == 0)
+        ret[above] += node->self_weight;
     }
   }
+}
+
+static void add_self(struct diff_rows *rows, unsigned side, const struct view_tree *tree,
+                     uint32_t at) {
+  const struct view_node *node = &tree->nodes[at];
+  struct view_diff_row *row = &rows->rows[rows->sides[side].row_of[node->function]];
+  *(side == 0 ? &row->a_weight : &row->b_weight) += node->self_weight;
+  add_named(&tree->functions[node->function], node->self_weight,
+            side == 0 ? &row->a_named : &row->b_named);
+}
+
+/* Sums up what the rows hold of SIDE, each stack once. */
+static int add_weights(struct diff_rows *rows, unsigned side, const struct view_tree *tree,
+                       struct arena *arena) {
+  struct diff_side *of = &rows->sides[side];
+  bool *is_in_cut = arena_array(arena, tree->node_count, sizeof *is_in_cut);
+  of->is_outermost = arena_array(arena, tree->node_count, sizeof *of->is_outermost);
+  of->cut = arena_array(arena, rows->count, sizeof *of->cut);
+  if (!is_in_cut || !of->is_outermost || !of->cut) return -ENOMEM;
+  uint32_t *class_of = arena_array(arena, tree->function_count, sizeof *class_of);
+  if (class_of == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < tree->function_count; i++)
+    class_of[i] = of->row_of[i] != DIFF_ROW_NONE ? of->row_of[i] : rows->count;
+  int error = function_weights_outermost(tree, class_of, rows->count + 1, arena, of->is_outermost);
+  for (uint32_t i = 1; i < tree->node_count && error == 0; i++) {
+    const struct view_node *node = &tree->nodes[i];
+    uint32_t row = of->row_of[node->function];
+    is_in_cut[i] = is_in_cut[node->parent] || tree->functions[node->function].end != STACK_UNTOLD;
+    if (row == DIFF_ROW_NONE) continue;
+    if (node->self_weight > 0) add_self(rows, side, tree, i);
+    if (!of->is_outermost[i]) continue;
+    *(side == 0 ? &rows->rows[row].a_total : &rows->rows[row].b_total) += node->total_weight;
+    if (is_in_cut[i]) of->cut[row] += node->total_weight;
+  }
+  return error;
 }
 
 static uint32_t *no_rows(const struct view_tree *tree, struct arena *arena) {
@@ -167,10 +212,12 @@ static uint32_t *no_rows(const struct view_tree *tree, struct arena *arena) {
 
 int diff_rows_init(struct diff_rows *rows, const struct view_tree *a, const struct view_tree *b,
                    struct arena *arena) {
-  *rows = (struct diff_rows){.of_a = no_rows(a, arena), .of_b = no_rows(b, arena)};
+  *rows =
+      (struct diff_rows){.sides = {{.row_of = no_rows(a, arena)}, {.row_of = no_rows(b, arena)}}};
   struct matching matching = {.arena = arena, .rows = rows, .trees = {a, b}};
   uint8_t *seen = arena_array(arena, (size_t)a->function_count + b->function_count + 1, 1);
-  int error = !rows->of_a || !rows->of_b || !seen ? -ENOMEM : begin(&matching, arena);
+  int error =
+      !rows->sides[0].row_of || !rows->sides[1].row_of || !seen ? -ENOMEM : begin(&matching, arena);
   if (error == 0) error = module_pairs_init(&rows->pairs, a, b, arena);
   if (error == 0) error = function_table_init(&rows->names, arena);
   module_builds_init(&rows->builds, arena, rows->names.seed);
@@ -179,8 +226,9 @@ int diff_rows_init(struct diff_rows *rows, const struct view_tree *a, const stru
   if (error == 0) error = function_table_init(&rows->functions, arena);
   for (unsigned side = 0; side < SIDES && error == 0; side++)
     error = find_names(&matching, side, seen);
-  if (error == 0) error = match_all(&matching, (uint32_t *const[SIDES]){rows->of_a, rows->of_b});
-  if (error == 0) add_weights(rows, matching.trees);
+  if (error == 0) error = match_all(&matching);
+  for (unsigned side = 0; side < SIDES && error == 0; side++)
+    error = add_weights(rows, side, matching.trees[side], arena);
   return error;
 }
 
@@ -191,64 +239,240 @@ void diff_rows_fini(struct diff_rows *rows) {
   function_table_fini(&rows->functions);
 }
 
-static void add_group(const struct view_tree *tree, const struct group *group,
-                      const uint32_t *row_of, uint64_t *parts) {
-  for (uint32_t at = 0; at < group->room; at++) {
-    const uint64_t *chunk = group->chunks[at];
-    const struct view_node *nodes = &tree->nodes[at * GROUPS_CHUNK_KEYS];
-    for (uint32_t i = 0; chunk != NULL && i < GROUPS_CHUNK_KEYS; i++) {
-      uint32_t row = chunk[i] > 0 ? row_of[nodes[i].function] : DIFF_ROW_NONE;
-      if (row != DIFF_ROW_NONE) parts[row] += chunk[i];
-    }
+/* Weights of the rows of one side in one unit. */
+struct unit_weights {
+  struct diff_rows *rows;
+  unsigned side;
+  struct contrast_side *contrast;
+  struct function_weights weights;
+  uint64_t *parts[VIEW_OF_COUNT]; /* of each row */
+  double *strata[VIEW_OF_COUNT];  /* of stretches of time: of each row in each stratum */
+  double whole;                   /* how far all CPU time of the unit in hand is from its mean */
+  double scale;                   /* CPU time of b per unit, as a part of that of a */
+};
+
+static int unit_weights_init(struct unit_weights *unit, struct diff_rows *rows, unsigned side,
+                             struct contrast_side *contrast, struct arena *arena) {
+  *unit = (struct unit_weights){.rows = rows, .side = side, .contrast = contrast};
+  for (unsigned of = 0; of < VIEW_OF_COUNT; of++) {
+    unit->parts[of] = arena_array(arena, rows->count, sizeof *unit->parts[of]);
+    if (unit->parts[of] == NULL) return -ENOMEM;
+  }
+  return function_weights_init(&unit->weights, contrast->tree, rows->sides[side].is_outermost,
+                               arena);
+}
+
+/* Sums up by row what was added to the weights. */
+static void end_fill(struct unit_weights *unit) {
+  const uint32_t *row_of = unit->rows->sides[unit->side].row_of;
+  for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
+    memset(unit->parts[of], 0, unit->rows->count * sizeof *unit->parts[of]);
+  for (uint32_t i = 1; i < unit->contrast->tree->function_count; i++) {
+    if (row_of[i] == DIFF_ROW_NONE) continue;
+    unit->parts[VIEW_SELF][row_of[i]] += unit->weights.self[i];
+    unit->parts[VIEW_TOTAL][row_of[i]] += unit->weights.total[i];
   }
 }
 
-/* Sets PARTS to what the rows hold in UNIT of SIDE. */
-static void fill(const struct diff_rows *rows, const struct contrast_side *side,
-                 const uint32_t *row_of, unsigned unit, uint64_t *parts) {
-  const struct view_tree *tree = side->tree;
-  memset(parts, 0, rows->count * sizeof *parts);
-  for (unsigned i = 0; i < tree->groups.count; i++) {
-    if (side->unit[i] == unit) add_group(tree, &tree->groups.group[i], row_of, parts);
-  }
+static void fill(struct unit_weights *unit, unsigned at) {
+  const struct view_tree *tree = unit->contrast->tree;
+  function_weights_clear(&unit->weights);
+  for (unsigned i = 0; i < tree->groups.count; i++)
+    if (unit->contrast->unit[i] == at) function_weights_add(&unit->weights, &tree->groups.group[i]);
+  end_fill(unit);
 }
 
-/* The units of A, with those of B that they are paired with. */
-static void add_units_of_a(const struct diff_rows *rows, const struct contrast *contrast,
-                           uint64_t *of_a, uint64_t *of_b, struct contrast_spread *ret) {
-  const struct contrast_side *a = &contrast->a, *b = &contrast->b;
-  for (unsigned unit = 0; unit < a->ratio.count; unit++) {
+/* Sums up the rows' weight by stratum; the last one is all of it. */
+static int fill_strata(struct unit_weights *unit, struct arena *arena) {
+  const struct contrast_side *side = unit->contrast;
+  const struct groups *boards = &side->tree->boards;
+  unsigned strata = side->by_batch.strata;
+  for (unsigned of = 0; of < VIEW_OF_COUNT; of++) {
+    unit->strata[of] =
+        arena_array(arena, (size_t)unit->rows->count * strata, sizeof *unit->strata[of]);
+    if (unit->strata[of] == NULL) return -ENOMEM;
+  }
+  for (uint32_t i = 0; i < unit->rows->count; i++) {
+    const struct view_diff_row *row = &unit->rows->rows[i];
+    unit->strata[VIEW_SELF][i * strata + strata - 1] =
+        (double)(unit->side == 0 ? row->a_weight : row->b_weight);
+    unit->strata[VIEW_TOTAL][i * strata + strata - 1] =
+        (double)(unit->side == 0 ? row->a_total : row->b_total);
+  }
+  for (unsigned j = 0; j < boards->count; j++) {
+    if (side->stratum[j] + 1 >= strata) continue;
+    function_weights_clear(&unit->weights);
+    function_weights_add(&unit->weights, &boards->group[j]);
+    end_fill(unit);
+    for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
+      for (uint32_t i = 0; i < unit->rows->count; i++)
+        unit->strata[of][i * strata + side->stratum[j]] += (double)unit->parts[of][i];
+  }
+  return 0;
+}
+
+/* The share of row AT on the side of UNIT. */
+static double share_of(const struct unit_weights *unit, unsigned of, uint32_t at) {
+  const struct view_diff_row *row = &unit->rows->rows[at];
+  const struct view_change *change = of == VIEW_SELF ? &row->self : &row->total;
+  return unit->side == 0 ? change->a : change->b;
+}
+
+static double square(double x) {
+  return x * x;
+}
+
+/* The distance of row AT in CPU time, as a part of all that side a takes; OWN: as a part of what
+   its side takes.  The difference errs with what a takes, too. */
+static double cpu_distance(const struct unit_weights *unit, unsigned of, uint32_t at, double own) {
+  const struct view_diff_row *row = &unit->rows->rows[at];
+  const struct view_change *change = of == VIEW_SELF ? &row->self : &row->total;
+  if (unit->side == 1) return unit->scale * own;
+  return own + (unit->scale * change->b - change->a) * unit->whole;
+}
+
+/* Sums up board AT. */
+static void fill_board(struct unit_weights *unit, unsigned at) {
+  const struct contrast_side *side = unit->contrast;
+  fill(unit, at);
+  unit->whole = contrast_cpu_distance(side, at, (uint64_t)side->ratio.wholes[at], 1);
+}
+
+static double board_cpu_distance(const struct unit_weights *unit, unsigned of, uint32_t at,
+                                 unsigned board) {
+  double own =
+      contrast_cpu_distance(unit->contrast, board, unit->parts[of][at], share_of(unit, of, at));
+  return cpu_distance(unit, of, at, own);
+}
+
+/* Boards on both sides. */
+static void add_pairs(struct unit_weights sides[SIDES], const struct contrast *contrast) {
+  struct diff_rows *rows = sides[0].rows;
+  for (unsigned unit = 0; unit < contrast->a.ratio.count; unit++) {
     unsigned partner = contrast_partner(contrast, unit);
-    fill(rows, a, rows->of_a, unit, of_a);
-    if (partner < GROUPS_MAX) fill(rows, b, rows->of_b, partner, of_b);
-    for (uint32_t i = 0; i < rows->count; i++) {
-      double push = contrast_distance(a, unit, of_a[i], rows->rows[i].a);
-      double other =
-          partner < GROUPS_MAX ? contrast_distance(b, partner, of_b[i], rows->rows[i].b) : 0;
-      *(partner < GROUPS_MAX ? &ret[i].pairs : &ret[i].a) += (other - push) * (other - push);
-    }
+    if (partner == GROUPS_MAX) continue;
+    fill_board(&sides[0], unit);
+    fill_board(&sides[1], partner);
+    for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
+      for (uint32_t i = 0; i < rows->count; i++) {
+        double a = share_of(&sides[0], of, i), b = share_of(&sides[1], of, i);
+        uint64_t of_a = sides[0].parts[of][i], of_b = sides[1].parts[of][i];
+        struct contrast_spread *spread = &rows->spreads[of][i];
+        spread->pairs += square(contrast_distance(&contrast->b.ratio, partner, of_b, b) -
+                                contrast_distance(&contrast->a.ratio, unit, of_a, a));
+        spread->cpu_pairs += square(board_cpu_distance(&sides[1], of, i, partner) -
+                                    board_cpu_distance(&sides[0], of, i, unit));
+      }
   }
 }
 
-static void add_units_of_b(const struct diff_rows *rows, const struct contrast *contrast,
-                           uint64_t *of_b, struct contrast_spread *ret) {
-  const struct contrast_side *b = &contrast->b;
-  for (unsigned unit = 0; unit < b->ratio.count; unit++) {
-    if (b->paired >> unit & 1) continue;
-    fill(rows, b, rows->of_b, unit, of_b);
-    for (uint32_t i = 0; i < rows->count; i++) {
-      double push = contrast_distance(b, unit, of_b[i], rows->rows[i].b);
-      ret[i].b += push * push;
-    }
+/* Boards on one side alone. */
+static void add_alone(struct unit_weights *unit) {
+  const struct contrast_side *side = unit->contrast;
+  struct diff_rows *rows = unit->rows;
+  for (unsigned at = 0; at < side->ratio.count; at++) {
+    if (side->paired >> at & 1) continue;
+    fill_board(unit, at);
+    for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
+      for (uint32_t i = 0; i < rows->count; i++) {
+        double share = share_of(unit, of, i);
+        struct contrast_spread *spread = &rows->spreads[of][i];
+        uint64_t part = unit->parts[of][i];
+        *(unit->side == 0 ? &spread->a : &spread->b) +=
+            square(contrast_distance(&side->ratio, at, part, share));
+        *(unit->side == 0 ? &spread->cpu_a : &spread->cpu_b) +=
+            square(board_cpu_distance(unit, of, i, at));
+      }
   }
 }
 
-int diff_rows_spread(const struct diff_rows *rows, const struct contrast *contrast,
-                     struct arena *arena, struct contrast_spread *ret) {
-  uint64_t *of_a = arena_array(arena, rows->count, sizeof *of_a);
-  uint64_t *of_b = arena_array(arena, rows->count, sizeof *of_b);
-  if (of_a == NULL || of_b == NULL) return -ENOMEM;
-  add_units_of_a(rows, contrast, of_a, of_b, ret);
-  add_units_of_b(rows, contrast, of_b, ret);
+/* What came before, for the correlation of neighbours. */
+struct walk_back {
+  double *stretch;                 /* each row's distance in the one before, of self weights */
+  double *batch[VIEW_OF_COUNT];    /* the same in the batch before */
+  uint64_t *joined[VIEW_OF_COUNT]; /* each row's part of the batch so far */
+};
+
+static int walk_back_init(struct walk_back *back, uint32_t count, struct arena *arena) {
+  back->stretch = arena_array(arena, count, sizeof *back->stretch);
+  bool has_all = back->stretch != NULL;
+  for (unsigned of = 0; of < VIEW_OF_COUNT; of++) {
+    back->batch[of] = arena_array(arena, count, sizeof *back->batch[of]);
+    back->joined[of] = arena_array(arena, count, sizeof *back->joined[of]);
+    has_all &= back->batch[of] != NULL && back->joined[of] != NULL;
+  }
+  return has_all ? 0 : -ENOMEM;
+}
+
+static void note(struct contrast_neighbours *neighbours, double distance, double *before) {
+  neighbours->squares += square(distance);
+  neighbours->products += distance * *before;
+  *before = distance;
+}
+
+static void end_batch(struct unit_weights *unit, struct walk_back *back, unsigned batch) {
+  struct contrast_side *side = unit->contrast;
+  unit->whole = contrast_time_distance(side, &side->by_time, batch,
+                                       (uint64_t)side->batches.wholes[batch], side->strata_wholes);
+  for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
+    for (uint32_t i = 0; i < unit->rows->count; i++) {
+      struct contrast_spread *spread = &unit->rows->spreads[of][i];
+      const double *strata = &unit->strata[of][i * side->by_batch.strata];
+      uint64_t part = back->joined[of][i];
+      double distance = contrast_time_distance(side, &side->by_batch, batch, part, strata);
+      double cpu = contrast_time_distance(side, &side->by_time, batch, part, strata);
+      *(unit->side == 0 ? &spread->a_batches : &spread->b_batches) += square(distance);
+      *(unit->side == 0 ? &spread->cpu_a : &spread->cpu_b) +=
+          square(cpu_distance(unit, of, i, cpu));
+      *(unit->side == 0 ? &spread->a_products : &spread->b_products) +=
+          distance * back->batch[of][i];
+      double before = back->batch[of][i];
+      if (of == VIEW_SELF) note(&side->of_batches, distance, &before);
+      back->batch[of][i] = distance;
+      back->joined[of][i] = 0;
+    }
+}
+
+/* Stretches of time, in order. */
+static void add_times(struct unit_weights *unit, struct walk_back *back) {
+  struct contrast_side *side = unit->contrast;
+  for (unsigned at = 0; at < side->stretches; at++) {
+    fill(unit, side->order[at]);
+    for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
+      for (uint32_t i = 0; i < unit->rows->count; i++) {
+        struct contrast_spread *spread = &unit->rows->spreads[of][i];
+        const double *strata = &unit->strata[of][i * side->by_stretch.strata];
+        uint64_t part = unit->parts[of][i];
+        double distance = contrast_time_distance(side, &side->by_stretch, at, part, strata);
+        *(unit->side == 0 ? &spread->a : &spread->b) += square(distance);
+        if (of == VIEW_SELF) note(&side->of_stretches, distance, &back->stretch[i]);
+        back->joined[of][i] += part;
+      }
+    if (at + 1 == side->stretches || (at + 1) % side->length == 0)
+      end_batch(unit, back, at / side->length);
+  }
+}
+
+int diff_rows_spread(struct diff_rows *rows, struct contrast *contrast, struct arena *arena) {
+  struct unit_weights units[SIDES];
+  struct contrast_side *const sides[SIDES] = {&contrast->a, &contrast->b};
+  for (unsigned of = 0; of < VIEW_OF_COUNT; of++) {
+    rows->spreads[of] = arena_array(arena, rows->count, sizeof *rows->spreads[of]);
+    if (rows->spreads[of] == NULL) return -ENOMEM;
+  }
+  for (unsigned i = 0; i < SIDES; i++)
+    if (unit_weights_init(&units[i], rows, i, sides[i], arena) != 0) return -ENOMEM;
+  units[0].scale = units[1].scale = contrast->scale;
+  add_pairs(units, contrast);
+  for (unsigned i = 0; i < SIDES; i++) {
+    struct walk_back back;
+    if (sides[i]->stretches == 0) {
+      add_alone(&units[i]);
+      continue;
+    }
+    if (walk_back_init(&back, rows->count, arena) != 0) return -ENOMEM;
+    if (fill_strata(&units[i], arena) != 0) return -ENOMEM;
+    add_times(&units[i], &back);
+  }
   return 0;
 }

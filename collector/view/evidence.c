@@ -27,6 +27,11 @@ void evidence_add(struct evidence *evidence, uint64_t count, uint64_t weight) {
   evidence->squares += sum * sum / (double)count;
 }
 
+void evidence_join(struct evidence *evidence, const struct evidence *more) {
+  evidence->weight += more->weight;
+  evidence->squares += more->squares;
+}
+
 double evidence_trials(const struct evidence *evidence) {
   if (!(evidence->squares > 0)) return 0;
   return evidence->weight * evidence->weight / evidence->squares;

@@ -13,6 +13,9 @@ struct evidence {
 /* Adds COUNT samples of WEIGHT together; none: time that clocks told, no evidence. */
 void evidence_add(struct evidence *evidence, uint64_t count, uint64_t weight);
 
+/* Adds MORE, other samples. */
+void evidence_join(struct evidence *evidence, const struct evidence *more);
+
 /* Returns how many samples of one weight would tell as much: with one weight, their count. */
 double evidence_trials(const struct evidence *evidence);
 

@@ -21,6 +21,34 @@ struct function_step {
   uint32_t counted_in; /* the function whose total this node's is part of, or NOWHERE */
 };
 
+/* A walk in depth, with a counter a class: how many nodes of it are open above. */
+int function_weights_outermost(const struct view_tree *tree, const uint32_t *class_of,
+                               uint32_t class_count, struct arena *arena, bool *ret) {
+  uint32_t *open = arena_array(arena, class_count, sizeof *open);
+  uint32_t *child = arena_array(arena, tree->node_count, sizeof *child); /* 0: none */
+  uint32_t *sibling = arena_array(arena, tree->node_count, sizeof *sibling);
+  if (open == NULL || child == NULL || sibling == NULL) return -ENOMEM;
+  for (uint32_t i = tree->node_count; i-- > 1;) {
+    sibling[i] = child[tree->nodes[i].parent];
+    child[tree->nodes[i].parent] = i;
+  }
+  for (uint32_t at = child[0]; at != 0;) {
+    ret[at] = open[class_of[tree->nodes[at].function]]++ == 0;
+    if (child[at] != 0) {
+      at = child[at];
+      continue;
+    }
+    while (at != 0 && sibling[at] == 0) {
+      open[class_of[tree->nodes[at].function]]--;
+      at = tree->nodes[at].parent;
+    }
+    if (at == 0) break;
+    open[class_of[tree->nodes[at].function]]--;
+    at = sibling[at];
+  }
+  return 0;
+}
+
 int function_weights_init(struct function_weights *weights, const struct view_tree *tree,
                           const bool *counts, struct arena *arena) {
   *weights = (struct function_weights){.node_count = tree->node_count,

@@ -12,6 +12,11 @@ struct function_weights {
   uint64_t *self, *total;      /* of each function; the root's (0) mean nothing */
 };
 
+/* Sets RET[node] to whether no node above it is of its class; CLASS_OF: of each function, below
+   CLASS_COUNT.  Returns 0 or -ENOMEM. */
+int function_weights_outermost(const struct view_tree *tree, const uint32_t *class_of,
+                               uint32_t class_count, struct arena *arena, bool *ret);
+
 /* Room for it in ARENA.  COUNTS tells of each node whether it is the outermost of its function.
    Keeps neither.  Returns 0 or -ENOMEM. */
 int function_weights_init(struct function_weights *weights, const struct view_tree *tree,

@@ -11,7 +11,12 @@
               merged over boards, however few there are
 
    Boards of one name fall into one group in every answer, so those of two answers can be compared
-   group by group. */
+   group by group.
+
+   A stretch of time has a cell for each board: how much weight the board has in it, and when the
+   board's windows there begin and end.  A window belongs to the stretch that has its middle, so
+   with these times a stretch is as long as its windows are.  Cells are merged over boards as groups
+   are. */
 #include "groups.h"
 
 #include "common/arena.h"
@@ -22,12 +27,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 8, FIRST_LENGTH_MS = 10000 };
+enum { FIRST_ROOM = 8, FIRST_LENGTH_MS = 50 /* as the shortest windows of a file */ };
 
 static const size_t chunk_bytes = GROUPS_CHUNK_KEYS * sizeof(uint64_t);
 
+/* Groups of times of several boards and those of these boards are two of one tree. */
 static bool is_full(const struct groups *groups) {
-  return groups->spare == NULL && groups->chunk_count >= GROUPS_CHUNKS_MAX;
+  uint32_t max =
+      groups->is_of_times || groups->is_of_boards ? GROUPS_CHUNKS_MAX / 2 : GROUPS_CHUNKS_MAX;
+  return groups->spare == NULL && groups->chunk_count >= max;
 }
 
 static void *zeroed(struct groups *groups, size_t len) {
@@ -72,8 +80,28 @@ static void merge_chunk(struct groups *groups, uint64_t **into, uint64_t *from) 
   free_chunk(groups, from);
 }
 
+static void merge_cell(struct group_cell *into, const struct group_cell *from) {
+  if (from->last_ms == 0) return;
+  into->weight += from->weight;
+  if (into->last_ms == 0 || from->first_ms < into->first_ms) into->first_ms = from->first_ms;
+  if (from->last_ms > into->last_ms) into->last_ms = from->last_ms;
+}
+
+/* FROM's become part of INTO's. */
+static void merge_cells(struct groups *groups, struct group *into, struct group *from) {
+  if (from->cell_room > into->cell_room) { /* the larger array stays */
+    struct group_cell *cells = into->cells;
+    uint32_t room = into->cell_room;
+    into->cells = from->cells, into->cell_room = from->cell_room;
+    from->cells = cells, from->cell_room = room;
+  }
+  for (uint32_t i = 0; i < from->cell_room; i++) merge_cell(&into->cells[i], &from->cells[i]);
+  if (groups->arena == NULL) free(from->cells);
+}
+
 /* FROM becomes part of INTO. */
 static void merge(struct groups *groups, struct group *into, struct group *from) {
+  merge_cells(groups, into, from);
   if (from->room > into->room) { /* the larger table stays */
     uint64_t **chunks = into->chunks;
     uint32_t room = into->room;
@@ -83,6 +111,7 @@ static void merge(struct groups *groups, struct group *into, struct group *from)
   for (uint32_t i = 0; i < from->room; i++)
     if (from->chunks[i] != NULL) merge_chunk(groups, &into->chunks[i], from->chunks[i]);
   into->weight += from->weight;
+  evidence_join(&into->evidence, &from->evidence);
   if (groups->arena == NULL) free(from->chunks);
 }
 
@@ -103,19 +132,24 @@ static void merge_alike(struct groups *groups) {
     if (groups->group[i].id == current) groups->current = i;
 }
 
+/* Makes stretches of time twice as long. */
+static void lengthen(struct groups *groups) {
+  groups->length_ms *= 2;
+  for (unsigned i = 0; i < groups->count; i++) groups->group[i].id /= 2;
+  merge_alike(groups);
+}
+
 /* Makes groups fewer.  Returns false where they are as few as they may be. */
 static bool coarsen(struct groups *groups) {
   if (groups->kind == GROUPS_NONE || groups->count <= 1) return false;
   if (groups->kind == GROUPS_HASHED && groups->modulus <= GROUPS_KEPT_MIN) return false;
   if (groups->kind == GROUPS_BOARDS && groups->count <= GROUPS_KEPT_MIN) return false;
-  if (groups->kind == GROUPS_TIMES) groups->length_ms *= 2;
-  groups->modulus = groups->kind == GROUPS_HASHED ? groups->modulus / 2 : GROUPS_HASHED_MAX;
-  for (unsigned i = 0; i < groups->count; i++) {
-    if (groups->kind == GROUPS_TIMES)
-      groups->group[i].id /= 2;
-    else
-      groups->group[i].id %= groups->modulus;
+  if (groups->kind == GROUPS_TIMES) {
+    lengthen(groups);
+    return true;
   }
+  groups->modulus = groups->kind == GROUPS_HASHED ? groups->modulus / 2 : GROUPS_HASHED_MAX;
+  for (unsigned i = 0; i < groups->count; i++) groups->group[i].id %= groups->modulus;
   if (groups->kind == GROUPS_BOARDS) groups->kind = GROUPS_HASHED;
   merge_alike(groups);
   return true;
@@ -140,18 +174,83 @@ static void turn_to_boards(struct groups *groups) {
   merge_alike(groups);
 }
 
+static void note_time(struct groups *groups, uint64_t start_ms, uint64_t end_ms) {
+  if (groups->first_ms == 0 || start_ms < groups->first_ms) groups->first_ms = start_ms;
+  if (end_ms > groups->last_ms) groups->last_ms = end_ms;
+}
+
+/* More boards than there are cells for: cells become those of groups of boards. */
+static void merge_boards(struct groups *groups) {
+  unsigned to[GROUPS_MAX], count = 0;
+  groups->boards_modulus = GROUPS_HASHED_MAX;
+  for (unsigned i = 0; i < groups->board_count; i++) {
+    uint64_t id = groups->boards[i] % groups->boards_modulus;
+    to[i] = 0;
+    while (to[i] < count && groups->boards[to[i]] != id) to[i]++;
+    if (to[i] == count) groups->boards[count++] = id;
+  }
+  groups->board_count = count;
+  for (unsigned i = 0; i < groups->count; i++)
+    for (uint32_t j = 0; j < groups->group[i].cell_room; j++) {
+      struct group_cell *cells = groups->group[i].cells, cell = cells[j];
+      cells[j] = (struct group_cell){0, 0, 0};
+      if (j < GROUPS_MAX) merge_cell(&cells[to[j]], &cell);
+    }
+}
+
+/* Makes the board with HASH the current one. */
+static void select_board(struct groups *groups, uint64_t hash) {
+  for (;;) {
+    uint64_t id = groups->boards_modulus > 0 ? hash % groups->boards_modulus : hash;
+    unsigned at = 0;
+    while (at < groups->board_count && groups->boards[at] != id) at++;
+    groups->current_board = at;
+    if (at < groups->board_count) return;
+    if (at < GROUPS_MAX) {
+      groups->boards[groups->board_count++] = id;
+      return;
+    }
+    merge_boards(groups);
+  }
+}
+
+static int note_window(struct groups *groups, uint64_t start_ms, uint64_t end_ms) {
+  struct group *group = &groups->group[groups->current];
+  if (groups->current_board >= group->cell_room) {
+    uint32_t room = group->cell_room > 0 ? group->cell_room : 1;
+    while (room <= groups->current_board) room *= 2;
+    struct group_cell *more = zeroed(groups, room * sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    if (group->cell_room > 0) memcpy(more, group->cells, group->cell_room * sizeof *more);
+    if (groups->arena == NULL) free(group->cells);
+    group->cells = more;
+    group->cell_room = room;
+  }
+  merge_cell(&group->cells[groups->current_board], &(struct group_cell){0, start_ms, end_ms});
+  return 0;
+}
+
+static void turn_to_time(struct groups *groups, uint64_t board, uint64_t start_ms,
+                         uint64_t end_ms) {
+  uint64_t middle_ms = start_ms + (end_ms > start_ms ? (end_ms - start_ms) / 2 : 0);
+  while (!select_group(groups, middle_ms / groups->length_ms)) coarsen(groups);
+  select_board(groups, board);
+  if (note_window(groups, start_ms, end_ms) != 0) groups->has_failed = true;
+}
+
 void groups_turn(struct groups *groups, const char *board, uint64_t start_ms, uint64_t end_ms) {
   uint64_t hash = table_hash(board, strlen(board), 0);
-  uint64_t middle_ms = start_ms + (end_ms > start_ms ? (end_ms - start_ms) / 2 : 0);
+  note_time(groups, start_ms, end_ms);
   if (groups->is_off) return;
   if (groups->kind == GROUPS_NONE) {
-    groups->kind = GROUPS_TIMES;
+    groups->kind = groups->is_of_boards ? GROUPS_BOARDS : GROUPS_TIMES;
     groups->board = hash;
     groups->length_ms = FIRST_LENGTH_MS;
   }
-  if (groups->kind == GROUPS_TIMES && hash != groups->board) turn_to_boards(groups);
+  bool is_other = hash != groups->board && !groups->is_of_times;
+  if (groups->kind == GROUPS_TIMES && is_other) turn_to_boards(groups);
   if (groups->kind == GROUPS_TIMES) {
-    while (!select_group(groups, middle_ms / groups->length_ms)) coarsen(groups);
+    turn_to_time(groups, hash, start_ms, end_ms);
     return;
   }
   if (groups->kind == GROUPS_BOARDS && select_group(groups, hash)) return;
@@ -159,7 +258,8 @@ void groups_turn(struct groups *groups, const char *board, uint64_t start_ms, ui
   select_group(groups, hash % groups->modulus);
 }
 
-void groups_turn_merged(struct groups *groups, unsigned group) {
+void groups_turn_merged(struct groups *groups, unsigned group, uint64_t start_ms, uint64_t end_ms) {
+  note_time(groups, start_ms, end_ms);
   if (groups->is_off) return;
   if (groups->kind == GROUPS_TIMES) turn_to_boards(groups);
   if (groups->kind == GROUPS_BOARDS) coarsen(groups);
@@ -188,6 +288,7 @@ static int add_chunk(struct groups *groups, uint32_t at) {
 
 int groups_add(struct groups *groups, uint32_t key, uint64_t weight) {
   uint32_t at = key / GROUPS_CHUNK_KEYS;
+  if (groups->has_failed) return -ENOMEM;
   if (groups->kind == GROUPS_NONE) return 0;
   struct group *group = &groups->group[groups->current];
   if (at >= group->room || group->chunks[at] == NULL) {
@@ -197,10 +298,17 @@ int groups_add(struct groups *groups, uint32_t key, uint64_t weight) {
   }
   group->chunks[at][key % GROUPS_CHUNK_KEYS] += weight;
   group->weight += weight;
+  if (groups->kind == GROUPS_TIMES) group->cells[groups->current_board].weight += weight;
   return 0;
 }
 
+void groups_add_evidence(struct groups *groups, const struct evidence *more) {
+  if (groups->kind == GROUPS_NONE) return;
+  evidence_join(&groups->group[groups->current].evidence, more);
+}
+
 static void free_group(struct group *group) {
+  free(group->cells);
   for (uint32_t i = 0; i < group->room; i++) free(group->chunks[i]);
   free(group->chunks);
 }

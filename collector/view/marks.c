@@ -5,11 +5,10 @@
    A CPU-time timer's expiry is noticed at the kernel's tick: the
    sample is where the thread is at the tick, not where it was when the time was up.  That is fair
    as long as ticks fall anywhere in the program's bursts, and unfair when the program keeps step
-   with the tick; its total is right either way.  The other kinds are of stacks that were cut and of
-   recordings that ended before the program, of perf events that cannot be changed any more, and of
-   histograms whose bins are wider than functions are apart or whose counters are full, and of time
-   for which somebody had paused the program, and of recorders, whose samples are no random ones of
-   the run; each has a row of its own.
+   with the tick; its total is right either way.  The other kinds are stacks that were cut,
+   recordings that ended before the program, perf events that cannot be changed any more, histograms
+   with wide bins or full counters, time while the program was paused, recorders, whose samples are
+   no random ones of the run, and threads and processes without samples.  Each kind has its own row.
 
    Services are few and the list is short: it is searched from its start. */
 #include "marks.h"
@@ -52,7 +51,10 @@ static const uint32_t kinds[] = {MARK_LOCK_STEP_POSSIBLE | MARK_LOCK_STEP_LIKELY
                                  MARK_COARSE_BINS,
                                  MARK_FULL_COUNTERS,
                                  MARK_PAUSED,
-                                 MARK_LAST_MOMENTS};
+                                 MARK_LAST_MOMENTS,
+                                 MARK_NO_ROOM,
+                                 MARK_UNREACHED,
+                                 MARK_SHORT_LIVES};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int marks_copy(const struct marks *marks, struct arena *arena, const struct view_mark **ret,
@@ -87,8 +89,7 @@ struct mark_text marks_text(uint32_t bits) {
   static const struct mark_text likely = {
       "lock_step", "likely",
       "sampled by timer, in bursts that keep step with the kernel's tick: shares within the "
-      "service "
-      "are likely wrong; the total is right; the perf sampler has no such error"};
+      "service are likely wrong; the total is right; the perf sampler has no such error"};
   static const struct mark_text cut = {
       "stacks_cut", "seen",
       "some stacks end before their first function: they are deeper than can be kept, or the frame "
@@ -116,14 +117,31 @@ struct mark_text marks_text(uint32_t bits) {
   static const struct mark_text paused = {
       "paused", "seen",
       "the program was paused or switched off for a while (ctl pause, a kill-switch file, a "
-      "dormant "
-      "start): the CPU time that it used meanwhile is [unsampled]; the total is right"};
+      "dormant start): the CPU time that it used meanwhile is [unsampled]; the total is right"};
   static const struct mark_text last = {
       "last_moments", "seen",
       "a recorder keeps the last samples of each thread alone: what ran before them is "
       "[unsampled], "
       "or in no total; shares and their intervals are of those moments, not of the whole run (run "
       "--last N keeps more)"};
+  static const struct mark_text no_room = {
+      "no_room", "seen",
+      "threads have stacks without room for a signal, so the timer does not sample them: their CPU "
+      "time is [unsampled]; the total is right; larger stacks help (16 KiB are enough), and so "
+      "does perf where the kernel allows it (fleetprof doctor)"};
+  static const struct mark_text unreached = {
+      "unreached", "seen",
+      "no sampler reached some threads or processes (the agent was not loaded or lost its signal, "
+      "and perf did not take over): their CPU time is [unsampled]; the total is right; fleetprof "
+      "status on the board says why; perf helps where the kernel allows it (fleetprof doctor)"};
+  static const struct mark_text short_lives = {
+      "short_lives", "seen",
+      "threads or processes live for a few sampling periods, and perf begins a period anew with "
+      "each: what they do first has too few samples, and what follows too many; the total is "
+      "right; a higher --hz helps, and so do --sampler timer and root (whole CPUs are sampled)"};
+  if (bits & MARK_SHORT_LIVES) return short_lives;
+  if (bits & MARK_NO_ROOM) return no_room;
+  if (bits & MARK_UNREACHED) return unreached;
   if (bits & MARK_LAST_MOMENTS) return last;
   if (bits & MARK_PAUSED) return paused;
   if (bits & MARK_FULL_COUNTERS) return full;

@@ -21,9 +21,22 @@
 
    From v follows how many independent samples would tell as much, R (1 - R) / v, and with these and
    the t quantile Wilson's interval stays within 0 and 1 (interval.c).  It is not let be narrower
-   than that of the samples alone: two boards that agree by accident prove nothing. */
+   than that of the samples alone: two boards that agree by accident prove nothing.
+
+   Of one selection the stretches of time are strata (strata.c).  With their variance v of a
+   fraction q, Wilson's interval is that of q (1 - q) / v trials, if these are more than the
+   samples.
+
+   Of a whole T the time U has no samples and could have none.  The rest, T - U, was sampled, with
+   one trial for each period of it: trials in the kernel of a user-only event make no sample, but
+   they are known to lie in no function.  So n samples of weight S stand for N = n (T - U) / S
+   trials.  A function with the weight x has the fraction q = x / (T - U) of the sampled time.  With
+   l..h, the interval of q from N trials, its share lies between l (T - U) / T, where none of U is
+   its own, and h (T - U) / T + U / T, where all of it is.  For boards like these U / T is uncertain
+   itself, and the upper end of its own interval is added. */
 #include "ratio.h"
 
+#include "evidence.h"
 #include "interval.h"
 #include "student.h"
 #include "view.h"
@@ -61,6 +74,7 @@ void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
   unsigned present = 0;
   memset(ratio, 0, sizeof *ratio);
   ratio->trials = trials;
+  ratio->sampled = 1;
   ratio->kind = kind;
   ratio->count = count;
   for (unsigned i = 0; i < count; i++) {
@@ -73,6 +87,26 @@ void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
   set_influences(ratio);
   ratio->df = ratio_df(ratio, UINT64_MAX);
   ratio->quantile = student_quantile(ratio->df);
+}
+
+void ratio_init_whole(struct ratio *ratio, const struct ratio_whole *whole) {
+  const struct groups *groups = whole->groups;
+  uint64_t wholes[GROUPS_MAX];
+  uint64_t unsampled = whole->unsampled < whole->weight ? whole->unsampled : whole->weight;
+  double trials = evidence_trials(whole->evidence), shown = whole->evidence->weight;
+  double sampled = (double)(whole->weight - unsampled);
+  groups_totals(groups, wholes);
+  if (sampled > shown && shown > 0) trials *= sampled / shown;
+  ratio_init(ratio, ratio_kind_of_shares(groups), groups->count, wholes, trials);
+  if (whole->weight > 0) ratio->sampled = sampled / (double)whole->weight;
+  strata_init(&ratio->strata, groups, sampled > shown ? shown / sampled : 1);
+}
+
+/* How many trials tell as much as those of SHARE, whose VARIANCE is that of the strata. */
+static double trials_of(const struct ratio *ratio, double share, double variance) {
+  double part = share / ratio->sampled;
+  if (ratio->is_grouped || !(ratio->trials > 0) || !(variance > 0)) return ratio->trials;
+  return fmax(part * (1 - part) / variance, ratio->trials);
 }
 
 static const char *unit_of(const struct ratio *ratio) {
@@ -88,17 +122,69 @@ struct view_basis ratio_basis(const struct ratio *ratio) {
   return basis;
 }
 
+const char *ratio_scope(const struct view_basis *basis) {
+  return strncmp(basis->unit, "board", strlen("board")) == 0 ? "fleet" : "these";
+}
+
+static struct view_share of_samples(const struct ratio *ratio, double share, double variance) {
+  double sampled = ratio->sampled;
+  if (!(sampled > 0)) return interval_wilson(share, 0);
+  struct view_share part = interval_wilson(share / sampled, trials_of(ratio, share, variance));
+  return (struct view_share){fmin(fmax(share, 0), 1), part.low * sampled, part.high * sampled};
+}
+
+static bool is_of_groups(const struct ratio *ratio, double variance) {
+  return ratio->is_grouped && variance > 0;
+}
+
+static struct view_share of_groups(const struct ratio *ratio, double share, double variance) {
+  return interval_score(share, share * (1 - share) / variance, ratio->quantile);
+}
+
 struct view_share ratio_interval(const struct ratio *ratio, double share, double variance) {
-  struct view_share samples = interval_wilson(share, ratio->trials);
-  if (!ratio->is_grouped || !(variance > 0)) return samples;
-  double trials = samples.share * (1 - samples.share) / variance;
-  struct view_share groups = interval_score(samples.share, trials, ratio->quantile);
+  struct view_share samples = of_samples(ratio, share, variance);
+  if (!is_of_groups(ratio, variance)) return samples;
+  struct view_share groups = of_groups(ratio, samples.share, variance);
   return (struct view_share){samples.share, fmin(samples.low, groups.low),
                              fmax(samples.high, groups.high)};
 }
 
-struct view_share ratio_share(const struct ratio *ratio, const uint64_t parts[GROUPS_MAX]) {
+struct view_share ratio_told(const struct ratio *ratio, double share, double variance) {
+  if (!is_of_groups(ratio, variance)) return (struct view_share){share, share, share};
+  return of_groups(ratio, share, variance);
+}
+
+enum ratio_lack ratio_lack(const struct ratio *ratio, double share, double variance) {
+  struct view_share samples = of_samples(ratio, share, variance);
+  struct view_share all = ratio_interval(ratio, share, variance);
+  if (interval_is_too_wide(&samples)) return RATIO_FEW_SAMPLES;
+  return interval_is_too_wide(&all) ? RATIO_FEW_BOARDS : RATIO_ENOUGH;
+}
+
+double ratio_reach(const struct ratio *ratio, double share, double variance) {
+  return is_of_groups(ratio, variance) ? of_groups(ratio, share, variance).high : share;
+}
+
+void ratio_raise(struct view_share *share, double hidden) {
+  share->high = fmin(share->high + hidden, 1);
+}
+
+static double strata_sum(const struct strata *strata, const uint64_t parts[GROUPS_MAX]) {
+  double variance = 0, before = 0;
+  for (unsigned i = 0; i < strata->count; i++) {
+    uint64_t part = 0;
+    for (unsigned j = strata->first[i]; j < strata->first[i + 1]; j++)
+      part += parts[strata->group[j]];
+    double now = strata_fraction(strata, i, part);
+    variance += strata_variance(strata, i, before, now);
+    before = now;
+  }
+  return variance;
+}
+
+double ratio_variance(const struct ratio *ratio, const uint64_t parts[GROUPS_MAX]) {
   double part = 0, variance = 0;
+  if (!ratio->is_grouped) return strata_sum(&ratio->strata, parts);
   for (unsigned i = 0; i < ratio->count; i++) part += (double)parts[i];
   double share = ratio->whole > 0 ? part / ratio->whole : 0;
   for (unsigned i = 0; i < ratio->count; i++) {
@@ -106,5 +192,5 @@ struct view_share ratio_share(const struct ratio *ratio, const uint64_t parts[GR
     double distance = (double)parts[i] / ratio->wholes[i] - share;
     variance += ratio->influence[i] * distance * distance;
   }
-  return ratio_interval(ratio, share, variance);
+  return variance;
 }

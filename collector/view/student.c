@@ -60,18 +60,31 @@ double student_p(double t, double df) {
   return beta(df / 2, 0.5, df / (df + square), square / (df + square));
 }
 
-/* Newton's steps from below on a convex curve: they never go past the root. */
-double student_quantile(double df) {
-  static const double near_enough = 1e-12;
-  if (!(df < normal_from)) return normal_quantile;
-  if (df < 1) df = 1;
+static double density(double t, double df) {
+  if (!(df < normal_from)) return exp(-t * t / 2) / sqrt(2 * M_PI);
   double height = exp(lgamma((df + 1) / 2) - lgamma(df / 2)) / sqrt(df * M_PI);
-  double t = normal_quantile;
+  return height * pow(1 + t * t / df, -(df + 1) / 2);
+}
+
+/* Newton's steps from T, below the root, on a convex curve: they never go past it. */
+static double point_from(double t, double p, double df) {
+  static const double near_enough = 1e-12;
   for (int i = 0; i < STEPS_MAX; i++) {
-    double density = height * pow(1 + t * t / df, -(df + 1) / 2);
-    double step = (student_p(t, df) - level) / (2 * density);
+    double step = (student_p(t, df) - p) / (2 * density(t, df));
     t += step;
-    if (fabs(step) < near_enough * t) break;
+    if (!(fabs(step) >= near_enough * t)) break;
   }
   return t;
+}
+
+/* The normal distribution's point is below that of any t. */
+double student_point(double p, double df) {
+  if (!(p > 0)) return INFINITY;
+  if (p >= 1) return 0;
+  double normal = p == level ? normal_quantile : point_from(0, p, INFINITY);
+  return df < normal_from ? point_from(normal, p, fmax(df, 1)) : normal;
+}
+
+double student_quantile(double df) {
+  return student_point(level, df);
 }

@@ -5,9 +5,8 @@
    Losses that did not happen are left out, and a hint without its cause; every other key is always
    there. */
 #include "table_json.h"
-#include "interval.h"
-#include "kernel_hint.h"
 #include "marks.h"
+#include "pseudo_hints.h"
 #include "stacks.h"
 
 #include "common/clock.h"
@@ -38,9 +37,10 @@ static void write_marks(struct json *json, const struct view_tree *tree) {
   json_close(json, ']');
 }
 
-static void write_kernel_hint(struct json *json, const struct view_tree *tree) {
-  const char *hint = kernel_hint(tree);
-  if (hint != NULL) json_key_string(json, "kernel_hint", hint);
+static void write_hints(struct json *json, const struct view_tree *tree) {
+  const char *kernel = pseudo_hints_kernel(tree), *unsampled = pseudo_hints_unsampled(tree, 0);
+  if (kernel != NULL) json_key_string(json, "kernel_hint", kernel);
+  if (unsampled != NULL) json_key_string(json, "unsampled_hint", unsampled);
 }
 
 static void write_basis(struct json *json, struct view_basis basis) {
@@ -48,6 +48,7 @@ static void write_basis(struct json *json, struct view_basis basis) {
   json_open(json, '{');
   json_key_string(json, "unit", basis.unit);
   json_key_uint(json, "units", basis.units);
+  json_key_string(json, "scope", ratio_scope(&basis));
   json_close(json, '}');
 }
 
@@ -68,7 +69,7 @@ void table_json_summary(struct json *json, const struct view_tree *tree, struct 
   json_key_string(json, "to", to);
   write_loss(json, tree->loss);
   write_marks(json, tree);
-  write_kernel_hint(json, tree);
+  write_hints(json, tree);
 }
 
 static void write_end_shares(struct json *json, const struct view_tree *tree) {
@@ -138,10 +139,21 @@ void table_json_share(struct json *json, const char *key, const char *key_ci,
   json_close(json, ']');
 }
 
-void table_json_mark(struct json *json, const struct view_share *self,
-                     const struct view_share *total) {
+void table_json_mark(struct json *json, enum ratio_lack lack) {
   json_key(json, "too_few_samples");
-  json_bool(json, interval_is_too_wide(self->share > 0 ? self : total));
+  json_bool(json, lack == RATIO_FEW_SAMPLES);
+  json_key(json, "too_few_boards");
+  json_bool(json, lack == RATIO_FEW_BOARDS);
+}
+
+void table_json_rest(struct json *json, const char *key, const char *what,
+                     const struct table_rest *rest) {
+  json_key(json, key);
+  json_open(json, '{');
+  json_key_uint(json, what, rest->rows);
+  json_key_uint(json, "weight", rest->weight);
+  json_key_uint(json, "samples", rest->samples);
+  json_close(json, '}');
 }
 
 static int by_total(const void *left, const void *right) {
@@ -154,6 +166,7 @@ static int by_total(const void *left, const void *right) {
 int table_json_functions(struct json *json, const struct view_tree *tree, enum table_order order,
                          uint32_t limit, struct arena *arena) {
   struct view_top_row *rows;
+  struct table_rest rest = {.rows = 0};
   uint32_t count;
   int error = view_top(tree, arena, &rows, &count);
   if (error) return error;
@@ -169,9 +182,12 @@ int table_json_functions(struct json *json, const struct view_tree *tree, enum t
     table_json_share(json, "total_share", "total_ci", &rows[i].total);
     json_key_uint(json, "self_samples", rows[i].self_count);
     json_key_uint(json, "total_samples", rows[i].total_count);
-    table_json_mark(json, &rows[i].self, &rows[i].total);
+    table_json_mark(json, rows[i].lack);
     json_close(json, '}');
   }
   json_close(json, ']');
+  for (uint32_t i = limit; i < count; i++)
+    table_rest_add(&rest, rows[i].self_weight, rows[i].self_count);
+  table_json_rest(json, "rest", "functions", &rest);
   return 0;
 }

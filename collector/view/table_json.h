@@ -25,15 +25,29 @@ void table_json_function(struct json *json, const struct view_function *function
 void table_json_share(struct json *json, const char *key, const char *key_ci,
                       const struct view_share *share);
 
-/* Writes the mark of a row, of what it is a share of by itself or, when that is nothing, in all. */
-void table_json_mark(struct json *json, const struct view_share *self,
-                     const struct view_share *total);
+/* Writes why a row's interval is wider than its share: too few samples, or too few boards. */
+void table_json_mark(struct json *json, enum ratio_lack lack);
+
+/* Rows that a limit left out. */
+struct table_rest {
+  uint64_t rows, weight, samples;
+};
+
+static inline void table_rest_add(struct table_rest *rest, uint64_t weight, uint64_t samples) {
+  rest->rows++;
+  rest->weight += weight;
+  rest->samples += samples;
+}
+
+/* Writes REST, whose rows are WHAT, under KEY into an open object. */
+void table_json_rest(struct json *json, const char *key, const char *what,
+                     const struct table_rest *rest);
 
 /* By what the rows of a function table are ordered, the largest first. */
 enum table_order { TABLE_BY_SELF, TABLE_BY_TOTAL };
 
-/* Writes the first LIMIT functions of TREE's table in ORDER into an open object.  Returns 0 or
-   -ENOMEM. */
+/* Writes the first LIMIT functions of TREE's table in ORDER into an open object, and the rest.
+   Returns 0 or -ENOMEM. */
 int table_json_functions(struct json *json, const struct view_tree *tree, enum table_order order,
                          uint32_t limit, struct arena *arena);
 

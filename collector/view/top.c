@@ -3,82 +3,63 @@
 
    Self is what the nodes of a function hold themselves.  Total is what passes through it, each
    stack once: in main -> walk -> walk -> walk the inner two lie in what the outer has counted.  So
-   a node adds its total only when none above it is of the same function, which a walk in depth
-   knows from a counter a function: how many of it are open above.
+   a node adds its total only when none above it is of the same function.
 
    Shares are of weight.  Their intervals come from how the groups of the tree differ (ratio.c), one
    pass over a group's nodes each, and are never narrower than what the samples allow, of which
    there are as many of one weight as tell what these do (evidence.c): where the rate never changed,
    exactly their count.  What clocks told is weight but no evidence of where it was spent, and so no
-   samples. */
+   samples.
+
+   That weight may belong to any function, so upper ends rise by it:
+
+     self    by [unsampled], and by samples without a place ([unknown], [others])
+     total   by these, by [kernel] without samples (any function may have called the kernel), and
+             by the short stacks that the function is not in: it may have called their outermost
+
+   Time of the kernel is in no function's self, whoever called it. */
 #include "view.h"
 
 #include "common/arena.h"
 #include "function_weights.h"
-#include "ratio.h"
+#include "pseudo_hints.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
-
-enum { NONE = UINT32_MAX };
+#include <string.h>
 
 struct walk {
   const struct view_tree *tree;
   struct view_top_row *rows; /* one a function */
-  uint32_t *open;            /* per function: its nodes on the path */
   bool *counts;              /* per node: none above it is of its function */
-  uint32_t *first_child, *next_sibling;
+  uint64_t *short_weights;   /* per function: of the short stacks that it is in */
 };
 
-static int start_walk(struct walk *walk, struct arena *arena) {
+/* Sums up what the functions weigh. */
+static int sum_up(struct walk *walk, struct arena *arena) {
   const struct view_tree *tree = walk->tree;
+  uint32_t *class_of = arena_array(arena, tree->function_count, sizeof *class_of);
+  bool *is_short = arena_array(arena, tree->node_count, sizeof *is_short);
   walk->rows = arena_array(arena, tree->function_count, sizeof *walk->rows);
-  walk->open = arena_array(arena, tree->function_count, sizeof *walk->open);
   walk->counts = arena_array(arena, tree->node_count, sizeof *walk->counts);
-  walk->first_child = arena_array(arena, tree->node_count, sizeof *walk->first_child);
-  walk->next_sibling = arena_array(arena, tree->node_count, sizeof *walk->next_sibling);
-  if (!walk->rows || !walk->open || !walk->counts || !walk->first_child || !walk->next_sibling)
+  walk->short_weights = arena_array(arena, tree->function_count, sizeof *walk->short_weights);
+  if (!class_of || !is_short || !walk->rows || !walk->counts || !walk->short_weights)
     return -ENOMEM;
-  for (uint32_t i = 0; i < tree->node_count; i++) {
-    walk->first_child[i] = NONE;
-    walk->next_sibling[i] = NONE;
+  for (uint32_t i = 0; i < tree->function_count; i++) class_of[i] = i;
+  int error = function_weights_outermost(tree, class_of, tree->function_count, arena, walk->counts);
+  for (uint32_t i = 1; i < tree->node_count && error == 0; i++) {
+    const struct view_node *node = &tree->nodes[i];
+    struct view_top_row *row = &walk->rows[node->function];
+    is_short[i] = is_short[node->parent] || tree->functions[node->function].end != STACK_UNTOLD;
+    row->self_weight += node->self_weight;
+    row->self_count += node->self_count;
+    if (!walk->counts[i]) continue;
+    row->total_weight += node->total_weight;
+    row->total_count += node->total_count;
+    if (is_short[i]) walk->short_weights[node->function] += node->total_weight;
   }
-  for (uint32_t i = tree->node_count; i-- > 1;) { /* backwards, so that lists end up forwards */
-    uint32_t parent = tree->nodes[i].parent;
-    walk->next_sibling[i] = walk->first_child[parent];
-    walk->first_child[parent] = i;
-  }
-  return 0;
-}
-
-static void enter(struct walk *walk, uint32_t at) {
-  const struct view_node *node = &walk->tree->nodes[at];
-  struct view_top_row *row = &walk->rows[node->function];
-  row->self_weight += node->self_weight;
-  row->self_count += node->self_count;
-  if (walk->open[node->function]++ > 0) return;
-  walk->counts[at] = true;
-  row->total_weight += node->total_weight;
-  row->total_count += node->total_count;
-}
-
-static void walk_tree(struct walk *walk) {
-  uint32_t at = 0;
-  enter(walk, at);
-  for (;;) {
-    uint32_t next = walk->first_child[at];
-    if (next == NONE) {
-      while (at != 0 && walk->next_sibling[at] == NONE) {
-        walk->open[walk->tree->nodes[at].function]--;
-        at = walk->tree->nodes[at].parent;
-      }
-      if (at == 0) return;
-      walk->open[walk->tree->nodes[at].function]--;
-      next = walk->next_sibling[at];
-    }
-    at = next;
-    enter(walk, at);
-  }
+  return error;
 }
 
 static double share_of(const struct view_tree *tree, uint64_t weight) {
@@ -101,6 +82,37 @@ static void add_variances(const struct walk *walk, const struct function_weights
   }
 }
 
+/* Pseudo-functions that may have time of clocks, which is not in the strata. */
+static bool may_be_told(const char *name) {
+  return strcmp(name, PSEUDO_KERNEL) == 0 || pseudo_is_placeless(name);
+}
+
+/* The same of strata. */
+static int find_strata(const struct walk *walk, const struct strata *strata,
+                       struct function_weights *weights, struct arena *arena,
+                       struct variances *ret) {
+  uint32_t count = walk->tree->function_count;
+  double *self = arena_array(arena, count, sizeof *self); /* of the stratum before */
+  double *total = arena_array(arena, count, sizeof *total);
+  if (self == NULL || total == NULL) return -ENOMEM;
+  for (unsigned at = 0; at < strata->count; at++) {
+    function_weights_clear(weights);
+    for (unsigned i = strata->first[at]; i < strata->first[at + 1]; i++)
+      function_weights_add(weights, &walk->tree->groups.group[strata->group[i]]);
+    for (uint32_t i = 0; i < count; i++) {
+      if (weights->total[i] == 0 && !(total[i] > 0)) continue; /* most: the total has the self */
+      double own = strata_fraction(strata, at, weights->self[i]);
+      double through = strata_fraction(strata, at, weights->total[i]);
+      ret->self[i] += strata_variance(strata, at, self[i], own);
+      ret->total[i] += strata_variance(strata, at, total[i], through);
+      self[i] = own, total[i] = through;
+    }
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if (may_be_told(walk->tree->functions[i].name)) ret->self[i] = ret->total[i] = 0;
+  return 0;
+}
+
 static int find_variances(const struct walk *walk, const struct ratio *ratio, struct arena *arena,
                           struct variances *ret) {
   struct function_weights weights;
@@ -108,8 +120,10 @@ static int find_variances(const struct walk *walk, const struct ratio *ratio, st
   ret->self = arena_array(arena, count, sizeof *ret->self);
   ret->total = arena_array(arena, count, sizeof *ret->total);
   if (ret->self == NULL || ret->total == NULL) return -ENOMEM;
-  if (!ratio->is_grouped) return 0;
+  if (!ratio->is_grouped && ratio->strata.count < 2) return 0;
   int error = function_weights_init(&weights, walk->tree, walk->counts, arena);
+  if (error == 0 && !ratio->is_grouped)
+    return find_strata(walk, &ratio->strata, &weights, arena, ret);
   for (unsigned i = 0; i < ratio->count && error == 0; i++) {
     if (!(ratio->wholes[i] > 0)) continue;
     function_weights_clear(&weights);
@@ -119,18 +133,83 @@ static int find_variances(const struct walk *walk, const struct ratio *ratio, st
   return error;
 }
 
+/* The function of TREE that stands for weight without a place; 0: there is none. */
+static uint32_t find_pseudo(const struct view_tree *tree, const char *name) {
+  for (uint32_t i = 1; i < tree->function_count; i++)
+    if (tree->functions[i].name[0] == '[' && strcmp(tree->functions[i].name, name) == 0) return i;
+  return 0;
+}
+
+static uint64_t self_weight_of(const struct view_tree *tree, uint32_t function) {
+  uint64_t weight = 0;
+  for (uint32_t i = 1; i < tree->node_count && function > 0; i++)
+    if (tree->nodes[i].function == function) weight += tree->nodes[i].self_weight;
+  return weight;
+}
+
 /* Sets RET to TREE as a whole: what any part of its weight is a share of. */
 static void whole_of(const struct view_tree *tree, struct ratio *ret) {
-  const struct groups *groups = &tree->groups;
-  uint64_t wholes[GROUPS_MAX];
-  for (unsigned i = 0; i < groups->count; i++) wholes[i] = groups->group[i].weight;
-  ratio_init(ret, groups->kind, groups->count, wholes, evidence_trials(&tree->evidence));
+  const struct ratio_whole whole = {.groups = &tree->groups,
+                                    .weight = tree->total_weight,
+                                    .unsampled =
+                                        self_weight_of(tree, find_pseudo(tree, PSEUDO_UNSAMPLED)),
+                                    .evidence = &tree->evidence};
+  ratio_init_whole(ret, &whole);
 }
 
 struct view_basis view_basis(const struct view_tree *tree) {
   struct ratio ratio;
   whole_of(tree, &ratio);
   return ratio_basis(&ratio);
+}
+
+/* Shares that may belong to any function, at the most. */
+struct hidden {
+  uint32_t kernel;          /* the function [kernel]; 0: the tree has none */
+  double in_self, in_total; /* in_total: without short stacks */
+  double short_stacks;
+};
+
+static double reach_of(const struct walk *walk, const struct ratio *ratio, uint64_t weight,
+                       double variance) {
+  return weight > 0 ? ratio_reach(ratio, share_of(walk->tree, weight), variance) : 0;
+}
+
+static void find_hidden(const struct walk *walk, const struct ratio *ratio,
+                        const struct variances *variances, struct hidden *ret) {
+  const struct view_tree *tree = walk->tree;
+  uint64_t kernel = pseudo_kernel_weight(tree);
+  *ret = (struct hidden){.kernel = find_pseudo(tree, PSEUDO_KERNEL)};
+  for (uint32_t i = 1; i < tree->function_count; i++) {
+    const struct view_top_row *row = &walk->rows[i];
+    if (tree->functions[i].end != STACK_UNTOLD)
+      ret->short_stacks += reach_of(walk, ratio, row->total_weight, variances->total[i]);
+    if (!pseudo_is_placeless(tree->functions[i].name)) continue;
+    ret->in_self += reach_of(walk, ratio, row->self_weight, variances->self[i]);
+  }
+  ret->in_total = ret->in_self;
+  if (kernel > 0) ret->in_total += reach_of(walk, ratio, kernel, variances->self[ret->kernel]);
+}
+
+/* Sets the shares of ROW, of the function AT. */
+static void set_shares(const struct walk *walk, const struct ratio *ratio,
+                       const struct variances *variances, const struct hidden *hidden, uint32_t at,
+                       struct view_top_row *row) {
+  double self = share_of(walk->tree, row->self_weight);
+  double total = share_of(walk->tree, row->total_weight);
+  double in_short = share_of(walk->tree, walk->short_weights[at]);
+  bool is_placeless = pseudo_is_placeless(walk->tree->functions[at].name);
+  if (is_placeless && row->self_count == 0) {
+    row->self = row->total = ratio_told(ratio, self, variances->self[at]);
+    return;
+  }
+  row->self = ratio_interval(ratio, self, variances->self[at]);
+  row->total = ratio_interval(ratio, total, variances->total[at]);
+  row->lack = self > 0 ? ratio_lack(ratio, self, variances->self[at])
+                       : ratio_lack(ratio, total, variances->total[at]);
+  if (is_placeless || at == hidden->kernel) return;
+  ratio_raise(&row->self, hidden->in_self);
+  ratio_raise(&row->total, hidden->in_total + fmax(hidden->short_stacks - in_short, 0));
 }
 
 /* How stacks ended; a stranger's batch may give weight to what should have none. */
@@ -149,20 +228,20 @@ int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_
              uint32_t *ret_count) {
   struct walk walk = {.tree = tree};
   struct variances variances;
+  struct hidden hidden;
   struct ratio ratio;
   uint32_t count = 0;
-  int error = start_walk(&walk, arena);
+  int error = sum_up(&walk, arena);
   if (error != 0) return error;
-  walk_tree(&walk);
   whole_of(tree, &ratio);
   error = find_variances(&walk, &ratio, arena, &variances);
   if (error != 0) return error;
+  find_hidden(&walk, &ratio, &variances, &hidden);
   for (uint32_t i = 1; i < tree->function_count; i++) { /* 0 is the root, no function */
     struct view_top_row row = walk.rows[i];
     if (is_end(tree, &row, i)) continue;
     row.function = i;
-    row.self = ratio_interval(&ratio, share_of(tree, row.self_weight), variances.self[i]);
-    row.total = ratio_interval(&ratio, share_of(tree, row.total_weight), variances.total[i]);
+    set_shares(&walk, &ratio, &variances, &hidden, i, &row);
     walk.rows[count++] = row;
   }
   qsort(walk.rows, count, sizeof *walk.rows, heaviest_first);

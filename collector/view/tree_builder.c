@@ -12,6 +12,7 @@
 #include "tree_builder.h"
 
 #include "common/arena.h"
+#include "pseudo_hints.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +47,8 @@ static int add_node(struct tree_builder *builder, uint32_t parent, const struct 
 }
 
 int tree_builder_init(struct tree_builder *builder, struct arena *arena) {
-  *builder = (struct tree_builder){.groups = {.arena = arena}};
+  *builder = (struct tree_builder){.groups = {.arena = arena},
+                                   .boards = {.arena = arena, .is_of_boards = true}};
   int error = function_table_init(&builder->functions, arena);
   if (error == 0) error = place_table_init(&builder->places);
   return error != 0 ? error : add_node(builder, UINT32_MAX, &(struct tree_step){.function = 0});
@@ -59,6 +61,7 @@ void tree_builder_fini(struct tree_builder *builder) {
   free(builder->nodes);
   free(builder->ends);
   groups_fini(&builder->groups);
+  groups_fini(&builder->boards);
 }
 
 /* Without a place the key is the pair itself.  How many lines a function has is a stranger's word:
@@ -101,31 +104,32 @@ int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t f
 void tree_builder_turn(struct tree_builder *builder, const char *board, uint64_t start_ms,
                        uint64_t end_ms) {
   groups_turn(&builder->groups, board, start_ms, end_ms);
+  if (builder->groups.is_of_times) groups_turn(&builder->boards, board, start_ms, end_ms);
 }
 
-void tree_builder_turn_merged(struct tree_builder *builder, unsigned group) {
-  groups_turn_merged(&builder->groups, group);
+void tree_builder_turn_merged(struct tree_builder *builder, unsigned group, uint64_t start_ms,
+                              uint64_t end_ms) {
+  groups_turn_merged(&builder->groups, group, start_ms, end_ms);
 }
 
 void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count,
                       uint64_t weight) {
   builder->nodes[node].self_weight += weight;
   builder->nodes[node].self_count += count;
-  evidence_add(&builder->evidence, count, weight);
+  struct evidence samples = {0, 0};
+  evidence_add(&samples, count, weight);
+  evidence_join(&builder->evidence, &samples);
+  groups_add_evidence(&builder->groups, &samples);
   int error = groups_add(&builder->groups, node, weight);
+  if (error == 0) error = groups_add(&builder->boards, node, weight);
   if (error != 0) builder->error = error;
 }
 
 /* Time and places that no stack was looked at for stand alone at the root. */
 static bool is_no_stack(const struct tree_builder *builder, uint32_t node) {
-  static const char *const names[] = {"[unsampled]", "[unknown]", "[others]"};
   if (builder->nodes[node].parent != 0)
     return false; /* of nearly all of them: no look at the name */
-  const char *name = builder->functions.functions[builder->nodes[node].function].name;
-  if (name[0] != '[') return false;
-  for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(name, names[i]) == 0) return true;
-  return false;
+  return pseudo_is_placeless(builder->functions.functions[builder->nodes[node].function].name);
 }
 
 void tree_builder_note_end(struct tree_builder *builder, uint32_t node, bool are_told,
@@ -176,6 +180,7 @@ int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struc
   tree.evidence = builder->evidence;
   memcpy(tree.stacks_weight, builder->stacks_weight, sizeof tree.stacks_weight);
   tree.groups = builder->groups;
+  tree.boards = builder->boards;
   *ret = tree;
   return 0;
 }

@@ -26,6 +26,7 @@ struct tree_builder {
   uint64_t stacks_weight[STACK_END_COUNT];
   struct evidence evidence;
   struct groups groups; /* of self weights, by node; in the arena */
+  struct groups boards; /* the same by board, where those are of several boards' times */
   int error;            /* of adding to them: the tree cannot be finished */
 };
 
@@ -48,7 +49,8 @@ void tree_builder_turn(struct tree_builder *builder, const char *board, uint64_t
                        uint64_t end_ms);
 
 /* The same of boards that are merged already, into GROUP (groups_turn_merged). */
-void tree_builder_turn_merged(struct tree_builder *builder, unsigned group);
+void tree_builder_turn_merged(struct tree_builder *builder, unsigned group, uint64_t start_ms,
+                              uint64_t end_ms);
 
 /* Adds COUNT samples of WEIGHT together, taken for equal, to the leaf NODE; none: what clocks told.
  */

@@ -6,6 +6,7 @@
 
 #include "evidence.h"
 #include "groups.h"
+#include "ratio.h"
 #include "view_build.h"
 
 #include "proto/limits.h"
@@ -67,6 +68,7 @@ struct view_tree {
   uint64_t total_count;     /* samples; what clocks told is weight without any */
   struct evidence evidence; /* of the samples; squares 0: nobody looked */
   struct groups groups;     /* of what nodes weigh themselves */
+  struct groups boards;     /* the same by board, where GROUPS are of several boards' times */
   /* The samples of them that are stacks, by how these ended: not what clocks told, no lone PCs. */
   uint64_t stacks_weight[STACK_END_COUNT];
   uint64_t loss[LOSS_REASON_COUNT];
@@ -99,6 +101,7 @@ struct view_top_row {
   uint32_t function; /* index into the tree's functions */
   uint64_t self_weight, total_weight, self_count, total_count;
   struct view_share self, total;
+  enum ratio_lack lack; /* of SELF; of TOTAL where the function has no time of its own */
 };
 
 /* The function table of TREE, by self weight, heaviest first; total counts each stack once however

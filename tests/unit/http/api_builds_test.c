@@ -58,8 +58,10 @@ static void a_build_that_both_sides_have_is_one_row_though_one_side_has_another_
 static void addresses_of_one_build_are_compared(void **state) {
   static const char *const asked[] = {"b_from", "-1h", "a_from", "-2h", NULL};
   (void)state;
-  append_build("\x01\x02\x03\x04", "1.4", 90 * 60000);
-  append_build("\x01\x02\x03\x04", "1.5", 60000);
+  for (unsigned minute = 1; minute < 59; minute++) {
+    append_build("\x01\x02\x03\x04", "1.4", (60 + minute) * 60000);
+    append_build("\x01\x02\x03\x04", "1.5", minute * 60000);
+  }
   const char *text = ask_with(api_diff, asked);
   assert_has(text, "\"tested\":3,\"changed\":0,");
   assert_has(text, "\"name\":\"tool+0x100\"");

@@ -19,7 +19,7 @@ static void load_has_every_promised_field(void **state) {
   assert_has(body, "\"by\":\"board\",\"rows\":[{\"name\":\"press-7\",\"weight\":1000,"
                    "\"samples\":100,\"share\":0.5,\"ci\":[0.4");
   assert_has(body, "{\"name\":\"press-8\",\"weight\":1000,");
-  assert_has(body, "\"rest\":{\"rows\":0,\"weight\":0}");
+  assert_has(body, "\"rest\":{\"rows\":0,\"weight\":0,\"samples\":0}");
 }
 
 static void load_by_function_says_of_which_module(void **state) {
@@ -33,7 +33,7 @@ static void a_limit_leaves_the_rest_in_one_sum(void **state) {
   (void)state;
   const char *body = ask(api_load, "by", "module", "limit", "1");
   assert_has(body, "\"rows\":[{\"name\":\"tool\",\"weight\":1800,");
-  assert_has(body, "}],\"rest\":{\"rows\":1,\"weight\":200}");
+  assert_has(body, "}],\"rest\":{\"rows\":1,\"weight\":200,\"samples\":20}");
 }
 
 static void by_what_must_be_said_and_be_there(void **state) {
@@ -85,10 +85,24 @@ static void a_function_has_every_promised_field(void **state) {
   assert_has(body, "\"by_offset\":[{\"offset\":0,\"address\":\"0x10\",\"code\":\"tool+0x10\","
                    "\"module\":\"tool\","
                    "\"build_id\":\"01020304\",\"self\":1200,\"samples\":120}]");
-  assert_has(body, "\"by_line\":[{\"file\":null,\"line\":null,\"self\":1200,\"total\":2000}]");
+  assert_has(body, "\"by_line\":[{\"file\":null,\"line\":null,\"self\":1200,\"total\":2000,"
+                   "\"samples\":120}]");
   assert_has(body, "\"by_build\":[{\"build_id\":\"01020304\",\"module\":\"tool\",\"self\":1200,");
-  assert_has(body, "\"by_board\":[{\"name\":\"press-7\",\"self\":600,\"total\":1000},");
-  assert_has(body, "\"by_thread\":[{\"name\":\"main\",\"self\":1200,\"total\":2000}]");
+  assert_has(body, "\"by_board\":[{\"name\":\"press-7\",\"self\":600,\"total\":1000,"
+                   "\"samples\":60},");
+  assert_has(body, "\"by_thread\":[{\"name\":\"main\",\"self\":1200,\"total\":2000,"
+                   "\"samples\":120}]");
+  assert_has(body, "\"rest\":{\"definitions\":{\"rows\":0,\"weight\":0,\"samples\":0},");
+}
+
+static void a_limit_leaves_the_rest_of_each_list_of_a_function(void **state) {
+  (void)state;
+  const char *asked[] = {"function", "tool+0x10", "limit", "1", NULL};
+  const char *body = ask_with(api_function, asked);
+  assert_has(body, "\"by_board\":[{\"name\":\"press-7\",\"self\":600,\"total\":1000,"
+                   "\"samples\":60}],");
+  assert_has(body, "\"by_board\":{\"rows\":1,\"weight\":600,\"samples\":60},");
+  assert_has(body, "\"by_line\":{\"rows\":0,\"weight\":0,\"samples\":0},");
 }
 
 static void a_function_that_is_not_there_is_told_with_its_neighbours(void **state) {
@@ -111,6 +125,7 @@ int main(void) {
       TEST(series_have_every_promised_field),
       TEST(a_step_is_checked_and_found),
       TEST(a_function_has_every_promised_field),
+      TEST(a_limit_leaves_the_rest_of_each_list_of_a_function),
       TEST(a_function_that_is_not_there_is_told_with_its_neighbours),
   };
   return cmocka_run_group_tests(tests, set_up_two, tear_down);

@@ -27,7 +27,10 @@ static void the_table_has_every_promised_field(void **state) {
       "\"functions\":[{\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,\"line\":null,"
       "\"quality\":\"none\",\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.50");
   assert_has(body, "\"total_share\":1,\"total_ci\":[0.9");
-  assert_has(body, "\"self_samples\":60,\"total_samples\":100,\"too_few_samples\":false}");
+  assert_has(body, "\"self_samples\":60,\"total_samples\":100,\"too_few_samples\":false,"
+                   "\"too_few_boards\":false}");
+  assert_has(body, "\"basis\":{\"unit\":\"samples\",\"units\":0,\"scope\":\"these\"}");
+  assert_has(body, "],\"rest\":{\"functions\":0,\"weight\":0,\"samples\":0}}");
   assert_has(body, "{\"name\":\"[kernel]\",\"module\":\"[kernel]\",\"file\":null,\"line\":null,"
                    "\"quality\":null,\"self\":100,");
 }
@@ -46,7 +49,8 @@ static void a_limit_cuts_rows_and_not_shares(void **state) {
   const char *body = ask(api_profile, "limit", "1", NULL, NULL);
   assert_has(body, "\"total\":1000,");
   assert_has(body, "\"self_share\":0.6,");
-  assert_null(strstr(body, "[kernel]"));
+  assert_null(strstr(body, "\"name\":\"[kernel]\""));
+  assert_has(body, "],\"rest\":{\"functions\":2,\"weight\":400,\"samples\":40}}");
 }
 
 static void the_order_says_which_rows_a_limit_leaves(void **state) {
@@ -100,7 +104,8 @@ static void columns_are_the_same_tree(void **state) {
   const char *body = ask(api_profile, "format", "columns", "limit", "3");
   assert_has(body, "\"functions\":[{\"name\":\"root\",");
   assert_has(body, "\"nodes\":{\"function\":[0,1,2],\"parent\":[-1,0,1],\"self\":[0,600,300],"
-                   "\"total\":[1000,1000,300]},\"inlined\":[]}");
+                   "\"total\":[1000,1000,300]},\"inlined\":[],"
+                   "\"rest\":{\"nodes\":1,\"weight\":100,\"samples\":10}}");
   assert_has(body, "\"stacks\":{");
 }
 

@@ -87,7 +87,7 @@ static void there_is_a_limit_to_parameters(void **state) {
   assert_int_equal(parse(query), 0);
   snprintf(query + len, sizeof query - len, "q=1");
   assert_int_equal(parse(query), -EINVAL);
-  assert_non_null(strstr(why, "more than 16"));
+  assert_non_null(strstr(why, "more than 20"));
 }
 
 static void plus_is_plain_in_a_path(void **state) {

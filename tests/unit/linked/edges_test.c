@@ -69,7 +69,7 @@ static void add_pair(struct world *world, uint32_t callee, uint32_t caller, uint
 
 static void ask(struct world *world, uint32_t function, enum edge_side side) {
   struct view_tree tree;
-  bool is_asked[FUNCTIONS] = {false};
+  bool is_asked[FUNCTIONS + 1] = {false}; /* and one more that a test may add */
   is_asked[function] = true;
   assert_int_equal(tree_builder_finish(&world->builder, &world->arena, &tree), 0);
   const struct edge_question question = {&tree, &world->pairs, is_asked, side};
@@ -242,7 +242,8 @@ static void turn(struct world *world, const char *board, unsigned stretch) {
   tree_builder_turn(&world->builder, board, start_ms, start_ms + 10000);
 }
 
-/* A hundred samples of one caller, then as many of the other: they tell as much as two do. */
+/* A hundred samples of one caller, then as many of the other: of what is extrapolated from them
+   they tell as much as two do. */
 static void samples_in_bursts_tell_less_than_as_many_that_are_mixed(void **state) {
   struct world *world = *state;
   for (unsigned i = 0; i < 10; i++) {
@@ -254,10 +255,57 @@ static void samples_in_bursts_tell_less_than_as_many_that_are_mixed(void **state
   struct view_basis basis = ratio_basis(&world->answer.basis);
   assert_string_equal(basis.unit, "stretches of time");
   assert_int_equal(basis.units, 10);
+  assert_string_equal(ratio_scope(&basis), "these");
   const struct edge *edge = edge_of(world, A, EDGE_LR);
   struct view_share samples = interval_wilson(.4, 1000);
   assert_true(fabs(edge->share.share - .4) < 1e-6);
   assert_true(edge->share.high - edge->share.low > 8 * (samples.high - samples.low));
+}
+
+/* One board's time was all selected; of boards that differ as much there may be others. */
+static void stacks_in_bursts_widen_intervals_of_boards_alone(void **state) {
+  static const char boards[][4] = {"b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9"};
+  struct view_share samples = interval_wilson(.4, 1000);
+  for (int are_boards = 0; are_boards < 2; are_boards++) {
+    assert_int_equal(tear_down(state), 0);
+    assert_int_equal(set_up(state), 0);
+    struct world *world = *state;
+    for (unsigned i = 0; i < 10; i++) {
+      turn(world, boards[are_boards ? i : 0], are_boards ? 0 : i);
+      add_stack(world, (const uint32_t[]){i % 3 == 0 ? A : B, F, 0}, 100);
+    }
+    ask(world, F, EDGE_CALLERS);
+    struct view_basis basis = ratio_basis(&world->answer.basis);
+    const struct edge *edge = edge_of(world, A, EDGE_STACK);
+    assert_string_equal(basis.unit, are_boards ? "boards" : "samples");
+    assert_string_equal(ratio_scope(&basis), are_boards ? "fleet" : "these");
+    if (are_boards) {
+      assert_true(edge->share.high - edge->share.low > 8 * (samples.high - samples.low));
+    } else {
+      assert_true(fabs(edge->share.low - samples.low) < 1e-9);
+      assert_true(fabs(edge->share.high - samples.high) < 1e-9);
+    }
+  }
+}
+
+/* 100 stacks of A -> F, 60 of B -> F, and 40 that end above F for want of a table: any caller may
+   have these. */
+static void stacks_that_end_above_the_function_raise_its_callers(void **state) {
+  const struct view_function end = {
+      .name = "[no table]", .module = "[no table]", .end = STACK_NO_TABLE};
+  struct world *world = *state;
+  uint32_t no_table;
+  assert_int_equal(function_table_intern(&world->builder.functions, &end, false, &no_table), 0);
+  add_stack(world, (const uint32_t[]){A, F, 0}, 100);
+  add_stack(world, (const uint32_t[]){B, F, 0}, 60);
+  add_stack(world, (const uint32_t[]){no_table, F, 0}, 40);
+  ask(world, F, EDGE_CALLERS);
+  const struct edge *edge = edge_of(world, A, EDGE_STACK);
+  struct view_share samples = interval_wilson(.5, 200);
+  assert_true(fabs(edge->share.low - samples.low) < 1e-9);
+  assert_true(fabs(edge->share.high - (samples.high + .2)) < 1e-9);
+  edge = edge_of(world, no_table, EDGE_STACK);
+  assert_true(fabs(edge->share.high - interval_wilson(.2, 200).high) < 1e-9);
 }
 
 static void where_units_are_alike_the_samples_alone_have_a_say(void **state) {
@@ -279,8 +327,9 @@ static void where_units_are_alike_the_samples_alone_have_a_say(void **state) {
 
 static void stacks_and_pairs_are_of_the_same_units(void **state) {
   struct world *world = *state;
+  const char boards[][4] = {"b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7"};
   for (unsigned i = 0; i < 8; i++) {
-    turn(world, "b1", i);
+    turn(world, boards[i], i);
     add_stack(world, (const uint32_t[]){i % 2 == 0 ? A : B, F, 0}, 100);
     add_pair(world, F, i % 2 == 0 ? A : C, 100);
   }
@@ -365,6 +414,8 @@ int main(void) {
       CLAIM(what_is_inlined_has_one_caller_and_says_nothing_of_the_rest),
       CLAIM(both_kinds_stand_side_by_side),
       CLAIM(samples_in_bursts_tell_less_than_as_many_that_are_mixed),
+      CLAIM(stacks_in_bursts_widen_intervals_of_boards_alone),
+      CLAIM(stacks_that_end_above_the_function_raise_its_callers),
       CLAIM(where_units_are_alike_the_samples_alone_have_a_say),
       CLAIM(stacks_and_pairs_are_of_the_same_units),
       CLAIM(what_callees_have_in_each_unit_adds_up),

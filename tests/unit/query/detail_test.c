@@ -72,6 +72,25 @@ static void append(struct named_world *named, const char *board, const char *thr
   window_append(&window, named->world->store, board, 1, NOON_MS + 10000 * run++);
 }
 
+/* What nothing sampled, the kernel's by its clock, and stacks that end early. */
+static void append_dark(struct named_world *named, const char *board, uint64_t weight) {
+  static const uint64_t kernel[][2] = {{1, 0}}, pseudo[][2] = {{3, 0}};
+  static const uint64_t short_leaf[][2] = {{3, 0}, {2, 0x77}};
+  static const uint64_t short_walk[][2] = {{3, 0}, {0, 0x5032014e}, {2, 0x77}};
+  static uint64_t run = 1000;
+  struct window window;
+  window_init(&window, "tool", run);
+  window.modules[3].path = "[unsampled]";
+  window_add(&window, pseudo, 1, 0, weight);
+  window_add(&window, kernel, 1, 0, 250);
+  window_append(&window, named->world->store, board, 1, NOON_MS + 10000 * run++);
+  window_init(&window, "tool", run);
+  window.modules[3].path = "[no table]";
+  window_add(&window, short_leaf, 2, 3, 300);
+  window_add(&window, short_walk, 3, 1, 100);
+  window_append(&window, named->world->store, board, 1, NOON_MS + 10000 * run++);
+}
+
 static int ask(struct named_world *named, const char *function, const char *module,
                struct query_detail *ret) {
   const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
@@ -141,6 +160,33 @@ static void sums_are_those_of_the_function_table(void **state) {
     assert_int_equal(detail.whole.total_weight, tree.total_weight);
     assert_int_equal((int)(1e6 * detail.self_share.low), (int)(1e6 * rows[i].self.low));
     assert_int_equal((int)(1e6 * detail.total_share.high), (int)(1e6 * rows[i].total.high));
+  }
+}
+
+/* Of one board, then of two that differ: with what may be anyone's. */
+static void intervals_are_those_of_the_function_table(void **state) {
+  struct named_world *named = *state;
+  const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  for (unsigned boards = 1; boards <= 2; boards++) {
+    struct view_tree tree;
+    struct view_top_row *rows;
+    uint32_t count;
+    append(named, boards == 1 ? "b1" : "b2", "main");
+    append_dark(named, boards == 1 ? "b1" : "b2", boards * 500);
+    assert_int_equal(query_tree(&named->source, &range, &named->world->arena, &tree), 0);
+    assert_int_equal(view_top(&tree, &named->world->arena, &rows, &count), 0);
+    for (uint32_t i = 0; i < count; i++) {
+      struct query_detail detail;
+      const char *name = tree.functions[rows[i].function].name;
+      if (name[0] == '[') continue; /* of no code */
+      assert_int_equal(ask(named, name, NULL, &detail), 0);
+      assert_int_equal((int)(1e9 * detail.self_share.low), (int)(1e9 * rows[i].self.low));
+      assert_int_equal((int)(1e9 * detail.self_share.high), (int)(1e9 * rows[i].self.high));
+      assert_int_equal((int)(1e9 * detail.total_share.low), (int)(1e9 * rows[i].total.low));
+      if (boards == 1) /* of two the short stacks' parts vary each by itself */
+        assert_int_equal((int)(1e9 * detail.total_share.high), (int)(1e9 * rows[i].total.high));
+      assert_int_equal(detail.lack, rows[i].lack);
+    }
   }
 }
 
@@ -258,6 +304,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(offsets_count_from_the_functions_start),
       TEST(sums_are_those_of_the_function_table),
+      TEST(intervals_are_those_of_the_function_table),
       TEST(boards_threads_and_builds_have_theirs),
       TEST(what_has_no_symbol_is_a_function_of_its_own),
       TEST(who_is_not_there_has_neighbours),

@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include "query/load.h"
+#include "view/interval.h"
 
 #include <errno.h>
 #include <math.h>
@@ -121,6 +122,62 @@ static void functions_are_those_of_the_table_intervals_too(void **state) {
   assert_string_equal(load.rows[0].module, "lib.so");
 }
 
+/* 1000 of one board: 700 in 70 samples of two threads, 100 of the kernel's, 200 unsampled, both
+   under the name of the first thread. */
+static void append_dark(struct world *world) {
+  static const uint64_t in_kernel[][2] = {{1, 0}}, unsampled[][2] = {{3, 0}};
+  struct window window;
+  window_init(&window, "shop", 500);
+  window.modules[3].path = "[unsampled]";
+  window_add(&window, hot, 1, 40, 400);
+  window_add(&window, in_kernel, 1, 0, 100);
+  window_add(&window, unsampled, 1, 0, 200);
+  window_append(&window, world->store, "b1", 1, NOON_MS);
+  window_init(&window, "shop", 501);
+  window.thread.name = "worker";
+  window_add(&window, library, 2, 30, 300);
+  window_append(&window, world->store, "b1", 1, NOON_MS + 10000);
+}
+
+static void unsampled_time_raises_functions_and_modules(void **state) {
+  static const char *const ways[] = {"function", "module"};
+  struct world *world = *state;
+  append_dark(world);
+  /* By hand (view/strata): 80 trials, 0.875 of them sampled; the function has 0.875 of the first
+     window and none of the second.  Within 4000 x 0.875 x 0.125, the border 100 x 0.875 / 2. */
+  double within = .875 * 4000 * .875 * .125, border = .875 * .875 * 100 * .875 / 2;
+  double variance = (within + border) / (700 * 700) * 80 / 79;
+  struct view_share hot_share = interval_wilson(.4 / .8, .25 / variance);
+  for (unsigned i = 0; i < 2; i++) {
+    struct query_load load = load_of(world, NULL, ways[i]);
+    const struct query_load_row *row = row_of(&load, i == 0 ? "tool+0x10" : "tool");
+    assert_true(fabs(row->share.low - .8 * hot_share.low) < 1e-12);
+    assert_true(fabs(row->share.high - (.8 * hot_share.high + .2)) < 1e-12);
+    assert_true(fabs(row_of(&load, "[unsampled]")->share.high - .2) < 1e-12);
+    struct view_share of_kernel = interval_wilson(.1 / .8, 70 * 800. / 700);
+    assert_true(fabs(row_of(&load, "[kernel]")->share.high - .8 * of_kernel.high) < 1e-12);
+  }
+}
+
+/* The thread that had it is unknown; the process clock tells the service. */
+static void time_without_samples_is_any_threads_and_its_services(void **state) {
+  struct world *world = *state;
+  append_dark(world);
+  struct query_load load = load_of(world, NULL, "thread");
+  const struct query_load_row *first = row_of(&load, "main"), *worker = row_of(&load, "worker");
+  double trials = 70 * 1000. / 700;
+  /* The second thread has 0.7 of the second window, and the first thread clocks' time. */
+  double variance = (.7 * 3000 * .7 * .3 + .7 * .7 * 100 * .7 / 2) / (700 * 700) * 100 / 99;
+  struct view_share of_first = interval_wilson(.7, trials);
+  struct view_share of_worker = interval_wilson(.3, .3 * .7 / variance);
+  assert_true(fabs(first->share.low - (of_first.low - .3)) < 1e-12);
+  assert_true(fabs(first->share.high - of_first.high) < 1e-12);
+  assert_true(fabs(worker->share.low - of_worker.low) < 1e-12);
+  assert_true(fabs(worker->share.high - (of_worker.high + .3)) < 1e-12);
+  load = load_of(world, NULL, "service");
+  assert_true(row_of(&load, "shop")->share.low > .9);
+}
+
 /* Below each value of a label stands what the load of it is: of threads of one forest in turn, too.
  */
 static void a_tree_by_a_label_has_its_loads(void **state) {
@@ -172,6 +229,8 @@ int main(void) {
       TEST(rows_by_anything_add_up_to_the_total),
       TEST(each_row_has_its_own),
       TEST(functions_are_those_of_the_table_intervals_too),
+      TEST(unsampled_time_raises_functions_and_modules),
+      TEST(time_without_samples_is_any_threads_and_its_services),
       TEST(a_tree_by_a_label_has_its_loads),
       TEST(an_empty_range_has_no_rows),
       TEST(a_query_past_its_deadline_ends),

@@ -49,11 +49,13 @@ static void each_kind_of_mark_has_a_row_of_its_own(void **state) {
   append(*state, "stepper", 1, MARK_LOCK_STEP_LIKELY | MARK_STACKS_CUT);
   append(*state, "stepper", 2, MARK_WENT_ON | MARK_STALE_RATE | MARK_COARSE_BINS);
   append(*state, "stepper", 3, MARK_FULL_COUNTERS | MARK_PAUSED | MARK_LAST_MOMENTS);
+  append(*state, "stepper", 4, MARK_NO_ROOM | MARK_UNREACHED | MARK_SHORT_LIVES);
   struct view_tree tree = tree_in(*state, 0, UINT64_MAX);
-  static const char *const names[] = {"lock_step",   "stacks_cut",    "went_on", "stale_rate",
-                                      "coarse_bins", "full_counters", "paused",  "last_moments"};
-  assert_int_equal(tree.mark_count, 8);
-  for (uint32_t i = 0; i < 8; i++) {
+  static const char *const names[] = {"lock_step",   "stacks_cut",    "went_on",    "stale_rate",
+                                      "coarse_bins", "full_counters", "paused",     "last_moments",
+                                      "no_room",     "unreached",     "short_lives"};
+  assert_int_equal(tree.mark_count, 11);
+  for (uint32_t i = 0; i < 11; i++) {
     assert_string_equal(tree.marks[i].service, "stepper");
     assert_string_equal(marks_text(tree.marks[i].marks).mark, names[i]);
   }

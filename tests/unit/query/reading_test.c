@@ -75,8 +75,45 @@ static void one_boards_time_stays_in_stretches(void **state) {
   struct world *world = *state;
   append_boards(world, 1, 48);
   struct query_load load = ask_thrice(world, "", 0.02);
-  assert_string_equal(load.basis.unit, "stretches of time");
-  assert_in_range(load.basis.units, 8, 16);
+  assert_string_equal(load.basis.unit, "samples");
+  const struct query_source source = {.store = world->store};
+  const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  struct view_tree tree;
+  assert_int_equal(query_tree(&source, &range, &world->arena, &tree), 0);
+  assert_int_equal(tree.groups.kind, GROUPS_TIMES); /* which differences go by */
+  assert_in_range(tree.groups.count, 20, GROUPS_TIMES_MAX);
+}
+
+static unsigned stretches_of(struct world *world) {
+  const struct query_source source = {.store = world->store};
+  const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  struct view_tree tree;
+  assert_int_equal(query_tree(&source, &range, &world->arena, &tree), 0);
+  assert_int_equal(tree.groups.kind, GROUPS_TIMES);
+  return tree.groups.count;
+}
+
+/* An hour of windows, and nothing for the other days of a week but a window at either end. */
+static void an_hour_of_a_week_is_cut_as_an_hour_is(void **state) {
+  struct world *world = *state;
+  append(world, "board-0", NOON_MS - 7 * 86400000ULL);
+  for (unsigned i = 0; i < 360; i++)
+    append(world, "board-0", NOON_MS - 3 * 86400000ULL + i * 10000);
+  append(world, "board-0", NOON_MS);
+  unsigned before = stretches_of(world);
+  assert_in_range(before, 30, GROUPS_TIMES_MAX);
+  assert_int_equal(store_roll(world->store), 0);
+  assert_in_range(stretches_of(world), 30, GROUPS_TIMES_MAX);
+}
+
+/* Ten minutes a day. */
+static void a_part_of_each_day_is_cut_as_what_it_is(void **state) {
+  struct world *world = *state;
+  for (unsigned day = 0; day < 7; day++)
+    for (unsigned i = 0; i < 60; i++)
+      append(world, "board-0", NOON_MS - day * 86400000ULL + i * 10000);
+  assert_int_equal(store_roll(world->store), 0);
+  assert_in_range(stretches_of(world), 21, GROUPS_TIMES_MAX);
 }
 
 /* Another board is there, but has nothing of the service that is asked for. */
@@ -88,7 +125,7 @@ static void the_one_board_that_has_a_service_does_too(void **state) {
   window_add(&window, hot, 1, 1, 1);
   window_append(&window, world->store, "other", 1, NOON_MS);
   struct query_load load = ask_thrice(world, "{service=\"shop\"}", 0.02);
-  assert_string_equal(load.basis.unit, "stretches of time");
+  assert_string_equal(load.basis.unit, "samples");
 }
 
 static void a_few_boards_are_units_themselves(void **state) {
@@ -147,6 +184,8 @@ static void steps_are_the_same_where_blocks_make_them_up(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(one_boards_time_stays_in_stretches),
+      TEST(an_hour_of_a_week_is_cut_as_an_hour_is),
+      TEST(a_part_of_each_day_is_cut_as_what_it_is),
       TEST(the_one_board_that_has_a_service_does_too),
       TEST(a_few_boards_are_units_themselves),
       TEST(many_boards_are_64_groups_merged_or_not),

@@ -150,10 +150,11 @@ static void an_end_is_no_function_and_all_weight_adds_up(void **state) {
   assert_int_equal(row_of(world, &tree, "tool+0x200")->total_weight, 1000);
   assert_int_equal(row_of(world, &tree, "tool+0x100")->total_weight, 700);
   assert_null(row_of(world, &tree, "[truncated]"));
-  struct view_diff_row *differences;
-  assert_int_equal(view_diff(&tree, &tree, &world->arena, &differences, &count), 0);
-  for (uint32_t i = 0; i < count; i++)
-    assert_int_equal(stack_end_of(differences[i].module), STACK_UNTOLD);
+  static const struct view_diff_options options = {.units = {"run", 1, 1}};
+  struct view_diff diff;
+  assert_int_equal(view_diff(&tree, &tree, &options, &world->arena, &diff), 0);
+  for (uint32_t i = 0; i < diff.count; i++)
+    assert_int_equal(stack_end_of(diff.rows[i].module), STACK_UNTOLD);
 }
 
 static void stacks_that_are_drawn_and_exported_begin_with_their_end(void **state) {

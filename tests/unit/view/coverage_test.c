@@ -75,26 +75,65 @@ static void intervals_of_groups_of_boards_cover_it(void **state) {
   assert_true(93 <= covered && covered <= 97);
 }
 
-/* A program in phases of ten seconds on average, for half an hour. */
-static void one_boards_phases_are_seen(void **state) {
+/* A program in phases of ten seconds on average, for half an hour: of the share that it had itself,
+   not of what it would have at other times. */
+static void one_boards_own_share_is_covered_whatever_its_phases(void **state) {
   unsigned covered = 0, runs = 300;
   (void)state;
   for (unsigned run = 0; run < runs; run++) {
     struct fleet fleet;
     bool is_busy = random_uniform(&generator) < 0.5;
+    double own = 0;
     fleet_init(&fleet, &generator, 2);
     for (unsigned second = 0; second < 1800; second += 2) {
       const double parts[] = {is_busy ? 0.4 : 0, is_busy ? 0.6 : 1};
       uint64_t start_ms = second / 10 * 10000;
       fleet_add(&fleet, 0, start_ms, start_ms + 10000, 198, parts);
+      own += parts[0] * 2 / 1800;
       if (random_uniform(&generator) < 0.2) is_busy = !is_busy;
     }
     fleet_end(&fleet);
     struct view_share seen = fleet_share(&fleet);
-    covered += seen.low <= 0.2 && 0.2 <= seen.high;
+    covered += seen.low <= own && own <= seen.high;
+    assert_true(seen.high - seen.low < 0.005); /* 2 x 1.96 sqrt(0.2 x 0.8 / 178 200) is 0.0037 */
     fleet_fini(&fleet);
   }
-  assert_true(covered >= runs * 92 / 100); /* by samples alone 10 % */
+  assert_true(covered >= runs * 93 / 100);
+}
+
+/* Of 20 % of a board's time, more on one and less on another, nothing is known; PART of it is f0's.
+   Of one board its own share is looked for, of several what all such boards have. */
+static double percent_covered_of_unsampled(unsigned boards, double part) {
+  unsigned covered = 0;
+  for (unsigned run = 0; run < RUNS; run++) {
+    struct fleet fleet;
+    double truth = 0.1 * 0.8 + part * 0.2;
+    fleet_init(&fleet, &generator, 2);
+    for (unsigned board = 0; board < boards; board++) {
+      double own = random_beta(&generator, 0.1, 0.02);
+      double dark = random_beta(&generator, 0.2, 0.1);
+      const double parts[] = {own, 1 - own};
+      fleet_add(&fleet, board, 0, 10000, (uint64_t)(FLEET_HOUR * (1 - dark)), parts);
+      fleet_add_unsampled(&fleet, FLEET_HOUR * dark);
+      if (boards == 1) truth = own * (1 - dark) + part * dark;
+    }
+    fleet_end(&fleet);
+    struct view_share seen = fleet_share(&fleet);
+    covered += seen.low <= truth && truth <= seen.high;
+    fleet_fini(&fleet);
+  }
+  return 100. * covered / RUNS;
+}
+
+static void whoever_has_the_unsampled_time_is_covered(void **state) {
+  static const unsigned fleets[] = {1, 2, 5, 20, 200};
+  static const double parts[] = {0, 0.1, 0.5, 1};
+  (void)state;
+  for (unsigned i = 0; i < sizeof fleets / sizeof *fleets; i++)
+    for (unsigned j = 0; j < sizeof parts / sizeof *parts; j++) {
+      double covered = percent_covered_of_unsampled(fleets[i], parts[j]);
+      if (covered < 93) fail_msg("%u boards, %g is its: %g %%", fleets[i], parts[j], covered);
+    }
 }
 
 enum { FUNCTIONS = 30 };
@@ -131,18 +170,21 @@ static void draw_sides(const struct comparison *comparison, struct fleet *a, str
   fleet_end(b);
 }
 
+static const struct view_diff_options by_self_share = {
+    .measure = VIEW_SHARES, .of = VIEW_SELF, .units = {"hour", 1, 1}};
+
 /* Percent of RUNS diffs that call anything changed, or f0. */
 static double percent_changed(const struct comparison *comparison, unsigned runs, bool is_f0) {
   unsigned changed = 0;
   for (unsigned run = 0; run < runs; run++) {
     struct fleet a, b;
-    struct view_diff_row *rows;
-    uint32_t count;
+    struct view_diff diff;
     bool has_change = false;
     draw_sides(comparison, &a, &b);
-    assert_int_equal(view_diff(&a.tree, &b.tree, &a.arena, &rows, &count), 0);
-    for (uint32_t i = 0; i < count; i++)
-      if (!is_f0 || strcmp(rows[i].name, "f0") == 0) has_change |= rows[i].verdict == VIEW_CHANGED;
+    assert_int_equal(view_diff(&a.tree, &b.tree, &by_self_share, &a.arena, &diff), 0);
+    for (uint32_t i = 0; i < diff.count; i++)
+      if (!is_f0 || strcmp(diff.rows[i].name, "f0") == 0)
+        has_change |= view_verdict_is_change(diff.rows[i].self.verdict);
     changed += has_change;
     fleet_fini(&a);
     fleet_fini(&b);
@@ -177,7 +219,8 @@ int main(void) {
       cmocka_unit_test_setup(intervals_of_boards_that_differ_cover_the_truth, set_up),
       cmocka_unit_test_setup(intervals_of_boards_that_are_alike_cover_it_too, set_up),
       cmocka_unit_test_setup(intervals_of_groups_of_boards_cover_it, set_up),
-      cmocka_unit_test_setup(one_boards_phases_are_seen, set_up),
+      cmocka_unit_test_setup(one_boards_own_share_is_covered_whatever_its_phases, set_up),
+      cmocka_unit_test_setup(whoever_has_the_unsampled_time_is_covered, set_up),
       cmocka_unit_test_setup(chance_seldom_changes_anything, set_up),
       cmocka_unit_test_setup(five_points_more_are_found, set_up),
   };

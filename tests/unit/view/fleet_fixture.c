@@ -45,12 +45,22 @@ void fleet_add(struct fleet *fleet, unsigned board, uint64_t start_ms, uint64_t 
   }
 }
 
+void fleet_add_unsampled(struct fleet *fleet, double samples) {
+  const struct view_function wanted = {.name = "[unsampled]", .module = "[unsampled]"};
+  uint32_t function, node;
+  require(function_table_intern(&fleet->builder.functions, &wanted, false, &function));
+  require(tree_builder_child(&fleet->builder, 0, function, &node));
+  tree_builder_add(&fleet->builder, node, 0, (uint64_t)(samples * WEIGHT));
+}
+
 void fleet_end(struct fleet *fleet) {
   require(tree_builder_finish(&fleet->builder, &fleet->arena, &fleet->tree));
   tree_builder_fini(&fleet->builder);
+  memset(&fleet->builder, 0, sizeof fleet->builder);
 }
 
 void fleet_fini(struct fleet *fleet) {
+  tree_builder_fini(&fleet->builder);
   arena_fini(&fleet->arena);
 }
 

@@ -26,6 +26,9 @@ void fleet_init(struct fleet *fleet, struct random *random, unsigned functions);
 void fleet_add(struct fleet *fleet, unsigned board, uint64_t start_ms, uint64_t end_ms,
                uint64_t samples, const double *shares);
 
+/* Adds time that was not sampled, as long as SAMPLES samples stand for, to what was added last. */
+void fleet_add_unsampled(struct fleet *fleet, double samples);
+
 /* Makes the tree. */
 void fleet_end(struct fleet *fleet);
 void fleet_fini(struct fleet *fleet);

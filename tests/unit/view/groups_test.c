@@ -144,7 +144,7 @@ static void boards_that_are_merged_already_meet_the_others(void **state) {
     for (unsigned i = 0; i < 3; i++) {
       if (i == merged_first)
         for (unsigned group = 0; group < 64; group += 2) {
-          groups_turn_merged(&groups, group);
+          groups_turn_merged(&groups, group, 0, 10000);
           assert_int_equal(groups_add(&groups, 1, 10), 0);
         }
       else if (i == 0 || merged_first == 0)
@@ -168,7 +168,7 @@ static void one_boards_time_becomes_a_group_beside_merged_ones(void **state) {
     groups_turn(&groups, "b", window * 10000, (window + 1) * 10000);
     assert_int_equal(groups_add(&groups, 0, 1), 0);
   }
-  groups_turn_merged(&groups, 63);
+  groups_turn_merged(&groups, 63, 0, 10000);
   assert_int_equal(groups_add(&groups, 0, 2), 0);
   assert_int_equal(groups.kind, GROUPS_HASHED);
   assert_in_range(groups.count, 1, 2);

@@ -36,13 +36,19 @@ static int teardown(void **state) {
   return 0;
 }
 
+enum { STRETCHES = 24 };
+
 static void add(struct side *side, const char *module, const char *name, const char *file,
                 uint64_t samples) {
   const struct view_function wanted = {.name = name, .module = module, .file = file};
   uint32_t function, node;
   assert_int_equal(function_table_intern(&side->builder.functions, &wanted, false, &function), 0);
   assert_int_equal(tree_builder_child(&side->builder, 0, function, &node), 0);
-  tree_builder_add(&side->builder, node, samples, 10 * samples);
+  for (uint64_t i = 0; i < STRETCHES; i++) { /* evenly: all has units for a verdict */
+    uint64_t part = samples * (i + 1) / STRETCHES - samples * i / STRETCHES;
+    tree_builder_turn(&side->builder, "", i * 1000, (i + 1) * 1000);
+    if (part > 0) tree_builder_add(&side->builder, node, part, 10 * part);
+  }
 }
 
 /* SIDE is of the COUNT programs at PROGRAMS. */
@@ -54,7 +60,11 @@ static void end(struct side *side, const struct view_program *programs, uint32_t
 }
 
 static void compare(void) {
-  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  static const struct view_diff_options options = {
+      .measure = VIEW_SHARES, .of = VIEW_SELF, .units = {"run", 1, 1}};
+  struct view_diff diff;
+  assert_int_equal(view_diff(&a.tree, &b.tree, &options, &arena, &diff), 0);
+  rows = diff.rows, count = diff.count;
 }
 
 static const struct view_diff_row *find(const char *name, const char *module) {
@@ -91,7 +101,7 @@ static void a_version_in_a_file_name_splits_no_function(void **state) {
     assert_int_equal(count, 2);
     assert_weights("parse", names[i][2], 6000, 3000);
     assert_weights("eval", names[i][2], 4000, 7000);
-    assert_int_equal(rows[0].verdict, VIEW_CHANGED);
+    assert_int_equal(rows[0].self.verdict, VIEW_CHANGED);
     teardown(NULL), setup(NULL);
   }
   end(&a, NULL, 0), end(&b, NULL, 0);
@@ -190,8 +200,8 @@ static void what_has_no_name_in_a_pair_is_compared_with_nothing(void **state) {
   end(&a, NULL, 0), end(&b, NULL, 0);
   compare();
   const struct view_diff_row *row = find("app-1.4+0x10", "app-1.4 -> app-1.5");
-  assert_int_equal(row->doubt, VIEW_APART);
-  assert_int_equal(find("parse", "app-1.4 -> app-1.5")->verdict, VIEW_UNCLEAR);
+  assert_int_equal(row->self.doubt, VIEW_APART);
+  assert_int_equal(find("parse", "app-1.4 -> app-1.5")->self.verdict, VIEW_UNCLEAR);
 }
 
 int main(void) {

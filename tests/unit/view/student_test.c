@@ -47,6 +47,19 @@ static void many_degrees_are_the_normal_distribution(void **state) {
   }
 }
 
+static void points_are_where_chances_are(void **state) {
+  static const double chances[] = {0.9, 0.4, 0.05, 1e-3, 1e-7};
+  static const double degrees[] = {1, 2.5, 11, 60, 1e7};
+  (void)state;
+  for (unsigned i = 0; i < 5; i++)
+    for (unsigned j = 0; j < 5; j++)
+      assert_near(student_p(student_point(chances[i], degrees[j]), degrees[j]) / chances[i], 1,
+                  1e-7);
+  assert_near(student_point(0.4, 20), 0.859964, 1e-5);
+  assert_true(isinf(student_point(0, 5)));
+  assert_near(student_point(1, 5), 0, 0);
+}
+
 static void what_is_no_number_proves_nothing(void **state) {
   (void)state;
   assert_near(student_p(NAN, 5), 1, 0);
@@ -61,6 +74,7 @@ int main(void) {
       cmocka_unit_test(one_and_two_degrees_have_closed_forms),
       cmocka_unit_test(small_chances_keep_their_digits),
       cmocka_unit_test(many_degrees_are_the_normal_distribution),
+      cmocka_unit_test(points_are_where_chances_are),
       cmocka_unit_test(what_is_no_number_proves_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What helps where much of the time is in a pseudo function, [kernel] or [unsampled]. */
+#ifndef VIEW_PSEUDO_HINTS_H
+#define VIEW_PSEUDO_HINTS_H
+
+#include "view.h"
+
+/* Rows of weight that is in no function: by clocks alone. */
+#define PSEUDO_KERNEL "[kernel]"
+#define PSEUDO_UNSAMPLED "[unsampled]"
+
+/* Whether the weight of the row NAME may belong to any function: [unsampled], samples without a
+   known place, and samples that a full window had no room for. */
+bool pseudo_is_placeless(const char *name);
+
+/* Returns the weight of [kernel] that a clock measured, without samples, beside samples of [kernel]
+   too.  Any function of TREE may have called it. */
+uint64_t pseudo_kernel_weight(const struct view_tree *tree);
+
+/* Sets of samplers; an empty one: not known. */
+enum { HINT_PERF = 1, HINT_TIMER = 2, HINT_SAMPLERS = 4 };
+
+/* One line on how the functions behind [kernel] can be seen, or NULL: [kernel] is less than a tenth
+   of TREE's time, or is what remains beside the kernel's functions. */
+const char *pseudo_hints_kernel(const struct view_tree *tree);
+
+/* One line on what hides the time in [unsampled] from SAMPLERS and what helps, or NULL: it is less
+   than a tenth of TREE's time. */
+const char *pseudo_hints_unsampled(const struct view_tree *tree, unsigned samplers);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Successive differences of samples whose order is known by stretches of time only;
+   docs/statistics.md derives it.
+
+   A sampler looks at even distances.  The textbook's variance for such a sample is that of
+   neighbours (J. von Neumann et al., Annals of Mathematical Statistics 12, 1941; K. M. Wolter,
+   "Introduction to Variance Estimation", 1985, ch. 7): of n samples x_i, 0 or 1,
+
+     v = n / (n - 1) sum (x_i - x_(i-1))^2 / 2
+
+   is the variance of sum x_i.  It is n p (1 - p) on average if samples are independent, and less
+   if neighbours are alike: a phase counts at its two ends only.
+
+   A profile says which stretch of time a sample is from, but not the order within the stretch.
+   Over all orders the mean of the sum is, with n_h samples in stretch h, p_h of them in the
+   function,
+
+     sum over h of  n_h p_h (1 - p_h) + (p_h + p_(h-1) - 2 p_h p_(h-1)) / 2
+
+   The second term is the pair at the border to the stretch before.  It takes the place of the
+   correction n_h / (n_h - 1).  Stretches are joined to strata of STRATA_TRIALS_MIN samples all the
+   same: of fewer, of unequal weights, the sum scatters, and the smaller ones narrow intervals.
+
+   Weights: the samples of stretch h have the squared weights Q_h and the weight S_h, so each is
+   worth w_h = Q_h / S_h.  n_h becomes Q_h, and a border (w_h^2 + w_(h-1)^2) / 2.
+
+   Trials without a sample: of N trials the part s made one.  A stretch's fraction p_h is s x_h /
+   S_h.  Where a clock put the others in time does not matter: they are spread evenly, as if the
+   program were in the kernel at random, which is the larger variance. */
+#include "strata.h"
+
+#include "evidence.h"
+
+/* Returns how many there are. */
+static unsigned sort(struct strata *strata, const struct groups *groups) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < groups->count; i++) {
+    if (!(groups->group[i].evidence.squares > 0)) continue;
+    unsigned at = count++;
+    for (; at > 0 && groups->group[strata->group[at - 1]].id > groups->group[i].id; at--)
+      strata->group[at] = strata->group[at - 1];
+    strata->group[at] = i;
+  }
+  return count;
+}
+
+/* Joins neighbours to strata with enough samples; what is left at the end joins the last one. */
+static void join(struct strata *strata, const struct groups *groups, struct evidence *ret) {
+  unsigned count = sort(strata, groups);
+  bool is_full = true;
+  for (unsigned i = 0; i < count; i++) {
+    if (is_full) strata->first[strata->count++] = i;
+    struct evidence *own = &ret[strata->count - 1];
+    evidence_join(own, &groups->group[strata->group[i]].evidence);
+    is_full = evidence_trials(own) >= STRATA_TRIALS_MIN;
+  }
+  if (!is_full && strata->count > 1) {
+    strata->count--;
+    evidence_join(&ret[strata->count - 1], &ret[strata->count]);
+  }
+  strata->first[strata->count] = count;
+}
+
+void strata_init(struct strata *strata, const struct groups *groups, double shown) {
+  struct evidence all = {0, 0}, own[GROUPS_MAX] = {{0, 0}};
+  double before = 0; /* the weight of a sample of the stratum before, squared */
+  *strata = (struct strata){0};
+  if (groups->kind != GROUPS_TIMES || !(shown > 0)) return;
+  join(strata, groups, own);
+  for (unsigned i = 0; i < strata->count; i++) evidence_join(&all, &own[i]);
+  double trials = evidence_trials(&all) / shown;
+  double part = trials > 1 ? trials / (trials - 1) * shown / (all.weight * all.weight) : 0;
+  for (unsigned i = 0; i < strata->count; i++) {
+    double squared = own[i].squares / own[i].weight * (own[i].squares / own[i].weight);
+    strata->scale[i] = shown / own[i].weight;
+    strata->within[i] = part * own[i].squares;
+    if (i > 0) strata->between[i] = part * shown * (squared + before) / 4;
+    before = squared;
+  }
+}
+
+double strata_fraction(const struct strata *strata, unsigned at, uint64_t weight) {
+  double fraction = strata->scale[at] * (double)weight;
+  return fraction < 1 ? fraction : 1;
+}
+
+double strata_variance(const struct strata *strata, unsigned at, double before, double now) {
+  return strata->within[at] * now * (1 - now) +
+         strata->between[at] * (before + now - 2 * before * now);
+}
