@@ -62,8 +62,10 @@ static void print_loss(const cJSON *answer, struct buf *ret) {
   cJSON_ArrayForEach(row, field_find(answer, "marks"))
       buf_printf(ret, "%s: %s %s: %s\n", field_text(row, "service"), field_text(row, "mark"),
                  field_text(row, "certainty"), field_text(row, "meaning"));
-  const char *hint = field_text(answer, "kernel_hint");
-  if (*hint != '\0') buf_printf(ret, "[kernel]: %s\n", hint);
+  const char *kernel = field_text(answer, "kernel_hint");
+  const char *unsampled = field_text(answer, "unsampled_hint");
+  if (*kernel != '\0') buf_printf(ret, "[kernel]: %s\n", kernel);
+  if (*unsampled != '\0') buf_printf(ret, "[unsampled]: %s\n", unsampled);
 }
 
 static void print_head(const cJSON *answer, struct buf *ret) {
@@ -82,6 +84,28 @@ static void print_basis(const cJSON *answer, struct buf *ret) {
   double units = fmin(field_number(basis, "units"), UNITS_MAX);
   top_text_print_basis(
       (struct view_basis){field_text(basis, "unit"), (unsigned)answer_text_whole(units)}, ret);
+}
+
+/* Boards, and not samples, are too few for some of ROWS. */
+static void print_few_boards(const cJSON *rows, struct buf *ret) {
+  const cJSON *row;
+  int count = 0;
+  cJSON_ArrayForEach(row, rows) count += cJSON_IsTrue(field_find(row, "too_few_boards")) ? 1 : 0;
+  if (count > 0)
+    buf_printf(ret, "%d of %d rows: too few boards to say how much, with samples enough\n", count,
+               cJSON_GetArraySize(rows));
+}
+
+/* Prints how much of WHOLE, by KEY, the limit left out. */
+static void print_rest(const cJSON *rest, const char *key, const char *what, double whole,
+                       struct buf *ret) {
+  const struct top_text_rest left = {.what = what,
+                                     .is_self = strcmp(what, "functions") == 0,
+                                     .rows = answer_text_whole(field_number(rest, key)),
+                                     .samples = answer_text_whole(field_number(rest, "samples")),
+                                     .weight = field_number(rest, "weight"),
+                                     .whole = whole};
+  top_text_print_rest(&left, ret);
 }
 
 /* Prints the rows of LIST, each as MAKE has it. */
@@ -132,18 +156,16 @@ static struct top_text_row function_row(const cJSON *row) {
 }
 
 void answer_text_top(const cJSON *answer, const struct top_text *style, struct buf *ret) {
-  const cJSON *functions = field_find(answer, "functions"), *row;
-  double shown = 0, total = field_number(answer, "total");
+  const cJSON *functions = field_find(answer, "functions");
   answer_text_head(answer, ret);
   if (cJSON_GetArraySize(functions) > 0) {
     print_basis(answer, ret);
     buf_append_string(ret, TOP_TEXT_HEADING);
   }
   print_list(functions, function_row, NULL, style, ret);
-  cJSON_ArrayForEach(row, functions) shown += field_number(row, "self");
-  if (total > 0 && shown < total)
-    buf_printf(ret, "%5.1f %%  in functions below these (--limit)\n",
-               100 * (total - shown) / total);
+  print_rest(field_find(answer, "rest"), "functions", "functions", field_number(answer, "total"),
+             ret);
+  print_few_boards(functions, ret);
 }
 
 static struct top_text_row load_row(const cJSON *row) {
@@ -156,15 +178,13 @@ static struct top_text_row load_row(const cJSON *row) {
 }
 
 void answer_text_load(const cJSON *answer, const struct top_text *style, struct buf *ret) {
-  const cJSON *rest = field_find(answer, "rest");
-  double total = field_number(answer, "total");
+  const cJSON *rows = field_find(answer, "rows");
   print_head(answer, ret);
   print_basis(answer, ret);
   buf_printf(ret, "  share     95 %% interval  %s\n", field_text(answer, "by"));
-  print_list(field_find(answer, "rows"), load_row, NULL, style, ret);
-  if (field_number(rest, "rows") > 0 && total > 0)
-    buf_printf(ret, "%5.1f %%  in %.0f more (--limit)\n",
-               100 * field_number(rest, "weight") / total, field_number(rest, "rows"));
+  print_list(rows, load_row, NULL, style, ret);
+  print_rest(field_find(answer, "rest"), "rows", "rows", field_number(answer, "total"), ret);
+  print_few_boards(rows, ret);
 }
 
 static struct top_text_row edge_row(const cJSON *row) {
@@ -181,9 +201,9 @@ static void print_extrapolated(const cJSON *row, struct buf *ret) {
                100 * field_number(row, "extrapolated") / field_number(row, "weight"));
 }
 
-/* RELATION: what the rows are to the function that was asked for. */
-static void print_edges(const cJSON *answer, const char *relation, const struct top_text *style,
-                        struct buf *ret) {
+/* RELATION: what the rows are to the function that was asked for; REST: what they are. */
+static void print_edges(const cJSON *answer, const char *relation, const char *rest,
+                        const struct top_text *style, struct buf *ret) {
   const cJSON *pairs = field_find(answer, "lr");
   print_head(answer, ret);
   buf_append_string(ret, relation);
@@ -192,17 +212,18 @@ static void print_edges(const cJSON *answer, const char *relation, const struct 
   print_basis(answer, ret);
   buf_append_string(ret, "  share     95 % interval  function\n");
   print_list(field_find(answer, "edges"), edge_row, print_extrapolated, style, ret);
+  print_rest(field_find(answer, "rest"), "functions", rest, field_number(answer, "total"), ret);
   if (field_number(pairs, "weight") > 0)
     buf_printf(ret, "link registers tell the caller of %.1f %% of the samples without a stack\n",
                100 * field_number(pairs, "resolvable_share"));
 }
 
 void answer_text_callers(const cJSON *answer, const struct top_text *style, struct buf *ret) {
-  print_edges(answer, "callers of ", style, ret);
+  print_edges(answer, "callers of ", "callers", style, ret);
 }
 
 void answer_text_callees(const cJSON *answer, const struct top_text *style, struct buf *ret) {
-  print_edges(answer, "called by ", style, ret);
+  print_edges(answer, "called by ", "callees", style, ret);
 }
 
 /* ---- one function ---- */
@@ -249,6 +270,7 @@ static void print_rows(const cJSON *answer, const char *list, const char *headin
     print_source(row, ret);
     buf_append_byte(ret, '\n');
   }
+  print_rest(field_find(field_find(answer, "rest"), list), "rows", "rows", self, ret);
 }
 
 /* Where there are several builds each row says of which it is: offsets are those of one. */
@@ -271,6 +293,7 @@ static void print_offsets(const cJSON *answer, uint32_t limit, struct buf *ret) 
     buf_printf(ret, has_builds ? "  (%s, build-id %.12s)\n" : "  (%s)\n", field_text(row, "module"),
                field_text(row, "build_id"));
   }
+  print_rest(field_find(field_find(answer, "rest"), "by_offset"), "rows", "rows", self, ret);
 }
 
 void answer_text_function(const cJSON *answer, const struct top_text *style, struct buf *ret) {
@@ -283,6 +306,8 @@ void answer_text_function(const cJSON *answer, const struct top_text *style, str
   print_basis(answer, ret);
   buf_append_string(ret, TOP_TEXT_HEADING);
   top_text_print_row(&text, style, ret);
+  if (cJSON_IsTrue(field_find(function, "too_few_boards")))
+    buf_append_string(ret, "too few boards to say how much, with samples enough\n");
   print_rows(answer, "definitions", "declared at", style->limit, ret);
   print_rows(answer, "by_line", "line", style->limit, ret);
   print_offsets(answer, style->limit, ret);

@@ -4,8 +4,11 @@
 #include "answer_text.h"
 #include "api_client.h"
 #include "commands.h"
+#include "common/json.h"
 #include "common/options.h"
 #include "complaint.h"
+#include "diff_answer.h"
+#include "diff_choice.h"
 #include "diff_gate.h"
 #include "empty_side.h"
 #include "field.h"
@@ -13,23 +16,23 @@
 #include "report/diff_text.h"
 #include "selector_word.h"
 #include "terminal_style.h"
-#include "verdict_word.h"
 #include "word_order.h"
 
 #include <cjson/cJSON.h>
-#include <math.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, ROWS_MAX = 100000, WHY_BYTES = 512 };
 
 struct diff_options {
   struct api_options api;
-  const char *from, *to, *a_from, *a_to, *b_from, *b_to, *type, *format, *output;
+  const char *from, *to, *a_from, *a_to, *b_from, *b_to, *type, *format, *output, *scope;
   uint64_t limit;
-  double fail_over; /* percent points; less than 0: not given */
+  struct diff_choice choice;
 };
 
 #define OFFSET(field) offsetof(struct diff_options, field)
@@ -47,7 +50,12 @@ static const struct option rows[] = {
      OPTION_STRING, OFFSET(b_from)},
     {"b-to", 0, "TIME", NULL, SIDES, "of the second alone", OPTION_STRING, OFFSET(b_to)},
     {"type", 0, "TYPE", "cpu", SIDES, "what was sampled", OPTION_STRING, OFFSET(type)},
-    DIFF_GATE_ROW(struct diff_options, fail_over, ""),
+    {"scope", 0, "these|fleet", NULL, "What is compared",
+     "verdicts on these boards (their stretches of time are the sampling units) or on boards like "
+     "these (boards are); without it these where a selector names boards or a side has fewer than "
+     "5",
+     OPTION_STRING, OFFSET(scope)},
+    DIFF_CHOICE_ROWS(struct diff_options, choice, "", "share"),
     {"format", 'f', "top|json", "top", SHOWN, "top (a table) or json (what the collector answers)",
      OPTION_STRING, OFFSET(format)},
     {"limit", 'n', "N", "30", SHOWN, "rows of the table", OPTION_COUNT, OFFSET(limit)},
@@ -62,16 +70,19 @@ static const struct option_table table = {
                "selector alone with itself at another time.",
     .epilogue =
         "EXAMPLES\n"
-        "  fleetprof diff version=1.4,service=shop version=1.5,service=shop --fail-over 2%\n"
+        "  fleetprof diff version=1.4,service=shop version=1.5,service=shop --fail-over 5%\n"
         "  fleetprof diff shop --b-from -1h\n"
         "  fleetprof diff shop --a-from -8d --a-to -7d --b-from -1d\n"
+        "  fleetprof diff version=1.4 version=1.5 --measure cpu --of self --scope these\n"
+        "  fleetprof diff version=1.4 version=1.5 --unit request --a-units 2e6 --b-units 1.5e6\n"
         "\nEXIT STATUS\n"
-        "  0  compared; with --fail-over, no function has surely changed by more\n"
+        "  0  compared; with --fail-over, nothing has surely increased by more\n"
         "  1  no answer, or a side without samples (of --format json only with --fail-over);\n"
         "     --fail-over: most of a side is without names and of another build: upload symbols;\n"
         "     or the collector answers without the newest samples (its disk fails, a backlog)\n"
         "  2  what was asked for is wrong\n"
-        "  3  --fail-over: a function has changed by more\n",
+        "  3  --fail-over: all CPU time, or a function, has increased by more (--both: or "
+        "decreased)\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
@@ -85,49 +96,25 @@ struct diff_command {
 
 /* ---- the table ---- */
 
-static struct view_basis basis_of(const cJSON *answer, const char *unit, const char *units) {
-  const cJSON *basis = field_find(answer, "basis");
-  double count = fmin(field_number(basis, units), ROWS_MAX);
-  return (struct view_basis){field_text(basis, unit), (unsigned)answer_text_whole(count)};
-}
+/* An answer as it is shown. */
+struct shown {
+  struct view_diff diff;
+  struct diff_gate gate; /* with HAS_GATE */
+  bool has_gate;
+};
 
-static struct view_diff_row row_of(const cJSON *row) {
-  const cJSON *ci = field_find(row, "ci");
-  const cJSON *low = cJSON_GetArrayItem(ci, 0), *high = cJSON_GetArrayItem(ci, 1);
-  return (struct view_diff_row){.name = field_text(row, "name"),
-                                .module = field_text(row, "module"),
-                                .file = field_text(row, "file"),
-                                .a = field_number(row, "a"),
-                                .b = field_number(row, "b"),
-                                .difference = field_number(row, "difference"),
-                                .low = cJSON_IsNumber(low) ? low->valuedouble : -1,
-                                .high = cJSON_IsNumber(high) ? high->valuedouble : 1,
-                                .p = field_number(row, "p"),
-                                .verdict = verdict_word_of(row),
-                                .doubt = verdict_word_doubt(row)};
-}
-
-static int print_table(const struct diff_command *command, const cJSON *answer, struct buf *ret) {
-  const cJSON *functions = field_find(answer, "functions"), *at;
+static int print_table(const struct diff_command *command, const cJSON *answer,
+                       const struct shown *shown, struct buf *ret) {
   const struct diff_options *options = &command->options;
   const struct top_text style = terminal_style(options->limit, options->output);
   struct view_tree a, b;
-  struct view_diff_row *list = calloc((size_t)cJSON_GetArraySize(functions) + 1, sizeof *list);
-  struct diff_table sums = {
-      .sides = {.a = &a, .b = &b, .a_name = command->a, .b_name = command->b},
-      .basis = {.a = basis_of(answer, "a_unit", "a_units"),
-                .b = basis_of(answer, "b_unit", "b_units"),
-                .pairs = (unsigned)answer_text_whole(
-                    fmin(field_number(field_find(answer, "basis"), "pairs"), ROWS_MAX))},
-      .rows = list,
-      .tested = (uint32_t)answer_text_whole(fmin(field_number(answer, "tested"), ROWS_MAX))};
-  if (list == NULL) return -1;
+  const struct diff_sides sides = {
+      .a = &a, .b = &b, .a_name = command->a, .b_name = command->b, .is_by_letter = true};
   answer_text_sums(field_find(answer, "a"), &a);
   answer_text_sums(field_find(answer, "b"), &b);
-  cJSON_ArrayForEach(at, functions) list[sums.count++] = row_of(at);
-  int error = diff_text_print_table(&sums, &style, ret);
+  int error = diff_text_print(&sides, &shown->diff, &style, ret);
+  if (error == 0 && shown->has_gate) diff_gate_print(&shown->gate, ret);
   terminal_style_letters(&style, ret);
-  free(list);
   return error;
 }
 
@@ -145,66 +132,112 @@ static bool has_both_sides(const struct diff_command *command, const struct api 
   return has_both;
 }
 
-/* Of a side that clocks alone told nothing can be said, and a gate that passes on nothing is none.
- */
-static bool has_samples(const cJSON *answer, const char *side, const char *selector) {
-  if (field_number(field_find(answer, side), "samples") > 0) return true;
-  complaint("diff: --fail-over: %s, %.200s, has CPU time and no samples: nothing to judge by", side,
-            selector);
-  return false;
+/* A side may have CPU time by clocks and no samples: a gate cannot judge that. */
+static bool has_samples(const cJSON *answer, const char *side) {
+  return field_number(field_find(answer, side), "samples") > 0;
+}
+
+static void tell_no_samples(const cJSON *answer, const char *side, const char *selector) {
+  if (!has_samples(answer, side))
+    complaint("diff: --fail-over: %s, %.200s, has CPU time and no samples: nothing to judge by",
+              side, selector);
+}
+
+/* Reads ANSWER into RET, with the gate that was asked for.  Returns 0, or 1 after a complaint. */
+static int read_shown(const struct diff_command *command, const cJSON *answer, bool is_stale,
+                      struct shown *ret) {
+  const struct diff_choice *choice = &command->options.choice;
+  struct shown shown = {.has_gate = choice->fail_over >= 0};
+  if (diff_answer_read(answer, &shown.diff) != 0) {
+    complaint("diff: out of memory");
+    return EXIT_FAILED;
+  }
+  *ret = shown;
+  if (!shown.has_gate) return 0;
+  const char *undecided = is_stale ? "stale" : NULL;
+  if (!has_samples(answer, "a") || !has_samples(answer, "b")) undecided = "no samples";
+  diff_gate_read(&ret->diff, choice->fail_over, choice->is_both, undecided, &ret->gate);
+  return 0;
 }
 
 /* Says on stderr what stops the release.  Returns the exit status. */
-static int judge(const struct diff_command *command, const cJSON *answer) {
+static int judge(const struct diff_command *command, const cJSON *answer,
+                 const struct shown *shown) {
   static const struct diff_gate_voice voice = {"diff", "upload symbols", "fleetprof upload"};
-  struct diff_gate gate;
-  double threshold = command->options.fail_over;
-  if (!(threshold >= 0)) return 0;
-  bool has_a = has_samples(answer, "a", command->a), has_b = has_samples(answer, "b", command->b);
-  if (!has_a || !has_b) return EXIT_FAILED;
-  diff_gate_read(answer, threshold, &gate);
-  diff_gate_tell(&gate, threshold, &voice);
-  return diff_gate_status(&gate);
+  if (!shown->has_gate) return 0;
+  tell_no_samples(answer, "a", command->a);
+  tell_no_samples(answer, "b", command->b);
+  diff_gate_report(&shown->gate, &voice);
+  return diff_gate_status(&shown->gate);
+}
+
+/* Prints ANSWER, an object, with the gate as its first member.  The collector's bytes stay as they
+   are: its sums have 64 bits, and cJSON keeps 53 of them. */
+static int print_json(const struct fetch_answer *answer, const struct shown *shown,
+                      struct buf *ret) {
+  const char *body = (const char *)answer->body.data;
+  size_t len = answer->body.len, start = 0;
+  while (shown->has_gate && start < len && body[start] != '{') start++;
+  if (shown->has_gate) {
+    struct json json;
+    json_init(&json, ret, SIZE_MAX);
+    json_open(&json, '{');
+    diff_gate_write(&shown->gate, &json);
+    buf_append_byte(ret, ',');
+    start++;
+  }
+  if (start < len) buf_append(ret, body + start, len - start);
+  return ret->failed ? -ENOMEM : 0;
 }
 
 /* Writes what was asked for of the answer JSON, ANSWER as text.  Returns the exit status. */
 static int write_answer(const struct diff_command *command, const struct api *api,
-                        const struct fetch_answer *answer, const cJSON *json) {
+                        const struct fetch_answer *answer, const cJSON *json,
+                        const struct shown *shown) {
   const char *output = command->options.output;
-  bool has_gate = command->options.fail_over >= 0;
   struct buf text = {0};
-  int status = EXIT_FAILED;
+  bool has_both = (command->is_json && !shown->has_gate) || has_both_sides(command, api, json);
+  int error = 0;
+  if (!command->is_json && !has_both) return EXIT_FAILED;
   if (command->is_json) {
-    status = output_text_write("diff", output, &answer->body);
-    return status == 0 && has_gate && !has_both_sides(command, api, json) ? EXIT_FAILED : status;
+    error = print_json(answer, shown, &text);
+  } else {
+    error = print_table(command, json, shown, &text);
   }
-  if (!has_both_sides(command, api, json)) return EXIT_FAILED;
-  if (print_table(command, json, &text) == 0)
+  int status = EXIT_FAILED;
+  if (error == 0 && !text.failed)
     status = output_text_write("diff", output, &text);
   else
     complaint("diff: out of memory");
   buf_fini(&text);
+  return has_both ? status : EXIT_FAILED;
+}
+
+static int show_answer(const struct diff_command *command, const struct api *api,
+                       const struct fetch_answer *answer, const cJSON *json) {
+  bool has_gate = command->options.choice.fail_over >= 0;
+  bool is_stale =
+      api_tell_stale(api, answer, has_gate ? ": --fail-over passes nothing on that" : "");
+  struct shown shown;
+  if (read_shown(command, json, is_stale, &shown) != 0) return EXIT_FAILED;
+  int status = write_answer(command, api, answer, json, &shown);
+  if (status == 0) status = judge(command, json, &shown);
+  free(shown.diff.rows);
   return status;
 }
 
 static int show(const struct diff_command *command, const struct api *api,
                 const struct fetch_answer *answer) {
-  const struct diff_options *options = &command->options;
+  const char *http = command->options.api.http;
   int status = EXIT_FAILED;
   cJSON *json = answer_text_parse(answer->body.data, answer->body.len);
   if (json == NULL)
-    complaint("diff: %.300s: the answer is not JSON: is this a collector's --http address?",
-              options->api.http);
+    complaint("diff: %.300s: the answer is not JSON: is this a collector's --http address?", http);
   else if (!cJSON_IsArray(field_find(json, "functions")))
-    complaint(
-        "diff: %.300s: the answer tells of no functions: is this a collector's --http address?",
-        options->api.http);
+    complaint("diff: %.300s: the answer has no functions: is this a collector's --http address?",
+              http);
   else
-    status = write_answer(command, api, answer, json);
-  bool has_gate = options->fail_over >= 0;
-  bool is_stale =
-      api_tell_stale(api, answer, has_gate ? ": --fail-over passes nothing on that" : "");
-  if (status == 0) status = is_stale && has_gate ? EXIT_FAILED : judge(command, json);
+    status = show_answer(command, api, answer, json);
   cJSON_Delete(json);
   return status;
 }
@@ -233,11 +266,26 @@ static void print_target(const struct diff_command *command, struct buf *ret) {
   url_add_parameter(ret, "b_to", options->b_to);
   url_add_parameter(ret, "type", options->type);
   url_add_parameter(ret, "limit", limit);
+  url_add_parameter(ret, "measure", options->choice.measure);
+  url_add_parameter(ret, "of", options->choice.of);
+  url_add_parameter(ret, "scope", options->scope);
+  url_add_parameter(ret, "unit", options->choice.unit);
+  url_add_parameter(ret, "a_units", options->choice.a_units);
+  url_add_parameter(ret, "b_units", options->choice.b_units);
 }
 
 static bool has_two_times(const struct diff_options *options) {
   return options->a_from != NULL || options->a_to != NULL || options->b_from != NULL ||
          options->b_to != NULL;
+}
+
+/* Whether WORD is a profile file, which `report --diff` compares.  Services have no '/' or ".fp".
+ */
+static bool is_profile(const char *word) {
+  size_t len = strlen(word);
+  bool looks_like_one =
+      strchr(word, '/') != NULL || (len > 3 && strcmp(word + len - 3, ".fp") == 0);
+  return looks_like_one && strchr(word, '=') == NULL && access(word, R_OK) == 0;
 }
 
 /* Returns what is wrong with the words of the line, or NULL. */
@@ -247,10 +295,16 @@ static const char *find_fault(struct diff_command *command, int count, char **wo
   if (count > 2) return "more than two selectors; labels stand together: service=a,board=b";
   command->a = words[0];
   command->b = words[count - 1];
+  if (is_profile(command->a) || is_profile(command->b))
+    return "these are files: fleetprof report A.fp --diff B.fp compares those; diff asks the "
+           "collector about selections (version=1.4)";
   if (strcmp(command->a, command->b) == 0 && !has_two_times(options))
     return "one selection twice: two selectors, or two times (--b-from)";
   if (options->limit == 0 || options->limit > ROWS_MAX)
     return "--limit: not a number between 1 and 100000";
+  if (options->scope != NULL && strcmp(options->scope, "these") != 0 &&
+      strcmp(options->scope, "fleet") != 0)
+    return "--scope: these or fleet";
   return NULL;
 }
 
@@ -259,7 +313,7 @@ static int read_line(struct diff_command *command, int argc, char **argv) {
   struct options_result result;
   struct diff_options *options = &command->options;
   char error[WHY_BYTES] = "out of memory";
-  options->fail_over = -1;
+  options->choice.fail_over = -1;
   argc = word_order_sort(&table, argc, argv);
   const char *fault = error;
   if (argc >= 0 && options_parse(&table, argc, argv, options, &result, error, sizeof error) == 0) {
@@ -267,6 +321,7 @@ static int read_line(struct diff_command *command, int argc, char **argv) {
     if (result.is_done) return 0;
     fault = find_fault(command, argc - result.first_positional, argv + result.first_positional);
     command->is_json = strcmp(options->format, "json") == 0;
+    if (fault == NULL) fault = diff_choice_find_fault(&options->choice, true, argc, argv);
     if (fault == NULL && !command->is_json && strcmp(options->format, "top") != 0 &&
         options_is_on_line(argc, argv, options->format))
       fault = "--format: top or json";

@@ -23,21 +23,40 @@ struct events {
   enum perf_content content;
 };
 
+enum {
+  PARANOID_OF_USERS = 2, /* the highest that allows perf to every user */
+  PARANOID_UNKNOWN = -2, /* below all that the kernel has */
+};
+
 static int read_paranoid(void) {
-  int value = -2;
+  int value = PARANOID_UNKNOWN;
   FILE *file = fopen(PARANOID_PATH, "re");
   if (file == NULL) return value;
-  if (fscanf(file, "%d", &value) != 1) value = -2;
+  if (fscanf(file, "%d", &value) != 1) value = PARANOID_UNKNOWN;
   fclose(file);
   return value;
 }
 
+static void explain_refusal(int error, char *why, size_t why_len) {
+  int paranoid = read_paranoid();
+  if (paranoid == PARANOID_UNKNOWN)
+    snprintf(why, why_len, "perf: %s; perf_event_paranoid cannot be read", strerror(-error));
+  else if (paranoid > PARANOID_OF_USERS)
+    snprintf(why, why_len,
+             "perf: %s; perf_event_paranoid is %d, and up to %d lets every user in "
+             "(sysctl kernel.perf_event_paranoid=%d)",
+             strerror(-error), paranoid, PARANOID_OF_USERS, PARANOID_OF_USERS);
+  else
+    snprintf(
+        why, why_len,
+        "perf: %s; perf_event_paranoid is %d and allows it, so a seccomp filter (a container's) "
+        "or a security module refuses it",
+        strerror(-error), paranoid);
+}
+
 static void explain(int error, char *why, size_t why_len) {
   if (error == -EACCES || error == -EPERM)
-    snprintf(why, why_len,
-             "perf: %s; perf_event_paranoid is %d, and up to 2 lets every user in "
-             "(sysctl kernel.perf_event_paranoid=2)",
-             strerror(-error), read_paranoid());
+    explain_refusal(error, why, why_len);
   else if (error == -ENOSYS || error == -ENOENT || error == -ENODEV || error == -EOPNOTSUPP)
     snprintf(why, why_len, "perf: the kernel has no perf events (CONFIG_PERF_EVENTS)");
   else if (error == -EOVERFLOW)

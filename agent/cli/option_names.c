@@ -35,6 +35,9 @@ const char *const commands_option_names[] = {
     "callees",     "function", /* query */
     "a-from",      "a-to",
     "b-from",      "b-to",
-    "fail-over", /* diff */
+    "fail-over",   "both",
+    "measure",     "of",
+    "scope",       "unit",
+    "a-units",     "b-units", /* diff */
     NULL,
 };

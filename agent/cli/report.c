@@ -32,6 +32,7 @@
 #include "view/place_table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +47,9 @@ struct report {
   struct report_side sides[2];
   struct arena arena;   /* for all that is printed */
   bool is_untranslated; /* a translator was given and has failed */
-  int gate_status;      /* what --fail-over makes of it */
+  struct view_diff diff;
+  struct diff_gate gate; /* with HAS_GATE: what --fail-over makes of it */
+  bool has_gate;
   struct buf out;
 };
 
@@ -104,6 +107,7 @@ static int read_file(struct report_side *side, const char *path) {
     complaint("report: %s: %s", path, why);
   else
     tell_damage(path, &damage);
+  side->runs += error == 0 && damage.good_batches > 0;
   return error;
 }
 
@@ -111,8 +115,9 @@ static int read_files(struct report *report) {
   int error = 0;
   for (int i = 0; i < report->settings.file_count && error == 0; i++)
     error = read_file(&report->sides[0], report->settings.files[i]);
-  if (error == 0 && report->settings.options.diff != NULL)
-    error = read_file(&report->sides[1], report->settings.options.diff);
+  const struct option_list *diff = &report->settings.options.diff;
+  for (unsigned i = 0; i < diff->count && error == 0; i++)
+    error = read_file(&report->sides[1], diff->values[i]);
   return error;
 }
 
@@ -237,7 +242,7 @@ static int name(struct report *report, struct report_side *side, struct namer *n
 /* What two sides know of each other: names, and which modules are the same. */
 static int match_sides(struct report *report) {
   struct profile *a = &report->sides[0].profile, *b = &report->sides[1].profile;
-  if (report->settings.options.diff == NULL) return module_labels_set(a, NULL);
+  if (report->settings.options.diff.count == 0) return module_labels_set(a, NULL);
   a->other_names = &b->kept_names;
   b->other_names = &a->kept_names;
   return module_labels_set(a, b);
@@ -249,34 +254,40 @@ static bool has_samples(const char *side, const char *file, const struct view_tr
   return false;
 }
 
-/* Says on stderr what stops the release.  Returns the exit status. */
-static int judge(struct report *report) {
-  static const struct diff_gate_voice voice = {"report", "give debug files", "--debug DIR"};
+/* Compares the sides: each is so many runs. */
+static int compare(struct report *report) {
+  double a_runs = fmax(report->sides[0].runs, 1), b_runs = fmax(report->sides[1].runs, 1);
+  struct view_diff_options options = {
+      .units = {"run", a_runs, b_runs}, .a_runs = a_runs, .b_runs = b_runs};
+  diff_choice_apply(&report->settings.options.choice, &options);
+  return view_diff(&report->sides[0].tree, &report->sides[1].tree, &options, &report->arena,
+                   &report->diff);
+}
+
+/* Decides about the difference where --fail-over asks it to. */
+static void judge(struct report *report) {
   const struct report_options *options = &report->settings.options;
-  const struct view_tree *a = &report->sides[0].tree, *b = &report->sides[1].tree;
-  struct diff_gate gate = {.name = ""};
-  struct view_diff_row *rows;
-  uint32_t count;
-  if (options->diff == NULL || !(options->fail_over >= 0)) return 0;
-  bool has_a = has_samples("a", report->settings.files[0], a);
-  bool has_b = has_samples("b", options->diff, b);
-  if (!has_a || !has_b) return EXIT_FAILED;
-  if (view_diff(a, b, &report->arena, &rows, &count) != 0) {
-    complaint("report: --fail-over: out of memory");
-    return EXIT_FAILED;
-  }
-  for (uint32_t i = 0; i < count; i++) diff_gate_add(&gate, &rows[i], options->fail_over);
-  diff_gate_tell(&gate, options->fail_over, &voice);
-  return diff_gate_status(&gate);
+  report->has_gate = options->diff.count > 0 && options->choice.fail_over >= 0;
+  if (!report->has_gate) return;
+  bool has_a = has_samples("a", report->settings.files[0], &report->sides[0].tree);
+  bool has_b = has_samples("b", options->diff.values[0], &report->sides[1].tree);
+  diff_gate_read(&report->diff, options->choice.fail_over, options->choice.is_both,
+                 has_a && has_b ? NULL : "no samples", &report->gate);
 }
 
 static int show(struct report *report, struct namer *const namers[2]) {
-  int sides = report->settings.options.diff != NULL ? 2 : 1;
+  static const struct diff_gate_voice voice = {"report", "give debug files", "--debug DIR"};
+  int sides = report->settings.options.diff.count > 0 ? 2 : 1;
   int error = match_sides(report);
   for (int i = 0; i < sides && error == 0; i++) error = name(report, &report->sides[i], namers[i]);
+  if (error == 0 && sides == 2) error = compare(report);
+  if (error == 0) judge(report);
+  const struct diff_gate *gate = report->has_gate ? &report->gate : NULL;
+  const struct report_difference difference = {&report->diff, gate};
   if (error == 0)
-    error = report_print(&report->settings, report->sides, &report->arena, &report->out);
-  if (error == 0) report->gate_status = judge(report);
+    error =
+        report_print(&report->settings, report->sides, &difference, &report->arena, &report->out);
+  if (error == 0 && gate != NULL) diff_gate_report(gate, &voice);
   if (error == 0) return output_text_write("report", report->settings.options.output, &report->out);
   fprintf(stderr, "fleetprof: report: %s\n", strerror(-error));
   return error;
@@ -340,5 +351,6 @@ int report_main(int argc, char **argv) {
   for (int i = 0; i < 2; i++) profile_fini(&report.sides[i].profile);
   arena_fini(&report.arena);
   buf_fini(&report.out);
-  return error == 0 && !report.is_untranslated ? report.gate_status : EXIT_FAILED;
+  if (error != 0 || report.is_untranslated) return EXIT_FAILED;
+  return report.has_gate ? diff_gate_status(&report.gate) : 0;
 }

@@ -6,6 +6,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/json.h"
+#include "diff_gate.h"
 #include "report/diff_text.h"
 #include "report/flame_text.h"
 #include "report/top_text.h"
@@ -54,11 +55,10 @@ static struct view_origin origin_of(const struct profile *profile) {
   return origin;
 }
 
-/* What the files of the first side are called together. */
-static const char *name_sum(const struct report_settings *settings, char ret[SUM_NAME_BYTES]) {
-  if (settings->file_count == 1) return settings->files[0];
-  snprintf(ret, SUM_NAME_BYTES, "%.1000s and %d more", settings->files[0],
-           settings->file_count - 1);
+/* What the COUNT files of a side, of which FIRST is one, are called together. */
+static const char *name_sum(const char *first, unsigned count, char ret[SUM_NAME_BYTES]) {
+  if (count == 1) return first;
+  snprintf(ret, SUM_NAME_BYTES, "%.1000s and %u more", first, count - 1);
   return ret;
 }
 
@@ -71,16 +71,29 @@ static const char *find_pair(const struct profile *profile) {
 }
 
 static int print_diff(const struct report_settings *settings, const struct report_side sides[2],
-                      struct arena *arena, struct buf *ret) {
-  char sum[SUM_NAME_BYTES];
-  const struct diff_sides both = {.a = &sides[0].tree,
-                                  .b = &sides[1].tree,
-                                  .a_name = name_sum(settings, sum),
-                                  .b_name = settings->options.diff,
-                                  .pair = find_pair(&sides[0].profile)};
+                      const struct report_difference *difference, struct buf *ret) {
+  const struct option_list *files = &settings->options.diff;
+  char a_sum[SUM_NAME_BYTES], b_sum[SUM_NAME_BYTES];
+  const struct diff_sides both = {
+      .a = &sides[0].tree,
+      .b = &sides[1].tree,
+      .a_name = name_sum(settings->files[0], (unsigned)settings->file_count, a_sum),
+      .b_name = name_sum(files->values[0], files->count, b_sum),
+      .pair = find_pair(&sides[0].profile)};
   const struct top_text style = terminal_style(settings->options.limit, settings->options.output);
-  if (settings->format == REPORT_JSON) return diff_text_print_json(&both, style.limit, arena, ret);
-  int error = diff_text_print(&both, &style, arena, ret);
+  const struct diff_gate *gate = difference->gate;
+  if (settings->format == REPORT_JSON) {
+    struct json json;
+    json_init(&json, ret, SIZE_MAX);
+    json_open(&json, '{');
+    diff_text_write_json(&both, difference->diff, style.limit, &json);
+    if (gate != NULL) diff_gate_write(gate, &json);
+    json_close(&json, '}');
+    buf_append_byte(ret, '\n');
+    return ret->failed ? -ENOMEM : 0;
+  }
+  int error = diff_text_print(&both, difference->diff, &style, ret);
+  if (error == 0 && gate != NULL) diff_gate_print(gate, ret);
   terminal_style_letters(&style, ret);
   return error;
 }
@@ -112,10 +125,10 @@ static int print_flame(const struct report_settings *settings, const struct repo
 }
 
 int report_print(const struct report_settings *settings, const struct report_side sides[2],
-                 struct arena *arena, struct buf *ret) {
+                 const struct report_difference *difference, struct arena *arena, struct buf *ret) {
   const struct report_side *side = &sides[0];
   const struct view_origin origin = origin_of(&side->profile);
-  if (settings->options.diff != NULL) return print_diff(settings, sides, arena, ret);
+  if (settings->options.diff.count > 0) return print_diff(settings, sides, difference, ret);
   switch (settings->format) {
   case REPORT_FLAME:
     return print_flame(settings, side, arena, ret);

@@ -4,6 +4,7 @@
 #define CLI_REPORT_SETTINGS_H
 
 #include "common/options.h"
+#include "diff_choice.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,10 +25,11 @@ enum { REPORT_ERROR_BYTES = 512, REPORT_LIMIT_MAX = 1000000 };
 
 /* As the options table fills it. */
 struct report_options {
-  const char *format, *output, *diff, *translator, *module, *counts_to;
+  const char *format, *output, *translator, *module, *counts_to;
+  struct option_list diff; /* the runs of side b */
   uint64_t limit, depth;
   bool is_just_pcs, is_just_counts, is_verbose;
-  double fail_over; /* percent points; less than 0: not given */
+  struct diff_choice choice; /* of --diff */
   struct option_list debug;
 };
 

@@ -10,10 +10,13 @@
 #include "amount.h"
 #include "common/quantity.h"
 #include "field.h"
+#include "proto/batch.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <string.h>
+
+#define UNSAMPLED_BEFORE_REASON "[unsampled]: " /* daemon/run_note.c */
 
 enum { LEFT_BYTES = 80, RATE_BYTES = 48, NOTES_MAX = 10 /* of a list */ };
 
@@ -84,6 +87,12 @@ static void print_target(const cJSON *target, FILE *out) {
   fprintf(out, "  %s%s%s%s%s\n", state_of(target), print_rate(target, rate),
           print_timers_left(target, left), why[0] ? "; " : "", why);
   print_stacks(target, out);
+  double unsampled = field_number(target, "unsampled_share");
+  if (unsampled >= PSEUDO_TOLD_SHARE)
+    fprintf(out,
+            "          %.0f %% of its CPU time is [unsampled] so far (a report of it says what "
+            "helps)\n",
+            100 * unsampled);
   if (lock_step[0] != '\0')
     fprintf(out, "          lock-step with the kernel's tick is %s: its shares may be wrong\n",
             lock_step);
@@ -148,10 +157,15 @@ static unsigned count_newer(const struct note_list *list, const cJSON *note) {
 }
 
 static void print_note(const cJSON *note, FILE *out) {
-  const char *why = field_text(note, "why");
-  fprintf(out, "  %7.0f %-20.60s %-7s %8.0f  %s%s%s\n", field_number(note, "pid"),
+  const char *unsampled = field_text(note, "unsampled"), *why = field_text(note, "why");
+  /* That text may end with why, or with the begin of it. */
+  const char *reason = strstr(unsampled, UNSAMPLED_BEFORE_REASON);
+  if (reason != NULL) reason += strlen(UNSAMPLED_BEFORE_REASON);
+  if (reason != NULL && strncmp(why, reason, strlen(reason)) == 0) why = "";
+  fprintf(out, "  %7.0f %-20.60s %-7s %8.0f  %s%s%s%s%s\n", field_number(note, "pid"),
           field_text(note, "service"), field_text(note, "sampler"), field_number(note, "samples"),
-          field_is_true(note, "ended") ? "ended" : "runs", why[0] ? "; " : "", why);
+          field_is_true(note, "ended") ? "ended" : "runs", unsampled[0] ? "; " : "", unsampled,
+          why[0] ? "; " : "", why);
 }
 
 static void print_notes(const struct note_list *list, FILE *out) {

@@ -6,30 +6,25 @@
 #include "top_text.h"
 #include "view/diff.h"
 
+struct json;
+
 struct diff_sides {
-  const struct view_tree *a, *b;
-  const char *a_name, *b_name; /* of the files; for the text */
-  const char *pair;            /* of two file names of the program, shown as one, or NULL */
+  const struct view_tree *a, *b; /* of a collector's difference their sums alone */
+  const char *a_name, *b_name;
+  const char *pair;  /* of two file names of the program, shown as one, or NULL */
+  bool is_by_letter; /* the columns are called a and b, whatever the sides' names */
 };
 
-/* A difference that somebody else has made. */
-struct diff_table {
-  struct diff_sides sides; /* of the trees their sums alone */
-  struct view_diff_basis basis;
-  const struct view_diff_row *rows;
-  uint32_t count, tested; /* how many of them were compared */
-};
+/* Appends DIFF of SIDES as a signed table to RET.  Returns 0 or -ENOMEM. */
+int diff_text_print(const struct diff_sides *sides, const struct view_diff *diff,
+                    const struct top_text *style, struct buf *ret);
 
-/* Appends TABLE, its sides called a and b, to RET.  Returns 0 or -ENOMEM. */
-int diff_text_print_table(const struct diff_table *table, const struct top_text *style,
-                          struct buf *ret);
+/* Writes the same as members of the object that is open in RET, in the shape of GET /api/v1/diff.
+ */
+void diff_text_write_json(const struct diff_sides *sides, const struct view_diff *diff,
+                          uint32_t limit, struct json *ret);
 
-/* Appends the signed table of SIDES to RET.  Returns 0 or -ENOMEM. */
-int diff_text_print(const struct diff_sides *sides, const struct top_text *style,
-                    struct arena *arena, struct buf *ret);
-
-/* The same as JSON, in the shape of GET /api/v1/diff.  Returns 0 or -ENOMEM. */
-int diff_text_print_json(const struct diff_sides *sides, uint32_t limit, struct arena *arena,
-                         struct buf *ret);
+/* What verdicts of DIFF are about, as words: "CPU of totals per run", "share of self". */
+void diff_text_print_measure(const struct view_diff *diff, struct buf *ret);
 
 #endif

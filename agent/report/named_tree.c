@@ -199,6 +199,7 @@ static int add_groups(const struct naming *naming, const uint32_t *ours) {
   for (unsigned group = 0; group < groups->count && error == 0; group++) {
     uint64_t start_ms = groups->group[group].id * groups->length_ms;
     tree_builder_turn(naming->tree, "", start_ms, start_ms + groups->length_ms);
+    groups_add_evidence(&naming->tree->groups, &groups->group[group].evidence);
     for (uint32_t i = 0; i < profile->node_count && error == 0; i++) {
       uint64_t weight = groups_weight(groups, group, i);
       if (weight > 0) error = groups_add(&naming->tree->groups, ours[i], weight);

@@ -144,8 +144,11 @@ static void add_weight(struct profile *profile, uint32_t node, uint64_t count, u
   frame->weight += weight;
   profile->count += count;
   profile->weight += weight;
-  evidence_add(&profile->evidence, count, weight);
+  struct evidence samples = {0, 0};
+  evidence_add(&samples, count, weight);
+  evidence_join(&profile->evidence, &samples);
   if (profile->has_no_groups) return;
+  groups_add_evidence(&profile->groups, &samples);
   if (groups_add(&profile->groups, node, weight) != 0) profile->has_no_groups = true;
 }
 
@@ -247,6 +250,17 @@ static void note_times(struct profile *profile, const struct batch *batch) {
     profile->end_walltime_ns = batch->end_walltime_ns;
 }
 
+/* Files are runs, which may lie days apart: each one's windows are put behind those of the one
+   before, so that stretches of time are as long as in one file. */
+static void turn(struct profile *profile, const struct batch *batch) {
+  uint64_t start_ms = batch->start_walltime_ns / NS_PER_MS;
+  uint64_t end_ms = batch->end_walltime_ns / NS_PER_MS;
+  if (profile->groups.last_ms != 0 && batch->counters.run != profile->turned_run)
+    profile->shift_ms = profile->groups.last_ms - start_ms; /* may wrap, and does so back again */
+  profile->turned_run = batch->counters.run;
+  groups_turn(&profile->groups, "", start_ms + profile->shift_ms, end_ms + profile->shift_ms);
+}
+
 int profile_add(struct profile *profile, const struct batch *batch, uint64_t seq) {
   int known = batch_set_add(&profile->batches, batch->counters.run, seq);
   if (known != 0) return known;
@@ -254,8 +268,7 @@ int profile_add(struct profile *profile, const struct batch *batch, uint64_t seq
                            calloc(batch->node_count + 1, sizeof *to.nodes),
                            calloc(batch->target_count + 1, sizeof *to.samples)};
   int error = to.modules == NULL || to.nodes == NULL || to.samples == NULL ? -ENOMEM : 0;
-  groups_turn(&profile->groups, "", batch->start_walltime_ns / NS_PER_MS,
-              batch->end_walltime_ns / NS_PER_MS);
+  turn(profile, batch);
   if (error == 0) error = add_samples(profile, batch, &to);
   if (error == 0) error = keep_books(profile, batch, seq);
   if (error == 0) {

@@ -69,10 +69,11 @@ struct profile {
   const struct kept_names *other_names; /* of what it is compared with; borrowed, or NULL */
   unsigned places; /* enum place_part: what its tree is to tell apart within functions */
   uint64_t seed;
-  uint64_t count, weight;                      /* of all */
-  struct evidence evidence;                    /* of the samples */
-  struct groups groups;                        /* of the weights of nodes: stretches of time */
-  bool has_no_groups;                          /* some were not told a time, or there is no room */
+  uint64_t count, weight;        /* of all */
+  struct evidence evidence;      /* of the samples */
+  struct groups groups;          /* of the weights of nodes: stretches of time */
+  uint64_t turned_run, shift_ms; /* of the last batch; what its times are put off by */
+  bool has_no_groups;            /* some have no time, or there is no room */
   uint64_t start_walltime_ns, end_walltime_ns; /* 0: empty */
   uint32_t main_module;                        /* of the first target, or BATCH_NONE */
   uint32_t asked_mhz;                          /* of the first target */

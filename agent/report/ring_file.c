@@ -53,6 +53,7 @@ static struct histogram_weights weigh(const struct histogram_reader *histogram,
   struct histogram_cursor cursor = {0};
   struct histogram_bin bin;
   while (histogram_reader_next(histogram, &cursor, &bin)) all.records += bin.count;
+  if (all.units < all.records) all.units = all.records; /* of another moment than the counters */
   return histogram_weights_of(all);
 }
 

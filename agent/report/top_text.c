@@ -11,8 +11,8 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/quantity.h"
-#include "view/kernel_hint.h"
 #include "view/marks.h"
+#include "view/pseudo_hints.h"
 #include "view/stacks.h"
 
 #include <errno.h>
@@ -142,10 +142,10 @@ static void print_too_short(const struct sampler_row *only, struct buf *ret) {
   char ms[QUANTITY_TEXT_BYTES], hz[QUANTITY_TEXT_BYTES];
   buf_printf(ret,
              "nothing was sampled: no process had the %s ms of CPU time outside the kernel that a "
-             "sample at %s Hz takes (a higher --hz helps), or no sampler could run (fleetprof "
-             "doctor)\n",
+             "sample at %s Hz takes%s, or no sampler could run (fleetprof doctor)\n",
              quantity_print(1e6 / only->asked_mhz, ms),
-             quantity_print(only->asked_mhz / 1000.0, hz));
+             quantity_print(only->asked_mhz / 1000.0, hz),
+             strcmp(only->name, "perf") == 0 ? " (a higher --hz helps)" : "");
 }
 
 static void print_why_nothing(const struct profile *profile, const struct view_tree *tree,
@@ -167,6 +167,13 @@ static void print_why_nothing(const struct profile *profile, const struct view_t
   buf_printf(ret, "nothing was sampled: %s\n", why);
 }
 
+/* Why a run goes by timer where perf was wanted: its samples come at the kernel's ticks. */
+static void print_why_timer(const struct profile *profile, struct buf *ret) {
+  static const char refused[] = "perf: ";
+  if (strncmp(profile->why, refused, sizeof refused - 1) == 0)
+    buf_printf(ret, "not by perf: %s\n", profile->why + sizeof refused - 1);
+}
+
 int top_text_print_head(const struct profile *profile, const struct view_tree *tree,
                         struct arena *arena, struct buf *ret) {
   print_sums(profile, tree, ret);
@@ -176,6 +183,7 @@ int top_text_print_head(const struct profile *profile, const struct view_tree *t
     print_why_nothing(profile, tree, ret);
   else
     print_unsampled(profile, ret);
+  if (error == 0 && tree->total_count > 0) print_why_timer(profile, ret);
   return error;
 }
 
@@ -238,9 +246,20 @@ void top_text_print_name(const struct top_text_row *row, unsigned used,
 }
 
 void top_text_print_basis(struct view_basis basis, struct buf *ret) {
-  if (basis.units == 0) return;
-  buf_printf(ret, "intervals: by how %u %s differ%s\n", basis.units, basis.unit,
-             basis.units < FEW_UNITS ? "; so few leave them wide" : "");
+  if (basis.units == 0) {
+    buf_append_string(ret, "intervals: of these boards at this time, by samples\n");
+    return;
+  }
+  buf_printf(ret, "intervals: of boards like these, by how %u %s differ%s\n", basis.units,
+             basis.unit, basis.units < FEW_UNITS ? "; so few leave them wide" : "");
+}
+
+void top_text_print_rest(const struct top_text_rest *rest, struct buf *ret) {
+  if (rest->rows == 0) return;
+  buf_printf(ret, "%llu more %s: %.1f %%%s, %llu samples; --limit\n",
+             (unsigned long long)rest->rows, rest->what,
+             rest->whole > 0 ? 100 * rest->weight / rest->whole : 0, rest->is_self ? " (self)" : "",
+             (unsigned long long)rest->samples);
 }
 
 void top_text_print_row(const struct top_text_row *row, const struct top_text *style,
@@ -272,30 +291,15 @@ static int print_rows(const struct view_tree *tree, const struct view_top_row *r
   return error;
 }
 
-/* Where much of the time is the kernel's: how to see its functions. */
-static void print_kernel_hint(const struct view_tree *tree, struct buf *ret) {
-  const char *hint = kernel_hint(tree);
-  if (hint != NULL) buf_printf(ret, "[kernel]: %s\n", hint);
-}
-
-/* What hides time from each sampler, and what shows more of it. */
-static void print_unsampled_hint(const struct view_top_row *rows, uint32_t count,
-                                 const struct profile *profile, const struct view_tree *tree,
-                                 struct buf *ret) {
-  double share = 0;
-  for (uint32_t i = 0; i < count; i++)
-    if (strcmp(tree->functions[rows[i].function].name, "[unsampled]") == 0)
-      share = rows[i].self.share;
-  if (share < worth_a_look || tree->total_count == 0) return;
-  if (sampler_list_has(&profile->samplers, "perf"))
-    buf_append_string(ret, "[unsampled]: a thread or process that ends before one period has no "
-                           "sample, and none has one of its last part of a period; a higher --hz "
-                           "helps, and so does root, for whom whole CPUs are sampled\n");
-  if (sampler_list_has(&profile->samplers, "timer"))
-    buf_append_string(ret, "[unsampled]: a thread or process that ends before a tick of the kernel "
-                           "has no sample (a higher --hz does not help), nor has one that blocks "
-                           "SIGURG or cannot load the agent (fleetprof status); --sampler perf "
-                           "helps where the kernel allows it (fleetprof doctor)\n");
+/* What helps where much of the time is in no function of the program. */
+static void print_hints(const struct profile *profile, const struct view_tree *tree,
+                        struct buf *ret) {
+  unsigned samplers = (sampler_list_has(&profile->samplers, "perf") ? HINT_PERF : 0) |
+                      (sampler_list_has(&profile->samplers, "timer") ? HINT_TIMER : 0);
+  const char *kernel = pseudo_hints_kernel(tree);
+  const char *unsampled = pseudo_hints_unsampled(tree, samplers);
+  if (kernel != NULL) buf_printf(ret, "[kernel]: %s\n", kernel);
+  if (unsampled != NULL && samplers != 0) buf_printf(ret, "[unsampled]: %s\n", unsampled);
 }
 
 int top_text_print(const struct profile *profile, const struct view_tree *tree,
@@ -311,13 +315,13 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
   shown = count < style->limit ? count : style->limit;
   error = print_rows(tree, rows, shown, style, ret);
   if (error != 0) return error;
-  uint64_t rest = 0;
-  for (uint32_t i = shown; i < count; i++) rest += rows[i].self_weight;
-  if (shown < count)
-    buf_printf(ret, "%5.1f %%  in %u more functions (--limit)\n",
-               tree->total_weight > 0 ? 100.0 * (double)rest / (double)tree->total_weight : 0,
-               count - shown);
-  print_kernel_hint(tree, ret);
-  print_unsampled_hint(rows, count, profile, tree, ret);
+  struct top_text_rest rest = {
+      .what = "functions", .is_self = true, .whole = (double)tree->total_weight};
+  for (uint32_t i = shown; i < count; i++, rest.rows++) {
+    rest.weight += (double)rows[i].self_weight;
+    rest.samples += rows[i].self_count;
+  }
+  top_text_print_rest(&rest, ret);
+  print_hints(profile, tree, ret);
   return ret->failed ? -ENOMEM : 0;
 }

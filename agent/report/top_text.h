@@ -52,7 +52,18 @@ void top_text_print_total(const struct view_tree *tree, struct buf *ret);
 void top_text_print_name(const struct top_text_row *row, unsigned used,
                          const struct top_text *style, struct buf *ret);
 
-/* Appends a line on what the intervals of an answer come from, when it is not single samples. */
+/* Appends a line on what the intervals of an answer are about and come from. */
 void top_text_print_basis(struct view_basis basis, struct buf *ret);
+
+/* Rows that a limit left out. */
+struct top_text_rest {
+  const char *what; /* they are */
+  bool is_self;     /* their weight is what they have themselves */
+  uint64_t rows, samples;
+  double weight, whole;
+};
+
+/* Appends a line on REST, unless it is empty. */
+void top_text_print_rest(const struct top_text_rest *rest, struct buf *ret);
 
 #endif

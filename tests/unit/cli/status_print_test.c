@@ -151,6 +151,19 @@ static void a_run_that_was_sampled_is_told_from_one_that_was_not(void **state) {
   assert_null(strstr(strstr(text, "nothing was"), "live"));
 }
 
+#define ENDED(unsampled, why)                                                               \
+  "{\"notes\":[{\"pid\":7,\"service\":\"s\",\"sampler\":\"timer\",\"samples\":5,\"ended\":" \
+  "true,\"unsampled\":\"" unsampled "\",\"why\":\"" why "\"}]}"
+
+static void a_run_that_ended_has_its_unsampled_time_and_why_it_went_by_timer(void **state) {
+  (void)state;
+  SAYS(ENDED("12 % of it is [unsampled]: its report says what helps", "perf: no right"),
+       "ended; 12 % of it is [unsampled]: its report says what helps; perf: no right\n");
+  SAYS(ENDED("12 % of it is [unsampled]: not sampled: 2 thr", "not sampled: 2 threads; perf: no"),
+       "ended; 12 % of it is [unsampled]: not sampled: 2 thr\n");
+  SAYS(ENDED("", "perf: no right"), "ended; perf: no right\n");
+}
+
 static void of_many_runs_that_ended_the_newest_are_shown(void **state) {
   (void)state;
   char json[1024] = "{\"notes\":[", *end = json + strlen(json);
@@ -200,6 +213,8 @@ int main(void) {
       cmocka_unit_test_teardown(a_recorder_at_work_has_what_it_wrote, free_text),
       cmocka_unit_test_teardown(how_stacks_ended_is_told_where_it_is_known, free_text),
       cmocka_unit_test_teardown(a_run_that_was_sampled_is_told_from_one_that_was_not, free_text),
+      cmocka_unit_test_teardown(a_run_that_ended_has_its_unsampled_time_and_why_it_went_by_timer,
+                                free_text),
       cmocka_unit_test_teardown(of_many_runs_that_ended_the_newest_are_shown, free_text),
       cmocka_unit_test_teardown(a_rate_of_ten_thousand_is_no_power, free_text),
   };

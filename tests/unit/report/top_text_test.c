@@ -6,6 +6,7 @@
 #include "report/named_tree.h"
 #include "report/top_text.h"
 
+#include <math.h>
 #include <string.h>
 
 struct world {
@@ -68,7 +69,8 @@ static void what_clocks_told_is_weight_but_no_sample(void **state) {
   const char *text = print(&world, false);
   assert_says(text, "100 samples, 0.50 s of CPU time, by timer at 250 Hz (asked: 1000)\n");
   assert_int_equal(world.tree.total_count, 100);
-  assert_says(text, " 80.0 %   71.1 ..  86.7 %   80.0 %  tool+0x10\n");
+  /* Wilson of 0.8 for 125 trials: the kernel had 25 of them, and no sample. */
+  assert_says(text, " 80.0 %   72.1 ..  86.1 %   80.0 %  tool+0x10\n");
   assert_says(text, "%  [kernel]\n");
   end(&world);
 }
@@ -148,7 +150,7 @@ static void why_nothing_was_sampled_is_said(void **state) {
   const char *text = print(&world, false);
   assert_says(text, "0 samples, 1.00 s of CPU time, by timer, asked for 99 Hz\n");
   assert_says(text, "nothing was sampled: timer: it is static\n");
-  assert_says(text, "100.0 %    0.0 .. 100.0 %  100.0 %  [unsampled]\n");
+  assert_says(text, "100.0 %  100.0 .. 100.0 %  100.0 %  [unsampled]\n");
   end(&world);
 }
 
@@ -172,9 +174,10 @@ static void time_without_samples_has_the_remedy_of_its_sampler(void **state) {
     uint64_t unsampled_ms;
     const char *said, *unsaid;
   } rows[] = {
-      {"perf", 200, "\n[unsampled]: a thread or process that ends before one ", "tick of the"},
+      {"perf", 200, "\n[unsampled]: by perf, a thread or process that ends before one ",
+       "tick of the"},
       {"timer", 200, "(a higher --hz does not help)", "one period"},
-      {"perf", 100, "95 % interval", "\n[unsampled]: a"},
+      {"perf", 100, "95 % interval", "\n[unsampled]: by"},
   };
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -242,7 +245,19 @@ static void a_colour_that_was_not_begun_is_not_ended(void **state) {
   end(&world);
 }
 
+static const char *print_diff(struct world *world, const struct diff_sides *sides,
+                              const struct view_diff_options *options,
+                              const struct top_text *style) {
+  struct view_diff diff;
+  assert_int_equal(view_diff(sides->a, sides->b, options, &world->arena, &diff), 0);
+  buf_clear(&world->out);
+  assert_int_equal(diff_text_print(sides, &diff, style, &world->out), 0);
+  return buf_text(&world->out);
+}
+
 static void a_difference_is_headed_by_its_files(void **state) {
+  static const struct view_diff_options options = {
+      .measure = VIEW_CPU, .of = VIEW_TOTAL, .units = {"run", 1, 1}, .a_runs = 1, .b_runs = 1};
   const struct top_text style = {.limit = 10};
   struct world a, b;
   (void)state;
@@ -251,23 +266,28 @@ static void a_difference_is_headed_by_its_files(void **state) {
   add(&b, "/bin/tool", 500, 500), add(&b, "/bin/same", 500, 500);
   add(&b, "[unsampled]", 0, 0);
   print(&a, false), print(&b, false);
-  struct diff_sides sides = {&a.tree, &b.tree, "old/before.fp", "new/after.fp", NULL};
-  buf_clear(&a.out);
-  assert_int_equal(diff_text_print(&sides, &style, &a.arena, &a.out), 0);
-  assert_says(buf_text(&a.out), "old/before.fp: 1000 samples, 1.00 s of CPU time\n");
-  assert_says(buf_text(&a.out), "before.fp  after.fp    difference");
-  assert_says(buf_text(&a.out), "  50.0 %    50.0 %         0.0 %");
-  if (strstr(buf_text(&a.out), "-0.0 %") != NULL) fail_msg("%s", buf_text(&a.out));
+  struct diff_sides sides = {
+      .a = &a.tree, .b = &b.tree, .a_name = "old/before.fp", .b_name = "new/after.fp"};
+  const char *text = print_diff(&a, &sides, &options, &style);
+  assert_says(text, "old/before.fp: 1000 samples, 1.00 s of CPU time\n");
+  assert_says(text, "whole: 1.00 s -> 1.00 s of CPU per run, 0.0 %");
+  assert_says(text, "\nruns: 1 of a, 1 of b\n");
+  assert_says(text, "\nrows: CPU of totals per run, as a part of all that a takes\n");
+  assert_says(text, "; about these two runs\n");
+  assert_says(text, "before.fp  after.fp  difference");
+  assert_says(text, "  50.0 %    50.0 %       0.0 %");
+  if (strstr(text, "-0.0 %") != NULL) fail_msg("%s", text);
   sides.b_name = "new/before.fp";
-  buf_clear(&a.out);
-  assert_int_equal(diff_text_print(&sides, &style, &a.arena, &a.out), 0);
-  assert_says(buf_text(&a.out), "b = new/before.fp: 1000 samples");
-  assert_says(buf_text(&a.out), "      a        b    difference");
+  text = print_diff(&a, &sides, &options, &style);
+  assert_says(text, "b = new/before.fp: 1000 samples");
+  assert_says(text, "      a        b  difference");
   end(&a), end(&b);
 }
 
 /* [kernel] halves, surely; but it was not sampled. */
 static void why_an_unclear_row_is_unclear_is_said_where_it_is_shown(void **state) {
+  static const struct view_diff_options options = {
+      .measure = VIEW_SHARES, .of = VIEW_SELF, .units = {"run", 1, 1}};
   struct top_text style = {.limit = 1};
   struct world a, b;
   (void)state;
@@ -275,19 +295,133 @@ static void why_an_unclear_row_is_unclear_is_said_where_it_is_shown(void **state
   add(&a, "/bin/tool", 5000, 5000), add(&a, "[kernel]", 0, 1000);
   add(&b, "/bin/tool", 2000, 2000), add(&b, "/bin/other", 3500, 3500), add(&b, "[kernel]", 0, 500);
   print(&a, false), print(&b, false);
-  const struct diff_sides sides = {&a.tree, &b.tree, "a.fp", "b.fp", "app.old -> app.new"};
-  buf_clear(&a.out);
-  assert_int_equal(diff_text_print(&sides, &style, &a.arena, &a.out), 0);
-  assert_says(buf_text(&a.out), "\napp.old -> app.new: the program itself, its functions");
-  if (strstr(buf_text(&a.out), "of clocks") != NULL) fail_msg("of what row? %s", buf_text(&a.out));
-  if (strstr(buf_text(&a.out), "add up") != NULL) fail_msg("what has less? %s", buf_text(&a.out));
+  const struct diff_sides sides = {
+      .a = &a.tree, .b = &b.tree, .a_name = "a.fp", .b_name = "b.fp", .pair = "app.old -> app.new"};
+  const char *text = print_diff(&a, &sides, &options, &style);
+  assert_says(text, "\napp.old -> app.new: the program itself, its functions");
+  assert_says(text, "\nrows: share of self, of all that each side takes\n");
+  if (strstr(text, "of clocks") != NULL) fail_msg("of what row? %s", text);
   style.limit = 10;
-  buf_clear(&a.out);
-  assert_int_equal(diff_text_print(&sides, &style, &a.arena, &a.out), 0);
-  assert_says(buf_text(&a.out), "unclear  [kernel]\n[kernel] and [unsampled]");
-  assert_says(buf_text(&a.out), "are of clocks, not of samples");
-  assert_says(buf_text(&a.out), "\nshares add up to 100 %: where one function takes more");
+  text = print_diff(&a, &sides, &options, &style);
+  assert_says(text, "unclear  [kernel]\n");
+  assert_says(text, "are of clocks, not of samples");
+  assert_says(text, "\nthe samples have no times (a histogram): how they vary is unknown");
   end(&a), end(&b);
+}
+
+/* A difference as a collector would tell it. */
+static void a_row_says_which_change_would_not_have_been_seen(void **state) {
+  const struct top_text style = {.limit = 10};
+  struct view_tree tree = {.total_weight = 1};
+  struct view_change none = {.a = .1, .b = .1, .low = NAN, .high = NAN, .detectable = .014};
+  struct view_diff_row rows[3] = {{.name = "faster", .module = "app"},
+                                  {.name = "alike", .module = "app"},
+                                  {.name = "[unsampled]", .module = "[unsampled]"}};
+  struct view_diff diff = {
+      .options = {.measure = VIEW_SHARES, .of = VIEW_TOTAL, .units = {"board-hour", 6, 6}},
+      .basis = {{"boards", 6}, {"boards", 7}, 0, 0, 5},
+      .scope = VIEW_FLEET,
+      .whole = {.a = 2e9,
+                .b = 3e9,
+                .ratio = 1.492,
+                .low = 1.361,
+                .high = 1.63,
+                .verdict = VIEW_UNCLEAR,
+                .doubt = VIEW_SHORT,
+                .detectable = .12},
+      .rows = rows,
+      .count = 3};
+  const struct diff_sides sides = {
+      .a = &tree, .b = &tree, .a_name = "x", .b_name = "y", .is_by_letter = true};
+  struct buf out = {0};
+  (void)state;
+  rows[0].total = (struct view_change){
+      .a = .2, .difference = -.2, .low = -.3, .high = -.1, .verdict = VIEW_GONE, .detectable = .1};
+  none.verdict = VIEW_SAME, rows[1].total = none;
+  none.verdict = VIEW_UNCLEAR, none.doubt = VIEW_HIDDEN, none.detectable = INFINITY;
+  rows[2].total = none, rows[2].self = (struct view_change){.a = .02, .b = .25};
+  assert_int_equal(diff_text_print(&sides, &diff, &style, &out), 0);
+  const char *text = buf_text(&out);
+  assert_says(text, "\nwhole: 2.00 s -> 3.00 s of CPU per board-hour, +49.2 % (+36.1 .. +63.0)  "
+                    "unclear: too few boards; detectable: 12 %\n");
+  assert_says(text, "\nintervals: by 6 and 7 boards; 5 boards are on both sides and compared with "
+                    "themselves; about boards like these\n");
+  assert_says(text, "     -20.0 %   -30.0 ..  -10.0              gone     faster  (app)\n");
+  assert_says(text, "       ? ..      ?       1.4 %  same     alike  (app)\n");
+  assert_says(text, "      none  unclear  [unsampled]\n");
+  assert_says(text, "\n2.0 % of a and 25.0 % of b was not sampled and may be any function's");
+  assert_says(text, "\ntoo few boards: 6; select more boards, or give --scope these\n");
+  assert_says(text, "\ndetectable: the least increase that is called changed 4 times of 5; "
+                    "none: no increase would be called changed\n");
+  buf_fini(&out);
+}
+
+static void a_unit_that_the_user_names_divides_the_whole_and_the_rows(void **state) {
+  static const struct view_diff_options options = {.measure = VIEW_CPU,
+                                                   .of = VIEW_TOTAL,
+                                                   .units = {"request", 1000, 2000},
+                                                   .a_runs = 1,
+                                                   .b_runs = 2};
+  const struct top_text style = {.limit = 10};
+  struct world a, b;
+  (void)state;
+  begin(&a), begin(&b);
+  add(&a, "/bin/tool", 500, 500), add(&a, "/bin/same", 500, 500);
+  add(&b, "/bin/tool", 500, 500), add(&b, "/bin/same", 500, 500);
+  print(&a, false), print(&b, false);
+  const struct diff_sides sides = {.a = &a.tree, .b = &b.tree, .a_name = "a.fp", .b_name = "b.fp"};
+  const char *text = print_diff(&a, &sides, &options, &style);
+  assert_says(text, "\nruns: 1 of a, 2 of b\nunits: 1000 request of a, 2000 of b\n");
+  assert_says(text, "\nwhole: 1.00 ms -> 500.00 us of CPU per request, -50.0 %");
+  assert_says(text, "\nrows: CPU of totals per request, in CPU time of the function\n");
+  assert_says(text, " 500 us   250 us     -250 us  ");
+  if (strstr(text, "-25.0") != NULL) fail_msg("points of the whole: %s", text);
+  end(&a), end(&b);
+}
+
+/* It grew by 8 % of itself, which is 4.5 % of the whole. */
+static void a_row_of_a_named_unit_is_all_in_its_time(void **state) {
+  const struct top_text style = {.limit = 10};
+  struct view_tree tree = {.total_weight = 1};
+  struct view_diff_row rows[3] = {{.name = "parse", .module = "app"},
+                                  {.name = "alike", .module = "app"},
+                                  {.name = "blind", .module = "app"}};
+  struct view_diff diff = {
+      .options = {.measure = VIEW_CPU, .of = VIEW_TOTAL, .units = {"request", 6, 6}},
+      .basis = {{"boards", 6}, {"boards", 7}, 0, 0, 5},
+      .whole = {.a = 50e3, .b = 52e3, .ratio = 1.04, .detectable = INFINITY},
+      .rows = rows,
+      .count = 3};
+  const struct diff_sides sides = {.a = &tree, .b = &tree, .a_name = "x", .b_name = "y"};
+  struct buf out = {0};
+  (void)state;
+  rows[0].cpu = (struct view_change){.a = .564,
+                                     .b = .608,
+                                     .difference = .045,
+                                     .low = .036,
+                                     .high = .99996,
+                                     .verdict = VIEW_CHANGED};
+  rows[0].moved = (struct view_moved){.amount = .04, .how = VIEW_RENAMED, .of = {.name = "read"}};
+  rows[1].cpu = (struct view_change){.a = .1,
+                                     .b = .1,
+                                     .difference = 1e-17,
+                                     .low = -.001,
+                                     .high = .001,
+                                     .detectable = .014,
+                                     .verdict = VIEW_SAME};
+  rows[2].cpu = (struct view_change){
+      .low = NAN, .high = NAN, .detectable = INFINITY, .verdict = VIEW_UNCLEAR};
+  assert_int_equal(diff_text_print(&sides, &diff, &style, &out), 0);
+  const char *text = buf_text(&out);
+  assert_says(text, "      x        y  difference   95 % interval            detectable  verdict");
+  assert_says(text,
+              "28.2 us  30.4 us    +2.25 us     +1.8 us ..     +50 us              changed  parse");
+  assert_says(text,
+              "   5 us     5 us           0      -50 ns ..     +50 ns      700 ns  same     alike");
+  assert_says(text,
+              "      0        0           0           ? ..          ?        none  unclear  blind");
+  assert_says(text, "\ntime that moved: parse (2 us in place of read)\n");
+  buf_fini(&out);
 }
 
 /* Two of one name, one of which has no file; a third of another module. */
@@ -325,17 +459,30 @@ static void a_row_fits_the_terminal_and_is_whole_elsewhere(void **state) {
   buf_fini(&out);
 }
 
-static void what_intervals_come_from_is_said_unless_it_is_samples(void **state) {
+static void what_intervals_are_about_and_come_from_is_said(void **state) {
   struct buf out = {0};
   (void)state;
   top_text_print_basis((struct view_basis){"samples", 0}, &out);
-  assert_int_equal(out.len, 0);
-  top_text_print_basis((struct view_basis){"stretches of time", 5}, &out);
-  assert_string_equal(buf_text(&out),
-                      "intervals: by how 5 stretches of time differ; so few leave them wide\n");
+  assert_string_equal(buf_text(&out), "intervals: of these boards at this time, by samples\n");
+  buf_clear(&out);
+  top_text_print_basis((struct view_basis){"boards", 5}, &out);
+  assert_string_equal(buf_text(&out), "intervals: of boards like these, by how 5 boards differ; so "
+                                      "few leave them wide\n");
   buf_clear(&out);
   top_text_print_basis((struct view_basis){"boards", 20}, &out);
-  assert_string_equal(buf_text(&out), "intervals: by how 20 boards differ\n");
+  assert_string_equal(buf_text(&out), "intervals: of boards like these, by how 20 boards differ\n");
+  buf_fini(&out);
+}
+
+static void what_a_limit_leaves_out_is_said_in_weight_and_samples(void **state) {
+  struct top_text_rest rest = {.what = "functions", .is_self = true, .whole = 4000};
+  struct buf out = {0};
+  (void)state;
+  top_text_print_rest(&rest, &out);
+  assert_int_equal(out.len, 0);
+  rest.rows = 412, rest.weight = 124, rest.samples = 1204;
+  top_text_print_rest(&rest, &out);
+  assert_string_equal(buf_text(&out), "412 more functions: 3.1 % (self), 1204 samples; --limit\n");
   buf_fini(&out);
 }
 
@@ -395,9 +542,13 @@ static void stacks_of_which_nothing_is_known_are_told_and_lone_addresses_are_not
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_row_says_which_change_would_not_have_been_seen),
+      cmocka_unit_test(a_unit_that_the_user_names_divides_the_whole_and_the_rows),
+      cmocka_unit_test(a_row_of_a_named_unit_is_all_in_its_time),
       cmocka_unit_test(rows_that_look_alike_show_their_files),
       cmocka_unit_test(a_row_fits_the_terminal_and_is_whole_elsewhere),
-      cmocka_unit_test(what_intervals_come_from_is_said_unless_it_is_samples),
+      cmocka_unit_test(what_intervals_are_about_and_come_from_is_said),
+      cmocka_unit_test(what_a_limit_leaves_out_is_said_in_weight_and_samples),
       cmocka_unit_test(how_stacks_ended_is_one_line_and_why_some_are_short),
       cmocka_unit_test(stacks_of_which_nothing_is_known_are_told_and_lone_addresses_are_not),
       cmocka_unit_test(what_clocks_told_is_weight_but_no_sample),

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "diff_choice.h"
+
+#include "view/diff_units.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FAULT_BYTES = 200 };
+
+static const char *const unit_options[] = {"--unit", "--a-units", "--b-units"};
+
+/* Whether the option NAME is on the command line, and not in the file of all commands. */
+static bool is_on_line(int argc, char *const argv[], const char *name) {
+  size_t len = strlen(name);
+  for (int i = 1; i < argc; i++)
+    if (strncmp(argv[i], name, len) == 0 && (argv[i][len] == '\0' || argv[i][len] == '='))
+      return true;
+  return false;
+}
+
+static bool is_one_of(const char *word, const char *one, const char *other) {
+  return word == NULL || strcmp(word, one) == 0 || strcmp(word, other) == 0;
+}
+
+/* Reads the unit of CHOICE into RET.  Returns what is wrong, or NULL. */
+static const char *read_unit(const struct diff_choice *choice, struct view_units *ret) {
+  static char text[FAULT_BYTES];
+  const char *const texts[] = {choice->unit, choice->a_units, choice->b_units};
+  enum diff_units_part part;
+  const char *fault = diff_units_parse(texts, ret, &part);
+  if (fault == NULL) return NULL;
+  if (texts[part] != NULL)
+    snprintf(text, sizeof text, "%s: \"%.64s\" %s", unit_options[part], texts[part], fault);
+  else
+    snprintf(text, sizeof text, "%s: %s", unit_options[part], fault);
+  return text;
+}
+
+static bool has_unit_on_line(int argc, char *const argv[]) {
+  for (unsigned i = 0; i < sizeof unit_options / sizeof *unit_options; i++)
+    if (is_on_line(argc, argv, unit_options[i])) return true;
+  return false;
+}
+
+const char *diff_choice_find_fault(const struct diff_choice *choice, bool has_diff, int argc,
+                                   char *const argv[]) {
+  if (!is_one_of(choice->measure, "share", "cpu")) return "--measure: share or cpu";
+  if (!is_one_of(choice->of, "self", "total")) return "--of: self or total";
+  if (!has_diff && is_on_line(argc, argv, "--fail-over"))
+    return "--fail-over: of what?  It belongs to --diff FILE";
+  if (!has_diff && (is_on_line(argc, argv, "--measure") || is_on_line(argc, argv, "--of")))
+    return "--measure and --of: of what?  They belong to --diff FILE";
+  if (!has_diff && has_unit_on_line(argc, argv))
+    return "--unit, --a-units and --b-units: of what?  They belong to --diff FILE";
+  struct view_units ignored;
+  const char *fault = has_diff ? read_unit(choice, &ignored) : NULL;
+  if (fault != NULL) return fault;
+  if (!(choice->fail_over >= 0) && is_on_line(argc, argv, "--both"))
+    return "--both: of which gate?  It belongs to --fail-over PERCENT";
+  return NULL;
+}
+
+void diff_choice_apply(const struct diff_choice *choice, struct view_diff_options *ret) {
+  const char *measure = choice->measure != NULL ? choice->measure : "cpu";
+  const char *of = choice->of != NULL ? choice->of : "total";
+  ret->measure = strcmp(measure, "share") == 0 ? VIEW_SHARES : VIEW_CPU;
+  ret->of = strcmp(of, "self") == 0 ? VIEW_SELF : VIEW_TOTAL;
+  read_unit(choice, &ret->units);
+}
