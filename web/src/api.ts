@@ -8,7 +8,12 @@ import type { Columns, Fn } from "./model/tree";
 export type Loss = Readonly<Record<string, number>>;
 export type Interval = readonly [number, number];
 
+export interface Basis { unit: string; units: number; scope?: string }
+// Rows that a limit left out; a collector of an earlier version says nothing of them.
+export interface Rest { weight: number; samples: number; functions?: number; rows?: number }
+
 export interface Summary {
+  basis?: Basis;
   total: number;
   samples: number;
   from: string;
@@ -16,6 +21,7 @@ export interface Summary {
   loss: Loss;
   marks?: { service: string; mark: string; certainty: string; meaning: string }[];
   kernel_hint?: string;
+  unsampled_hint?: string;
 }
 
 export const ENDS = ["complete", "truncated", "no_table", "bad", "other_stack", "not_told"] as const;
@@ -37,9 +43,10 @@ export interface FunctionRow extends Fn {
   total_ci: Interval;
   self_samples: number;
   too_few_samples: boolean;
+  too_few_boards?: boolean;
 }
 
-export interface Profile extends Summary { stacks: Stacks; functions: FunctionRow[] }
+export interface Profile extends Summary { stacks: Stacks; functions: FunctionRow[]; rest?: Rest }
 export interface TreeAnswer extends Summary, Columns { stacks?: Stacks }
 
 export interface Series extends Summary {
@@ -84,7 +91,7 @@ interface Edge {
   share: number;
   ci: Interval;
 }
-export interface Edges extends Summary { edges: Edge[] }
+export interface Edges extends Summary { edges: Edge[]; rest?: Rest }
 
 export interface NamedPart { name?: string | null; build_id?: string; module?: string; self: number; total: number }
 export interface FunctionAnswer extends Summary {
@@ -97,24 +104,53 @@ export interface FunctionAnswer extends Summary {
   by_build: NamedPart[];
   by_board: NamedPart[];
   by_thread: NamedPart[];
+  rest?: Partial<Record<string, Rest>>;
 }
 
-export interface DiffRow {
-  name: string;
-  module: string;
-  file: string | null;
+interface Judged {
+  p: number | null;
+  verdict: "changed" | "new" | "gone" | "same" | "unclear";
+  doubt: string | null;
+  detectable: number | null; // the least increase that would be called changed; null: none
+}
+// Of shares, or of CPU as parts of all that A takes.
+export interface Change extends Judged {
   a: number;
   b: number;
   difference: number;
-  ci: Interval;
-  p: number;
-  verdict: "changed" | "same" | "unclear";
-  doubt: string | null;
+  ci: Interval | null;
+}
+interface CpuChange extends Judged { // a and b in seconds per unit
+  a: number;
+  b: number;
+  change: number | null;
+  change_ci: Interval | null;
+}
+export interface DiffRow extends Change { // its own share
+  name: string;
+  module: string;
+  file: string | null;
+  total: Change;
+  cpu: CpuChange;
+  moved?: { amount: number; how: "calls" | "renamed" | "split" | "inlined"; function: string | null } | null;
+  through?: { name: string; module: string; file: string | null } | null; // the deepest callee that has most of the change
+}
+export interface Whole extends Judged { // in seconds per unit
+  a: number;
+  b: number;
+  ratio: number | null;
+  ci: Interval | null;
+  unit: string;
 }
 export interface Diff {
   a: Summary;
   b: Summary;
-  basis: { a_unit: string; a_units: number; b_unit: string; b_units: number; pairs: number };
+  measure: "share" | "cpu";
+  of: "self" | "total";
+  scope: "these" | "fleet";
+  basis: { a_unit: string; a_units: number; a_seconds: number | null; b_unit: string; b_units: number; b_seconds: number | null; pairs: number; phase_seconds: number | null };
+  units?: { unit: string; a: number; b: number };
+  whole: Whole;
   tested: number;
   changed: number;
   functions: DiffRow[];

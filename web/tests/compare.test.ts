@@ -5,7 +5,8 @@ import test from "node:test";
 // @ts-expect-error: as above
 import assert from "node:assert/strict";
 import { differenceColour, type Palette } from "../src/canvas/colour";
-import { moduleToAsk, moversOf, rowsOf } from "../src/model/compare";
+import type { Change, Diff, DiffRow } from "../src/api";
+import { basisText, changeOf, changesFirst, headlineOf, moduleToAsk, movedText, moversOf, ownUnits, rowsOf, scaleOf, throughText, totalChangeOf, detectableText } from "../src/model/compare";
 import { pairTrees } from "../src/model/transform";
 import { fnAt, type Fn, type Tree } from "../src/model/tree";
 import { folded } from "./folded";
@@ -67,9 +68,75 @@ test("what could be chance is grey however large it is; else more is red and les
   assert.match(differenceColour(-0.1, true, palette), /^hsl\(214 /);
 });
 
+const change = (difference: number, verdict: Change["verdict"]): Change =>
+  ({ a: 0.1, b: 0.1 + difference, difference, ci: null, p: 0.01, verdict, doubt: null, detectable: verdict === "same" ? 0.014 : null });
+const whole: Diff["whole"] = { a: 2, b: 3, ratio: 1.492, ci: [1.36, 1.63], p: 0, verdict: "changed", doubt: null, detectable: null, unit: "board-hour" };
+const basis = { a_unit: "boards", a_units: 6, a_seconds: null, b_unit: "boards", b_units: 7, b_seconds: null, pairs: 5, phase_seconds: null };
+const diffOf = (functions: DiffRow[], more: Partial<Diff> = {}): Diff =>
+  ({ measure: "share", of: "total", scope: "fleet", basis, whole, tested: 3, changed: 0, functions, ...more } as Diff);
+const compared = (name: string, total: Change, self = change(0, "same")): DiffRow =>
+  ({ name, module: "app", file: null, ...self, total,
+     cpu: { a: 0.2, b: 1, change: 0.4, change_ci: [0.3, 0.5], p: 0, verdict: "changed", doubt: null, detectable: null } });
+
 test("movers are counted by the answer's count, not by the rows that it has", () => {
-  const noise = { verdict: "unclear", difference: 0.5 }, small = { verdict: "changed", difference: -0.01 }, large = { verdict: "changed", difference: 0.2 };
-  assert.deepEqual(moversOf({ functions: [noise], changed: 3 }, 10), { rows: [], more: 3 });
-  assert.deepEqual(moversOf({ functions: [noise, small, large], changed: 2 }, 10), { rows: [large, small], more: 0 });
-  assert.deepEqual(moversOf({ functions: [noise, small, large], changed: 5 }, 1), { rows: [large], more: 4 });
+  const noise = compared("noise", change(0.5, "unclear")), small = compared("small", change(-0.01, "gone")), large = compared("large", change(0.2, "new"));
+  assert.deepEqual(moversOf(diffOf([noise], { changed: 3 }), 10), { rows: [], more: 3 });
+  assert.deepEqual(moversOf(diffOf([noise, small, large], { changed: 2 }), 10), { rows: [large, small], more: 0 });
+  assert.deepEqual(moversOf(diffOf([noise, small, large], { changed: 5 }), 1), { rows: [large], more: 4 });
+});
+
+test("a row's change is of the measure that was asked for, and a frame's colour of its total", () => {
+  const row = compared("validate", change(0.18, "new"), change(0.001, "same"));
+  assert.equal(changeOf(diffOf([]), row).verdict, "new");
+  assert.equal(changeOf(diffOf([], { of: "self" }), row).verdict, "same");
+  assert.equal(totalChangeOf(diffOf([], { of: "self" }), row).difference, 0.18);
+  const cpu = changeOf(diffOf([], { measure: "cpu" }), row); // parts of the 2 s that all of A takes
+  assert.deepEqual([cpu.a, cpu.b, cpu.difference, cpu.ci], [0.1, 0.5, 0.4, [0.3, 0.5]]);
+});
+
+test("changes come first, the largest of them at the top, and what is the same last", () => {
+  const rows = [compared("same", change(0.3, "same")), compared("unclear", change(0.4, "unclear")), compared("gone", change(-0.2, "gone")), compared("changed", change(0.1, "changed"))];
+  assert.deepEqual(changesFirst(diffOf(rows)).map(({ row: { name } }) => name), ["gone", "changed", "unclear", "same"]);
+});
+
+test("the headline says how much more, of what, and how surely", () => {
+  assert.equal(headlineOf(whole), "B uses +49.2 % CPU per board-hour (+36.0 … +63.0)");
+  assert.equal(headlineOf({ ...whole, ratio: null, ci: null, a: 0 }), "B uses 3.00 CPU s per board-hour, A 0.00");
+  assert.equal(basisText(diffOf([])), "about boards like these, by 6 and 7 boards, 5 of them on both sides");
+  const times = { ...basis, a_unit: "stretches of time", b_unit: "stretches of time", a_seconds: 10, b_seconds: 20, pairs: 0, phase_seconds: null };
+  assert.equal(basisText(diffOf([], { scope: "these", basis: times })), "about these boards, by 6 and 7 stretches of time of 10 s and 20 s");
+});
+
+test("a unit that the user named is shown, and so is time that moved", () => {
+  assert.equal(ownUnits({ units: { unit: "board-hour", a: 2, b: 3 } }), null);
+  assert.equal(ownUnits({}), null);
+  assert.equal(ownUnits({ units: { unit: "request", a: 1000, b: 2500 } }), "1000 request in A, 2500 in B");
+  assert.equal(movedText({ moved: { amount: 0.2, how: "renamed", function: "price" } }), "+20.0 points in place of price");
+  assert.equal(movedText({ moved: { amount: 0.1, how: "calls", function: null } }), "+10.0 points called from elsewhere before");
+  assert.equal(movedText({}), "");
+});
+
+test("CPU time per unit of the user's is in time, and never in points of the whole", () => {
+  const named = { units: { unit: "request", a: 1000, b: 2500 }, whole: { ...whole, a: 50e-6 } };
+  const { heading, side, change } = scaleOf({ ...named, measure: "cpu" });
+  assert.deepEqual([heading, side(0.564), side(0.608), change(0.045), change(-0.0001), change(1e-17), side(0)],
+                   ["Difference", "28.2 µs", "30.4 µs", "+2.25 µs", "-5 ns", "0", "0 µs"]);
+  assert.equal(detectableText({ verdict: "same", detectable: 0.014 }, side), "detectable from 700 ns");
+  assert.equal(movedText({ moved: { amount: 0.04, how: "renamed", function: "price" } }, side), "2 µs in place of price");
+  assert.equal(scaleOf({ ...named, measure: "share" }).change(0.045), "+4.5");
+  assert.equal(scaleOf({ whole, measure: "cpu" }).heading, "% of A's CPU");
+});
+
+test("a change that a callee explains names it", () => {
+  const through = { name: "check", module: "shop", file: null };
+  assert.equal(throughText({ verdict: "changed" }, { through }), "by check");
+  assert.equal(throughText({ verdict: "same" }, { through }), "");
+  assert.equal(throughText({ verdict: "new" }, { through: null }), "");
+  assert.equal(throughText({ verdict: "new" }, {}), "");
+});
+
+test("what is the same or unclear says which increase would have been called changed", () => {
+  assert.equal(detectableText({ verdict: "same", detectable: 0.014 }), "detectable from 1.4 %");
+  assert.equal(detectableText({ verdict: "unclear", detectable: null }), "no increase would be called changed");
+  assert.equal(detectableText({ verdict: "gone", detectable: 0.014 }), "");
 });

@@ -11,7 +11,7 @@ import { parseMetrics } from "../src/model/metrics";
 import { firstQuestion } from "../src/model/question";
 import { find, patternOf } from "../src/model/search";
 import { completed, curlOf, formatSelection, parseSelection, stepOf, urlOf, viewOf, wantedAt, withLabel } from "../src/model/selection";
-import { ago, counted, lossText, moment, shown, spanText } from "../src/model/text";
+import { ago, basisText, counted, lossText, moment, restText, shortTime, shown, spanText } from "../src/model/text";
 import { callees, callers, invert, mergeModules, pairTrees } from "../src/model/transform";
 import { windowOf } from "../src/model/window";
 import { fnAt, pathNames, type Tree } from "../src/model/tree";
@@ -240,4 +240,16 @@ test("of ten thousand rows those are drawn that are seen", () => {
 test("a sandwich of one module's function has nothing of its namesake", () => {
   const tree = folded("main;libz/read;deflate 4", "main;app/read;poll 3");
   assert.deepEqual([rootTotal(callees(tree, "read", "libz")), rootTotal(callers(tree, "read", "libz")), rootTotal(callees(tree, "read"))], [4, 4, 7]);
+});
+
+test("what intervals are about is said, and what a limit left out", () => {
+  assert.equal(basisText({ unit: "samples", units: 0, scope: "these" }), "of these boards at this time, by samples");
+  assert.equal(basisText({ unit: "boards", units: 20, scope: "fleet" }), "of boards like these, by how 20 boards differ");
+  assert.equal(restText({ functions: 412, weight: 31, samples: 1204 }, 1000), "412 more are not here: 3.1 %, 1,204 samples.");
+  assert.equal(restText({ rows: 0, weight: 0, samples: 0 }, 1000), "");
+  assert.equal(restText(undefined, 1000), "");
+});
+
+test("the time of one request has three digits", () => {
+  assert.deepEqual([1.234, 0.0123456, 4.2e-7].map(shortTime), ["1.23 s", "12.3 ms", "420 ns"]);
 });

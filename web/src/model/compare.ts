@@ -4,6 +4,8 @@
 // versions (collector/view/module_pairs.c).  A frame is of a row when module, so called, and name are
 // the same; where a side has several functions of that name, in different files, the file as well
 // (collector/view/diff_rows.c).
+import type { Change, Diff, DiffRow, Whole } from "../api";
+import { percent, points, shortTime } from "./text";
 import type { Fn, Tree } from "./tree";
 
 export interface Compared { readonly name: string; readonly module: string; readonly file: string | null }
@@ -27,8 +29,7 @@ function pairsOf(shown: ReadonlySet<string>): Map<string, string> {
   return names;
 }
 
-// The name of each module in both trees.  One whose functions have no time of their own is in no row,
-// and is paired by its versions as the collector would.
+// The name of each module in both trees.  One that is in no row that came is paired by its versions as the collector would.
 function moduleNames(rows: readonly Compared[], a: Tree, b: Tree): ReadonlyMap<string, string> {
   const shown = new Set(rows.map(({ module }) => module));
   const names = pairsOf(shown);
@@ -59,7 +60,7 @@ const isSameFile = (one: string | null, other: string | null): boolean =>
 
 export interface Rows<Row> {
   readonly frameOf: (fn: Fn) => Fn; // FN as both sides have it
-  readonly rowOf: (fn: Fn) => Row | null; // null: it has no time of its own, or stands in no row that came
+  readonly rowOf: (fn: Fn) => Row | null; // null: it stands in no row that came
 }
 
 export function rowsOf<Row extends Compared>(rows: readonly Row[], a: Tree, b: Tree): Rows<Row> {
@@ -86,11 +87,81 @@ export function rowsOf<Row extends Compared>(rows: readonly Row[], a: Tree, b: T
 // A module as a question takes it: that of a pair is two files, of which none is the function's alone.
 export const moduleToAsk = (module: string): string => (/ -> |\*/.test(module) ? "" : module);
 
+export const isChange = ({ verdict }: { verdict: string }): boolean =>
+  verdict === "changed" || verdict === "new" || verdict === "gone";
+
+// The change of ROW in a measure of DIFF: what the answer was asked for, or of totals whatever that was.
+export function changeOf({ measure, of, whole }: Pick<Diff, "measure" | "of" | "whole">, row: DiffRow): Change {
+  if (measure === "share") return of === "self" ? row : row.total;
+  const { a, b, change, change_ci, p, verdict, doubt, detectable } = row.cpu;
+  const part = (seconds: number): number => (whole.a > 0 ? seconds / whole.a : 0);
+  return { a: part(a), b: part(b), difference: change ?? 0, ci: change_ci, p, verdict, doubt, detectable };
+}
+export const totalChangeOf = (diff: Pick<Diff, "measure" | "of" | "whole">, row: DiffRow): Change =>
+  (diff.of === "total" ? changeOf(diff, row) : row.total);
+
 // Of an answer the MAX rows that have surely changed most, and how many more have: the answer has the rows of the
 // largest differences alone, be they noise, and its count is of all.
-export function moversOf<Row extends { verdict: string; difference: number }>(
-  { functions, changed }: { functions: readonly Row[]; changed: number }, max: number): { rows: Row[]; more: number } {
-  const rows = functions.filter((row) => row.verdict === "changed")
-    .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference)).slice(0, max);
-  return { rows, more: Math.max(changed - rows.length, 0) };
+export function moversOf(diff: Diff, max: number): { rows: DiffRow[]; more: number } {
+  const by = (row: DiffRow): number => Math.abs(changeOf(diff, row).difference);
+  const rows = diff.functions.filter((row) => isChange(changeOf(diff, row)))
+    .sort((one, other) => by(other) - by(one)).slice(0, max);
+  return { rows, more: Math.max(diff.changed - rows.length, 0) };
+}
+
+// Changes first, then what is unclear, and the largest first of each.
+const ORDER = { changed: 0, new: 0, gone: 0, unclear: 1, same: 2 } as const;
+export function changesFirst(diff: Diff): { row: DiffRow; change: Change }[] {
+  return diff.functions.map((row) => ({ row, change: changeOf(diff, row) }))
+    .sort(({ change: one }, { change: other }) => ORDER[one.verdict] - ORDER[other.verdict] ||
+                                                  Math.abs(other.difference) - Math.abs(one.difference));
+}
+
+// PART shows a part of the whole.
+export const detectableText = ({ verdict, detectable }: { verdict: string; detectable: number | null }, part = percent): string =>
+  isChange({ verdict }) ? "" : detectable === null ? "no increase would be called changed" : `detectable from ${part(detectable)}`;
+
+// What a user divided CPU time by; null: boards and hours.
+export function ownUnits({ units }: Pick<Diff, "units">): string | null {
+  return units && units.unit !== "board-hour" ? `${units.a} ${units.unit} in A, ${units.b} in B` : null;
+}
+
+// How parts of the whole are shown.  CPU time per unit that the user named stands in time: points of the whole beside it would be
+// taken for the function's own change.
+export interface Scale { readonly heading: string; readonly side: (part: number) => string; readonly change: (part: number) => string }
+const NOTHING = 1e-9; // of the whole: a double's rounding
+export function scaleOf(diff: Pick<Diff, "measure" | "units" | "whole">): Scale {
+  if (diff.measure === "share") return { heading: "Points", side: percent, change: points };
+  if (ownUnits(diff) === null) return { heading: "% of A's CPU", side: percent, change: points };
+  const side = (part: number): string => shortTime(part * diff.whole.a);
+  return { heading: "Difference", side, change: (part) => (Math.abs(part) < NOTHING ? "0" : (part > 0 ? "+" : "") + side(part)) };
+}
+
+const MOVES = { calls: "called from elsewhere before", renamed: "in place of", split: "out of", inlined: "inlined:" } as const;
+
+// The part of a change that is another function's time of before.
+export function movedText({ moved }: Pick<DiffRow, "moved">, amountOf = (part: number): string => points(part) + " points"): string {
+  if (!moved) return "";
+  return `${amountOf(moved.amount)} ${MOVES[moved.how]}${moved.function ? " " + moved.function : ""}`;
+}
+
+// The callee that explains a change.
+export const throughText = ({ verdict }: { verdict: string }, { through }: Pick<DiffRow, "through">): string =>
+  (isChange({ verdict }) && through?.name ? "by " + through.name : "");
+
+export function headlineOf({ a, b, ratio, ci, unit }: Pick<Whole, "a" | "b" | "ratio" | "ci" | "unit">): string {
+  if (ratio === null) return `B uses ${b.toPrecision(3)} CPU s per ${unit}, A ${a.toPrecision(3)}`;
+  const between = ci ? ` (${points(ci[0] - 1)} … ${points(ci[1] - 1)})` : "";
+  return `B uses ${points(ratio - 1)} % CPU per ${unit}${between}`;
+}
+
+// What verdicts rest on, and what they are about.
+export function basisText({ scope, basis }: Pick<Diff, "scope" | "basis">): string {
+  const { a_unit, a_units, a_seconds, b_unit, b_units, b_seconds, pairs, phase_seconds } = basis;
+  const about = scope === "fleet" ? "about boards like these" : "about these boards";
+  const counts = a_units > 0 && a_unit === b_unit ? `${a_units} and ${b_units} ${a_unit}`
+    : [[a_units, a_unit], [b_units, b_unit]].map(([units, unit]) => (units ? `${units} ${unit}` : unit)).join(" and ");
+  const lengths = a_seconds && b_seconds ? ` of ${Number(a_seconds.toPrecision(3))} s and ${Number(b_seconds.toPrecision(3))} s` : "";
+  const phases = phase_seconds ? `; phases of more than ${Number(phase_seconds.toPrecision(2))} s may look like a change` : "";
+  return `${about}, by ${counts}${lengths}${pairs > 0 ? `, ${pairs} of them on both sides` : ""}${phases}`;
 }

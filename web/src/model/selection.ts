@@ -4,6 +4,7 @@
 export const NAMES = [
   "view", "match", "from", "to", "function", "module", "search", "merge", "invert", "sandwich",
   "zoom", "sort", "since", "a", "b", "a_from", "a_to", "b_from", "b_to",
+  "measure", "of", "scope", "unit", "a_units", "b_units",
 ] as const;
 
 export type Name = (typeof NAMES)[number];

@@ -31,6 +31,18 @@ export const count = (value: number): string => WHOLE.format(value);
 // One of them is not many: 1 board, 2 boards.
 export const counted = (value: number, one: string): string => count(value) + " " + one + (value === 1 ? "" : "s");
 
+// What the intervals of an answer are about and come from.
+export function basisText({ unit, units, scope }: { unit: string; units: number; scope?: string }): string {
+  if (scope === "fleet") return `of boards like these, by how ${count(units)} ${shown(unit)} differ`;
+  return "of these boards at this time, by " + (units > 0 ? `how ${count(units)} ${shown(unit)} differ` : "samples");
+}
+
+// What a limit left out of WHOLE; "": nothing.
+export function restText(rest: { weight: number; samples: number; functions?: number; rows?: number } | undefined, whole: number): string {
+  const rows = rest?.functions ?? rest?.rows ?? 0;
+  return !rest || rows === 0 ? "" : `${count(rows)} more are not here: ${percent(rest.weight / (whole || 1))}, ${count(rest.samples)} samples.`;
+}
+
 // Moments as ISO 8601 has them, which no reader takes for another day, in the reader's time zone: Swedish writes them so.
 const ISO_LOCALE = "sv";
 const DAY_TIME = new Intl.DateTimeFormat(ISO_LOCALE, { dateStyle: "short", timeStyle: "short" });
@@ -54,6 +66,13 @@ export function seconds(nanoseconds: number): string {
   const value = nanoseconds / 1e9;
   const digits = value < 10 ? 3 : 1;
   return value.toLocaleString("en", { maximumFractionDigits: digits }) + " CPU s";
+}
+
+// Of one request or frame: in the unit that leaves three digits.
+export function shortTime(seconds: number): string {
+  const size = Math.abs(seconds) / 0.9995; // 999.6 µs are 1 ms
+  const [factor, unit] = size >= 1 ? [1, "s"] : size >= 1e-3 ? [1e3, "ms"] : size >= 1e-6 || size === 0 ? [1e6, "µs"] : [1e9, "ns"];
+  return (seconds * factor).toLocaleString("en", { maximumSignificantDigits: 3 }) + " " + unit;
 }
 
 export function lossText(loss: Readonly<Record<string, number>> | null | undefined): string {

@@ -2,14 +2,14 @@
 // Two selections side by side.  Only what has surely changed has a colour: a difference that could be
 // chance is grey, however large it looks.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Diff, DiffRow, Labels, Summary, TreeAnswer } from "../api";
+import type { Change, Diff, Labels, Summary, TreeAnswer } from "../api";
 import { differenceColour } from "../canvas/colour";
 import type { Scene } from "../canvas/flame";
 import { isAwaited } from "../model/answer";
-import { moduleToAsk, rowsOf } from "../model/compare";
+import { basisText, changesFirst, detectableText, headlineOf, isChange, moduleToAsk, movedText, ownUnits, rowsOf, scaleOf, throughText, totalChangeOf } from "../model/compare";
 import { find, patternOf } from "../model/search";
-import { range, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
-import { count, percent, points, seconds, shown, spanText, words } from "../model/text";
+import { range, viewOf, withLabel, type Name, type Parameters, type Selection } from "../model/selection";
+import { count, percent, seconds, shortTime, shown, spanText, words } from "../model/text";
 import { pairTrees } from "../model/transform";
 import { treeOf, type Fn } from "../model/tree";
 import { useAnswer } from "../state/answer";
@@ -73,7 +73,8 @@ function Sides({ chosen }: { chosen: Selection }) {
   const time = (name: (typeof TIMES)[number], label: string, hint: string) =>
     <label>{label} <input id={name} value={drafts[name]} autocomplete="off" placeholder={hint}
                           onInput={(event) => set(name)(event.currentTarget.value)} /></label>;
-  return <form class="sides" onSubmit={(event) => { event.preventDefault(); go({ ...drafts, search: chosen.search, zoom: chosen.zoom }); }}>
+  return <form class="sides" onSubmit={(event) => { event.preventDefault(); go({ ...drafts, search: chosen.search, zoom: chosen.zoom, measure: chosen.measure, of: chosen.of, scope: chosen.scope,
+    unit: chosen.unit, a_units: chosen.a_units, b_units: chosen.b_units }); }}>
     <fieldset><legend>A, before</legend>
       <SelectorInput id="a" label="Selector A" value={drafts.a} onInput={set("a")} hint={drafts.match || "as both"} />
       {time("a_from", "A from", drafts.from || "as both")}{time("a_to", "A to", drafts.to || "as both")}</fieldset>
@@ -87,14 +88,32 @@ function Sides({ chosen }: { chosen: Selection }) {
   </form>;
 }
 
-function Verdict({ row }: { row: DiffRow }) {
-  return <span class={"verdict " + row.verdict}>{row.verdict}{row.doubt && <span class="quiet"> ({words(row.doubt)})</span>}</span>;
+type Judgement = Pick<Change, "verdict" | "doubt" | "detectable">;
+
+function Verdict({ of, part }: { of: Judgement; part?: (part: number) => string }) {
+  const detectable = detectableText(of, part);
+  return <><span class={"verdict " + of.verdict}>{of.verdict}{of.doubt && <span class="quiet"> ({words(of.doubt)})</span>}</span>
+    {detectable && <span class="quiet small"> {detectable}</span>}</>;
 }
 
-const ORDER = { changed: 0, unclear: 1, same: 2 } as const;
-const certainFirst = (rows: readonly DiffRow[]): DiffRow[] =>
-  [...rows].sort((one, other) => ORDER[one.verdict] - ORDER[other.verdict] || one.p - other.p ||
-                                 Math.abs(other.difference) - Math.abs(one.difference));
+// What is compared: one of two each, the answer's own is pressed.
+const CHOICES = [
+  ["of", [["total", "Total"], ["self", "Self"]]],
+  ["measure", [["share", "Share"], ["cpu", "CPU"]]],
+  ["scope", [["these", "These boards"], ["fleet", "Boards like these"]]],
+] as const;
+
+function Measures({ chosen, diff }: { chosen: Selection; diff: Diff }) {
+  return <>{CHOICES.map(([name, values]) => <span class="ranges" role="group" aria-label={name}>{values.map(([value, text]) =>
+    <button type="button" aria-pressed={diff[name] === value} onClick={() => go({ ...chosen, [name as Name]: value })}>{text}</button>)}</span>)}</>;
+}
+
+// Whether B takes more, before where.
+function Headline({ diff }: { diff: Diff }) {
+  const units = ownUnits(diff);
+  return <div id="whole"><h2>{headlineOf(diff.whole)} <Verdict of={diff.whole} /></h2>
+    <p class="status">{basisText(diff)}{units && `; ${units}: ${shortTime(diff.whole.a)} and ${shortTime(diff.whole.b)} of CPU each`}</p></div>;
+}
 
 // The samples of each side, as other views take them.
 interface Sided { readonly a: Selection; readonly b: Selection }
@@ -104,47 +123,57 @@ const sidesOf = (chosen: Selection, { a, b }: Diff): Sided => ({
   b: { ...chosen, match: chosen.b || chosen.match, from: b.from, to: b.to },
 });
 
-function Verdicts({ rows, changed, sides }: { rows: readonly DiffRow[]; changed: number; sides: Sided }) {
-  const sorted = useMemo(() => certainFirst(rows), [rows]);
+function Verdicts({ diff, sides }: { diff: Diff; sides: Sided }) {
+  const sorted = useMemo(() => changesFirst(diff), [diff]);
   const { listed, more } = useListed(sorted);
-  const missing = changed - rows.filter(({ verdict }) => verdict === "changed").length;
+  const { heading, side, change: changeText } = scaleOf(diff);
+  const isInTime = heading === "Difference";
+  const missing = diff.changed - sorted.filter(({ change }) => isChange(change)).length;
   return <><div class="scroll" tabIndex={0} role="region" aria-label="Verdicts"><table>
     <thead><tr><th scope="col">Verdict</th><th scope="col" class="number">A</th><th scope="col" class="number">B</th>
-      <th scope="col" class="number">Points</th><th scope="col" class="number optional">95 % interval</th>
+      <th scope="col" class="number">{heading}</th><th scope="col" class="number optional">95 % interval</th>
       <th scope="col" class="number optional">p</th><th scope="col">Function</th><th scope="col" class="optional">Module</th></tr></thead>
-    <tbody id="verdicts">{listed.map((row) => <tr>
-      <td><Verdict row={row} /></td><td class="number">{percent(row.a)}</td><td class="number">{percent(row.b)}</td>
-      <td class="number">{points(row.difference)}</td>
-      <td class="number quiet optional">{points(row.ci[0])} … {points(row.ci[1])}</td>
-      <td class="number quiet optional">{row.p < 0.0001 ? "< 0.0001" : row.p.toFixed(4)}</td>
+    <tbody id="verdicts">{listed.map(({ row, change }) => <tr>
+      <td><Verdict of={change} part={side} />{row.moved && <span class="quiet small"> {movedText(row, isInTime ? side : undefined)}</span>}
+        {throughText(change, row) && <span class="quiet small"> {shown(throughText(change, row))}</span>}</td>
+      <td class="number">{side(change.a)}</td><td class="number">{side(change.b)}</td>
+      <td class="number">{changeText(change.difference)}</td>
+      <td class="number quiet optional">{change.ci && `${changeText(change.ci[0])} … ${changeText(change.ci[1])}`}</td>
+      <td class="number quiet optional">{change.p !== null && (change.p < 0.0001 ? "< 0.0001" : change.p.toFixed(4))}</td>
       <td class="name"><FunctionLink name={row.name} module={moduleToAsk(row.module)}
-                                      of={row.b > 0 ? sides.b : sides.a} /></td>
+                                      of={change.b > 0 ? sides.b : sides.a} /></td>
       <td class="name quiet optional">{shown(row.module)}</td></tr>)}</tbody>
   </table></div>
   {more}
-  {missing > 0 && <p class="notice">{count(missing)} more have surely changed, each by less than these {count(rows.length)} did: narrow the selectors.</p>}
+  {missing > 0 && <p class="notice">{count(missing)} more have surely changed, each by less than these {count(sorted.length)} did: narrow the selectors.</p>}
   </>;
 }
 
-interface GraphProps { chosen: Selection; a: TreeAnswer; b: TreeAnswer; rows: readonly DiffRow[]; sides: Sided; onScene: (scene: Scene) => void }
+interface GraphProps { chosen: Selection; a: TreeAnswer; b: TreeAnswer; diff: Diff; sides: Sided; onScene: (scene: Scene) => void }
 
-function DiffGraph({ chosen, a, b, rows, sides, onScene }: GraphProps) {
+function DiffGraph({ chosen, a, b, diff, sides, onScene }: GraphProps) {
   const palette = usePalette();
   const [one, other] = useMemo(() => [treeOf(a), treeOf(b)] as const, [a, b]);
-  const of = useMemo(() => rowsOf(rows, one, other), [rows, one, other]);
+  const of = useMemo(() => rowsOf(diff.functions, one, other), [diff, one, other]);
   const pair = useMemo(() => pairTrees(one, other, of.frameOf), [one, other, of]);
   const pattern = useMemo(() => patternOf(chosen.search), [chosen.search]);
   const found = useMemo(() => find(pair.tree, pattern), [pair, pattern]);
-  // A verdict is about what a function takes itself, and so is the colour of its frames, wherever they stand.
-  const verdicts = useMemo(() => pair.tree.fns.map(of.rowOf), [pair, of]);
+  // The colour of a frame is of its function's total, wherever the frame stands.
+  const verdicts = useMemo(() => pair.tree.fns.map((fn) => {
+    const row = of.rowOf(fn);
+    return row && totalChangeOf(diff, row);
+  }), [pair, of, diff]);
   const colourOf = useMemo(() => {
-    const colours = verdicts.map((row) => differenceColour(row?.difference ?? 0, row?.verdict === "changed", palette));
+    const colours = verdicts.map((change) => differenceColour(change?.difference ?? 0, change !== null && isChange(change), palette));
     return (node: number) => colours[pair.tree.fn[node] as number] as string;
   }, [pair, verdicts, palette]);
+  // Of self weights the totals that come are shares.
+  const scale = scaleOf(diff.of === "total" ? diff : { ...diff, measure: "share" });
+  const totalText = (difference: number): string => scale.change(difference) + (scale.heading === "Difference" ? "" : " " + scale.heading.replace("Points", "points"));
   const describe = (node: number): string => {
-    const row = verdicts[pair.tree.fn[node] as number];
+    const change = verdicts[pair.tree.fn[node] as number];
     return `${percent(pair.a[node] ?? 0)} of A, ${percent(pair.b[node] ?? 0)} of B` +
-           (row ? `; itself ${points(row.difference)} points, ${row.verdict}` : "");
+           (change ? `; its total ${totalText(change.difference)}, ${change.verdict}` : "");
   };
   const open = (fn: Fn, _isOutermost: boolean, node: number): void =>
     go(viewOf((pair.b[node] ?? 0) > 0 ? sides.b : sides.a, "function", { function: fn.name, module: moduleToAsk(fn.module) }));
@@ -155,12 +184,12 @@ function DiffGraph({ chosen, a, b, rows, sides, onScene }: GraphProps) {
     <Flame tree={pair.tree} found={found} palette={palette} colourOf={colourOf} zoom={chosen.zoom}
       onZoom={(zoom) => adjust({ zoom })} onOpen={open} describe={describe} onScene={onScene}
       legend={DIFFERENCES.map(([text, by]) => [text, differenceColour(by, by !== 0, palette)] as const)}
-      label="both selections: what takes more itself in B is red, less is blue, what is not sure is grey" />
+      label="both selections: what takes more in B, with all that it calls, is red, less is blue, what is not sure is grey" />
     {isCut && <p class="status">Of each side the {count(NODES_MAX)} heaviest frames are drawn.</p>}
   </>;
 }
 
-const DIFFERENCES = [["takes more itself in B", 0.1], ["takes less", -0.1], ["not sure, or the same", 0]] as const;
+const DIFFERENCES = [["takes more in B", 0.1], ["takes less", -0.1], ["not sure, or the same", 0]] as const;
 
 const treeAsked = (side: Selection): Parameters => ({ ...range(side), format: "columns", limit: NODES_MAX });
 
@@ -182,10 +211,10 @@ function Side({ name, match, of }: { name: string; match: string; of: Summary })
 
 export function DiffView() {
   const chosen = useAtom(selection);
-  const { match, from, to } = chosen;
+  const { match, from, to, measure, of, scope, unit, a_units, b_units } = chosen;
   const given = Object.fromEntries(SIDES.map((name) => [name, chosen[name]]));
   const isAsked = SIDES.some((name) => chosen[name] !== "");
-  const asked = isAsked ? { match, from, to, ...given, limit: ROWS } : null;
+  const asked = isAsked ? { match, from, to, ...given, limit: ROWS, measure, of, scope, unit, a_units, b_units } : null;
   const diff = useAnswer<Diff>(PATH, asked);
   const value = isAsked ? diff.value : null;
   const sides = useMemo(() => value && sidesOf(chosen, value), [value, chosen]);
@@ -198,19 +227,19 @@ export function DiffView() {
     {!isAsked && <Empty title="Which two?" hint="Say above what is compared (two releases, a board and the rest, two times), or in a shell:"
                         command={"fleetprof diff version=1.4 version=1.5\nfleetprof diff SERVICE --b-from -1h"} />}
     {isAsked && <State of={diff} what="the comparison" />}
-    <div class="line"><div>{value && <Figures rows={[["Functions compared", count(value.tested)], ["Surely changed", count(value.changed)],
-      ["Compared by", value.basis.pairs ? `${value.basis.pairs} pairs of boards` : shown(value.basis.a_unit)]]} />}</div>
+    <div class="line"><div>{value && <Figures rows={[["Functions compared", count(value.tested)], ["Surely changed", count(value.changed)]]} />}</div>
       <ExportMenu asks={questions(chosen, asked, sides)}
                   files={sides ? [...sampleFiles(range(sides.a), "A"), ...sampleFiles(range(sides.b), "B"), ...pictureFiles(scenes.current)] : []} /></div>
     {value && (value.a.total === 0 || value.b.total === 0) && <Empty title={`No samples in ${value.a.total === 0 ? "A" : "B"}`}
       hint="Take a longer range or another selector. What there is, in a shell:" command="fleetprof query --by service --from -7d" />}
     {value && sides && value.a.total > 0 && value.b.total > 0 && <>
+      <Headline diff={value} />
       <dl id="sides"><Side name="A, before" match={chosen.a || match} of={value.a} /><Side name="B, after" match={chosen.b || match} of={value.b} /></dl>
-      {one.value && other.value ? <DiffGraph chosen={chosen} a={one.value} b={other.value} rows={value.functions} sides={sides}
+      {one.value && other.value ? <DiffGraph chosen={chosen} a={one.value} b={other.value} diff={value} sides={sides}
                                              onScene={(scene) => { scenes.current.upper = scene; }} />
                                 : <State of={first(one, other)} what="both call trees" />}
-      <h2>Verdicts, the surest first</h2>
-      <Verdicts rows={value.functions} changed={value.changed} sides={sides} />
+      <div class="line head"><h2>Functions, changes first</h2><div><Measures chosen={chosen} diff={value} /></div></div>
+      <Verdicts diff={value} sides={sides} />
     </>}
   </section>;
 }

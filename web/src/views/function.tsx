@@ -2,14 +2,14 @@
 // One function from inside: who calls it and whom it calls, where in its code and its lines time was
 // spent, and by build, board and thread.
 import { useState } from "preact/hooks";
-import type { Edges, FunctionAnswer, Interval, NamedPart } from "../api";
+import type { Edges, FunctionAnswer, Interval, NamedPart, Rest } from "../api";
 import { range, viewOf, type Parameters, type Selection } from "../model/selection";
 import { count, interval, percent, seconds, shown } from "../model/text";
 import { useAnswer, type Answer } from "../state/answer";
 import { follow, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
 import { ExportMenu, sampleFiles, type Question } from "./export";
-import { Empty, Figures, FunctionLink, State, SummaryFigures, useListed } from "./parts";
+import { Empty, Figures, FunctionLink, RestLine, State, SummaryFigures, useListed } from "./parts";
 
 const NO_EDGES: Edges["edges"] = [];
 const LINES = 2000; // of source, of which any may be the one
@@ -37,11 +37,12 @@ function EdgeTable({ title, of }: { title: string; of: Answer<Edges> }) {
           <td class="name quiet optional">{shown(edge.module)}</td></tr>)}</tbody>
       </table></div>}
     {more}
+    {of.value && <RestLine rest={of.value.rest} whole={of.value.total} />}
   </div>;
 }
 
-function Parts({ title, rows, whole, nameOf }:
-               { title: string; rows: readonly NamedPart[]; whole: number; nameOf: (row: NamedPart) => string }) {
+function Parts({ title, rows, rest, whole, nameOf }:
+               { title: string; rows: readonly NamedPart[]; rest: Rest | undefined; whole: number; nameOf: (row: NamedPart) => string }) {
   const { listed, more } = useListed(rows);
   return <div>
     <h2>{title}</h2>
@@ -51,6 +52,7 @@ function Parts({ title, rows, whole, nameOf }:
         <td class="number">{percent(row.total / whole)}</td><td class="name">{nameOf(row)}</td></tr>)}</tbody>
     </table></div>
     {more}
+    <RestLine rest={rest} whole={whole} />
   </div>;
 }
 
@@ -76,6 +78,7 @@ function Lines({ answer, whole }: { answer: FunctionAnswer; whole: number }) {
           <td class="name code">{source || text ? shown(text.replaceAll("\t", "    ")) : shown(row?.file)}</td></tr>)}</tbody>
       </table></div>}
     {more}
+    <RestLine rest={answer.rest?.by_line} whole={whole} />
   </div>;
 }
 
@@ -93,6 +96,7 @@ function Offsets({ answer, whole }: { answer: FunctionAnswer; whole: number }) {
         <td class="name quiet optional">{shown(row.build_id).slice(0, 16)}</td></tr>)}</tbody>
     </table></div>
     {more}
+    <RestLine rest={answer.rest?.by_offset} whole={whole} />
   </div>;
 }
 
@@ -112,13 +116,14 @@ function Details({ answer }: { answer: FunctionAnswer }) {
     <Figures rows={[["Self", share(of.self_share, of.self_ci)], ["Total", share(of.total_share, of.total_ci)],
                     ["Declared in", <span class="name">{definitionsText(answer)}</span>]]} />
     {of.too_few_samples && <p class="notice">Too few samples to go by: take a longer range, or more boards.</p>}
+    {of.too_few_boards && <p class="notice">Samples enough, but too few boards to say how much boards like these differ: select more boards, or one.</p>}
     <Lines answer={answer} whole={whole} />
     {answer.by_offset.length > 0 && <Offsets answer={answer} whole={whole} />}
     <div class="columns">
-      <Parts title="By board" rows={answer.by_board} whole={whole} nameOf={(row) => shown(row.name)} />
-      <Parts title="By build" rows={answer.by_build} whole={whole} nameOf={(row) =>
+      <Parts title="By board" rows={answer.by_board} rest={answer.rest?.by_board} whole={whole} nameOf={(row) => shown(row.name)} />
+      <Parts title="By build" rows={answer.by_build} rest={answer.rest?.by_build} whole={whole} nameOf={(row) =>
         `${shown(row.module)} ${shown(row.build_id).slice(0, 16)}`} />
-      <Parts title="By thread" rows={answer.by_thread} whole={whole} nameOf={(row) => shown(row.name)} />
+      <Parts title="By thread" rows={answer.by_thread} rest={answer.rest?.by_thread} whole={whole} nameOf={(row) => shown(row.name)} />
     </div>
   </>;
 }

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Diff, Interval, Labels, Series, Summary } from "../api";
 import { seriesColour, SERIES_MAX, type Palette } from "../canvas/colour";
 import { drawStack } from "../canvas/timeline";
-import { moduleToAsk, moversOf } from "../model/compare";
+import { changeOf, headlineOf, moduleToAsk, moversOf } from "../model/compare";
 import { stepOf, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
 import { count, interval, percent, points, seconds, shown } from "../model/text";
 import { useAnswer } from "../state/answer";
@@ -99,14 +99,16 @@ function Movers({ chosen }: { chosen: Selection }) {
   if (!diff.value) return <State of={diff} what="two days" />;
   const { a, b, tested, changed } = diff.value;
   if (a.total === 0 || b.total === 0) return <NoDays isBefore={a.total === 0} chosen={chosen} />;
-  if (changed === 0) return <p class="status">Nothing has surely changed since yesterday: {count(tested)} functions were compared.</p>;
-  const { rows, more } = moversOf(diff.value, MOVERS_MAX);
-  const whole = viewOf(chosen, "diff", { match: "", from: "", to: "", b_from: "-1d" });
+  const whole = <p>{headlineOf(diff.value.whole)}: {diff.value.whole.verdict}</p>;
+  if (changed === 0) return <>{whole}<p class="status">Nothing has surely changed since yesterday: {count(tested)} functions were compared.</p></>;
+  const answer = diff.value, { rows, more } = moversOf(answer, MOVERS_MAX);
+  const comparison = viewOf(chosen, "diff", { match: "", from: "", to: "", b_from: "-1d" });
   return <>
-    <ul>{rows.map((row) => <li>{points(row.difference)} points:{" "}
+    {whole}
+    <ul>{rows.map((row) => <li>{points(changeOf(answer, row).difference)} points:{" "}
       <a class="name" {...follow(viewOf(chosen, "function",
         { function: row.name, module: moduleToAsk(row.module), match: "", from: "-1d", to: "" }))}>{shown(row.name, 80)}</a></li>)}</ul>
-    <p class="status">{more > 0 && `${count(more)} ${rows.length > 0 ? "more" : "have surely changed, each by little"}: `}<a {...follow(whole)}>the whole comparison</a></p>
+    <p class="status">{more > 0 && `${count(more)} ${rows.length > 0 ? "more" : "have surely changed, each by little"}: `}<a {...follow(comparison)}>the whole comparison</a></p>
   </>;
 }
 

@@ -2,11 +2,11 @@
 // Pieces that several views are made of.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ENDS, type EndShares, type End, type Series, type Stacks, type Summary } from "../api";
+import { ENDS, type EndShares, type End, type Rest, type Series, type Stacks, type Summary } from "../api";
 import { paletteNow, type Palette } from "../canvas/colour";
 import { isAwaited, staleOf, type Fault } from "../model/answer";
 import { viewOf, type Selection } from "../model/selection";
-import { clock, count, lossText, percent, seconds, shown, spanText, words } from "../model/text";
+import { basisText, clock, count, lossText, percent, restText, seconds, shown, spanText, words } from "../model/text";
 import type { Answer } from "../state/answer";
 import { follow, selection } from "../state/app";
 
@@ -47,11 +47,19 @@ export function Figures({ rows }: { rows: readonly (readonly [string, ComponentC
 
 export function SummaryFigures({ of }: { of: Summary }) {
   return <>
-    <Figures rows={[["Total", seconds(of.total)], ["Samples", count(of.samples)], ["Lost", lossText(of.loss)]]} />
+    <Figures rows={[["Total", seconds(of.total)], ["Samples", count(of.samples)], ["Lost", lossText(of.loss)],
+                    ...(of.basis ? [["Intervals", basisText(of.basis)] as const] : [])]} />
     {(of.marks ?? []).map((mark) =>
       <p class="notice">{shown(mark.service)}: {words(mark.mark)} {shown(mark.certainty)}: {shown(mark.meaning)}</p>)}
     {of.kernel_hint && <p class="notice">[kernel]: {shown(of.kernel_hint)}</p>}
+    {of.unsampled_hint && <p class="notice">[unsampled]: {shown(of.unsampled_hint)}</p>}
   </>;
+}
+
+// What a limit left out of a table whose rows add up to WHOLE.
+export function RestLine({ rest, whole }: { rest: Rest | undefined; whole: number }) {
+  const text = restText(rest, whole);
+  return text === "" ? null : <p class="status">{text}</p>;
 }
 
 export const seriesSpan = ({ from, to }: Series): string => spanText(Date.parse(from), Date.parse(to));

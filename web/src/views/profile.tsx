@@ -16,7 +16,7 @@ import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
 import { ExportMenu, pictureFiles, sampleFiles, type Scenes } from "./export";
 import { Flame, foundText, SearchField } from "./flame";
-import { Dimmed, Empty, first, FunctionLink, seriesSpan, StackEnds, State, SummaryFigures, useListed, usePalette } from "./parts";
+import { Dimmed, Empty, first, FunctionLink, RestLine, seriesSpan, StackEnds, State, SummaryFigures, useListed, usePalette } from "./parts";
 
 const ROWS = 5000;
 const SERIES_PATH = "/api/v1/series";
@@ -58,7 +58,7 @@ function sorted(rows: readonly FunctionRow[], sort: string): FunctionRow[] {
 }
 
 // KNOWN is how many functions there are in the call tree, as far as that is known; by ORDER the collector chose ROWS of them.
-function FunctionTable({ rows, known, sort, order }: { rows: readonly FunctionRow[]; known: number; sort: string; order: string }) {
+function FunctionTable({ of: { functions: rows, rest, total: whole }, known, sort, order }: { of: Profile; known: number; sort: string; order: string }) {
   const shownRows = useMemo(() => sorted(rows, sort), [rows, sort]);
   const { listed, more } = useListed(shownRows);
   const head = ([name, text, className]: (typeof SORTS)[number]) => {
@@ -80,13 +80,15 @@ function FunctionTable({ rows, known, sort, order }: { rows: readonly FunctionRo
         <td class="number quiet optional">{interval(row.total_ci)}</td>
         <td class="name" title={row.file ? shown(row.line ? `${row.file}:${row.line}` : row.file) : undefined}>
           <FunctionLink name={row.name} module={row.module} />
-          {row.too_few_samples && <span class="few" title="too few samples to go by"> few</span>}</td>
+          {row.too_few_samples && <span class="few" title="too few samples to go by"> few</span>}
+          {row.too_few_boards && <span class="few" title="samples enough, but too few boards to say how much boards like these differ"> few boards</span>}</td>
         <td class="name quiet optional">{shown(row.module)}</td>
         <td class="quiet optional">{shown(row.quality) || "–"}</td>
       </tr>)}</tbody>
     </table>
   </div>
   {more}
+  <RestLine rest={rest} whole={whole} />
   {rows.length >= ROWS && known !== rows.length &&
     <p class="notice">These are the {count(ROWS)} functions{known > ROWS && ` of ${count(known)}`} that took the
       most {order ? "in all" : "themselves"}: whatever they are sorted by, others are not here. Narrow the selector.</p>}
@@ -183,7 +185,7 @@ export function ProfileView() {
   const isEmpty = of?.total === 0;
   // A zoom and a search change neither of these, and are many a second.
   const table = useMemo(() => profile.value &&
-    <FunctionTable rows={profile.value.functions} known={known} sort={chosen.sort} order={orderShown.current} />,
+    <FunctionTable of={profile.value} known={known} sort={chosen.sort} order={orderShown.current} />,
     [profile.value, known, chosen.sort, orderShown.current]);
   const exports = useMemo(() => <ExportMenu files={[...sampleFiles(asked), ...pictureFiles(scenes.current)]}
     asks={[{ label: "functions", path: PROFILE_PATH, parameters: tableAsked }, { label: "call tree", path: PROFILE_PATH, parameters: treeAsked(chosen) },
