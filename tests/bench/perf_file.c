@@ -60,7 +60,7 @@ static uint64_t time_of(const struct perf_file *file, struct span record) {
   static const uint64_t after[] = {PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,
                                    PERF_SAMPLE_IDENTIFIER};
   struct perf_event_header header = header_of(record);
-  struct perf_sample sample;
+  struct recorded_sample sample;
   if (header.type == PERF_RECORD_SAMPLE)
     return perf_file_sample(file, record, &sample) == 0 ? sample.time : 0;
   size_t behind = 8;
@@ -143,7 +143,7 @@ int perf_file_open(const char *path, struct perf_file *ret, const char **why) {
 }
 
 /* The fields from the first to the period. */
-static bool take_fixed(uint64_t type, struct span *rest, struct perf_sample *ret) {
+static bool take_fixed(uint64_t type, struct span *rest, struct recorded_sample *ret) {
   static const uint64_t order[] = {PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,   PERF_SAMPLE_TID,
                                    PERF_SAMPLE_TIME,       PERF_SAMPLE_ADDR, PERF_SAMPLE_ID,
                                    PERF_SAMPLE_STREAM_ID,  PERF_SAMPLE_CPU,  PERF_SAMPLE_PERIOD};
@@ -160,15 +160,16 @@ static bool take_fixed(uint64_t type, struct span *rest, struct perf_sample *ret
   return true;
 }
 
-int perf_file_sample(const struct perf_file *file, struct span record, struct perf_sample *ret) {
+int perf_file_sample(const struct perf_file *file, struct span record,
+                     struct recorded_sample *ret) {
   struct span rest = span_of(record.data + sizeof(struct perf_event_header),
                              record.len - sizeof(struct perf_event_header));
   uint64_t count, abi, size, used;
-  struct span chain;
-  *ret = (struct perf_sample){0};
+  *ret = (struct recorded_sample){0};
   if (!take_fixed(file->sample_type, &rest, ret)) return -EBADMSG;
   if (file->sample_type & PERF_SAMPLE_CALLCHAIN)
-    if (!take_u64(&rest, &count) || count > rest.len / 8 || !span_take(&rest, count * 8, &chain))
+    if (!take_u64(&rest, &count) || count > rest.len / 8 ||
+        !span_take(&rest, count * 8, &ret->chain))
       return -EBADMSG;
   if (!take_u64(&rest, &abi)) return -EBADMSG;
   size_t registers = (size_t)__builtin_popcountll(file->register_mask) * 8;
@@ -182,7 +183,7 @@ int perf_file_sample(const struct perf_file *file, struct span record, struct pe
   return 0;
 }
 
-uint64_t perf_file_register(const struct perf_file *file, const struct perf_sample *sample,
+uint64_t perf_file_register(const struct perf_file *file, const struct recorded_sample *sample,
                             unsigned number) {
   uint64_t value = 0, bit = UINT64_C(1) << number;
   if (!(file->register_mask & bit) || sample->registers.len == 0) return 0;

@@ -18,21 +18,22 @@ struct perf_file {
   size_t count;
 };
 
-struct perf_sample {
+struct recorded_sample {
   int32_t pid, tid;
   uint64_t time;
   struct span registers; /* 8 bytes each, those of register_mask; empty: none */
   struct span stack;     /* as much as was copied */
+  struct span chain;     /* by the kernel, 8 bytes each, with its marks of context */
 };
 
 /* Reads the file at PATH.  Returns 0, or -errno with the reason in WHY. */
 int perf_file_open(const char *path, struct perf_file *ret, const char **why);
 
 /* Decodes the record of a sample.  Returns 0 or -EBADMSG. */
-int perf_file_sample(const struct perf_file *file, struct span record, struct perf_sample *ret);
+int perf_file_sample(const struct perf_file *file, struct span record, struct recorded_sample *ret);
 
 /* Register NUMBER (as the kernel counts them on this CPU) of SAMPLE; 0 when it is not there. */
-uint64_t perf_file_register(const struct perf_file *file, const struct perf_sample *sample,
+uint64_t perf_file_register(const struct perf_file *file, const struct recorded_sample *sample,
                             unsigned number);
 
 #endif

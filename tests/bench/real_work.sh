@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by comparisons of unwinders: Debian's own programs at real work, each in some seconds, in the
 # folder $work.  NAME_work runs its commands by `record COMMAND...`, which the caller defines; a server
-# that is recorded in the background is in $started, for the caller's trap.
+# that is recorded in the background is in $started, for the caller's trap.  $as is how to become the user
+# that a command needs, for the recorder as well.
 port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 answers() { # answers PORT: waits until something listens there
   for _ in $(seq 100); do (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return; sleep 0.1; done
@@ -189,7 +190,7 @@ J
 openssl_work() {
   local cipher
   for cipher in aes-128-gcm aes-256-gcm aes-128-cbc aes-256-ctr aes-128-ccm aes-256-xts aes-128-ocb chacha20 chacha20-poly1305 camellia-128-cbc; do
-    record openssl speed -seconds 1 -bytes 8192 -evp $cipher >/dev/null 2>&1
+    record openssl speed -seconds "${OPENSSL_SECONDS:-1}" -bytes 8192 -evp $cipher >/dev/null 2>&1
   done
 }
 
@@ -215,7 +216,7 @@ fn main() {
         let mut to = TcpStream::connect(at).unwrap();
         to.set_nodelay(true).unwrap();
         let mut from = BufReader::new(to.try_clone().unwrap());
-        for i in 0..1500 {
+        for i in 0..6000 {
             let text: String = (0..200).map(|n| char::from(b'a' + ((n * i + c) % 26) as u8)).collect();
             writeln!(to, "{text}").unwrap();
             from.read_line(&mut String::new()).unwrap();
@@ -227,6 +228,57 @@ fn main() {
 R
   rustc -O --edition 2021 -o service service.rs
   record ./service
+}
+
+# The same service as tasks of an asynchronous runtime with two threads; needs Debian's librust-tokio-dev.
+tokio_work() {
+  mkdir -p tokio/src
+  cat >tokio/Cargo.toml <<'C'
+[package]
+name = "tokio-service"
+version = "0.1.0"
+edition = "2021"
+[dependencies]
+tokio = { version = "1", features = ["rt-multi-thread", "net", "io-util"] }
+C
+  cat >tokio/src/main.rs <<'R'
+use std::collections::HashMap;
+use tokio::{io::{AsyncBufReadExt, AsyncWriteExt, BufReader}, net::{TcpListener, TcpStream}};
+fn answer(line: &str) -> String {
+    let mut counts: HashMap<char, usize> = HashMap::new();
+    for _ in 0..40 { for c in line.chars() { *counts.entry(c).or_default() += 1; } }
+    let mut sorted: Vec<_> = counts.into_iter().collect();
+    sorted.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    sorted.iter().map(|(c, n)| format!("{c}{n}")).collect()
+}
+async fn serve(stream: TcpStream) {
+    let (from, mut to) = stream.into_split();
+    let mut lines = BufReader::new(from).lines();
+    while let Ok(Some(line)) = lines.next_line().await { to.write_all((answer(&line) + "\n").as_bytes()).await.unwrap(); }
+}
+async fn ask(at: std::net::SocketAddr, c: usize) {
+    let (from, mut to) = TcpStream::connect(at).await.unwrap().into_split();
+    let mut from = BufReader::new(from);
+    for i in 0..3000 {
+        let text: String = (0..200).map(|n| char::from(b'a' + ((n * i + c) % 26) as u8)).collect();
+        to.write_all((text + "\n").as_bytes()).await.unwrap();
+        from.read_line(&mut String::new()).await.unwrap();
+    }
+}
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_io().build().unwrap();
+    runtime.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let clients: Vec<_> = (0..4).map(|c| tokio::spawn(ask(at, c))).collect();
+        for _ in 0..4 { let (stream, _) = listener.accept().await.unwrap(); tokio::spawn(serve(stream)); }
+        for client in clients { client.await.unwrap(); }
+    });
+}
+R
+  (cd tokio && cargo build -q --release --offline --config 'source.crates-io.replace-with="debian"' \
+    --config 'source.debian.directory="/usr/share/cargo/registry"')
+  record tokio/target/release/tokio-service
 }
 
 go_work() {
@@ -263,7 +315,7 @@ G
 }
 
 ffmpeg_work() {
-  record ffmpeg -v error -f lavfi -i testsrc2=duration=4:size=640x360:rate=25 -c:v libx264 -preset medium -threads 2 -f null - </dev/null
+  record ffmpeg -v error -f lavfi -i testsrc2=duration=${FFMPEG_SECONDS:-12}:size=640x360:rate=25 -c:v libx264 -preset medium -threads 2 -f null - </dev/null
 }
 
 postgres_work() {
@@ -271,9 +323,9 @@ postgres_work() {
   bin=$(dirname "$(ls /usr/lib/postgresql/*/bin/postgres | tail -1)")
   user="setpriv --reuid=65534 --regid=65534 --clear-groups"
   at=$(port)
-  mkdir -m 700 pg && chown 65534:65534 pg && chmod 711 .
+  mkdir -m 700 pg && chown 65534:65534 pg && chmod 1777 .
   $user "$bin/initdb" -D "$work/pg" -U bench -A trust >initdb.log
-  record $user "$bin/postgres" -D "$work/pg" -p "$at" -k "$work/pg" -c listen_addresses=127.0.0.1 -c fsync=off >postgres.log 2>&1 &
+  as=$user record "$bin/postgres" -D "$work/pg" -p "$at" -k "$work/pg" -c listen_addresses=127.0.0.1 -c fsync=off >postgres.log 2>&1 &
   started=$!
   answers "$at"
   sleep 1
@@ -295,5 +347,6 @@ chromium_work() {
   for (let i = 0; i < 60; i++) { t.style.width = 500 + i + 'px'; document.body.offsetHeight; }
 </script>
 H
-  record chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" --screenshot="$work/page.png" "file://$work/page.html" >/dev/null 2>&1
+  # The program itself: chromium is a script, and perf mistakes mappings from before an exec for later ones.
+  record /usr/lib/chromium/chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" --screenshot="$work/page.png" "file://$work/page.html" >/dev/null 2>&1
 }

@@ -22,7 +22,7 @@ cd "$work"
 
 # One file a command: perf 6.1 keeps what was mapped before an exec, takes the lowest of both mappings of a
 # library for its start, and then stops in that library or not, as address randomization has it.
-record() { perf record -q -e task-clock:u -c "${PERIOD_NS:-2000000}" --call-graph "dwarf,$copy" -o "$(mktemp "$work/XXXXXX.data")" "$@"; }
+record() { ${as:-} perf record -q -e task-clock:u -c "${PERIOD_NS:-2000000}" --call-graph "dwarf,$copy" -o "$(mktemp -u "$work/XXXXXX.data")" "$@"; }
 . "$tools/real_work.sh"
 # What these seldom do: frame pointers, realigned frames, handlers, the vDSO, late binding.
 kinds_work() { record "${walk%/*}/frame_kinds" "${KINDS_SECONDS:-4}"; }
@@ -38,7 +38,7 @@ for program; do
   rm -f ours theirs
   for file in *.data; do
     "$walk" "$file" >>ours 2>>tables
-    perf script -i "$file" -F pid,tid,time,ip,sym,dso --ns --no-inline --max-stack 1024 >>theirs 2>>perf.log
+    perf script -f -i "$file" -F pid,tid,time,ip,sym,dso --ns --no-inline --max-stack 1024 >>theirs 2>>perf.log
   done
   "$tools/unwind_compare.py" "$program" ours theirs ${SHOW:+show}
   for bytes in 4096 8192 12288 16384 24576 32768; do

@@ -6,7 +6,7 @@
 
 OURS is what walk_perf printed, THEIRS what `perf script -F pid,tid,time,ip,sym,dso --ns --no-inline`
 did, or unwind_at_stops.py both. A caller is at its return address for us and at the byte before it for
-perf. Printed:
+perf; a signal's trampoline is one byte behind its first instruction for us and one before it for perf. Printed:
 
   NAME | samples | complete truncated unknown bad, % | frames of both | unequal | equal, % | stacks equal, % | theirs complete, %
   the differences by class
@@ -51,7 +51,7 @@ for line in open(theirs_path, errors="replace"):
         frames.append((int(frame[1], 16), base(frame[3]), frame[2]))
 
 def is_equal(our, their, is_leaf):
-    return our[1] == their[1] and our[0] - their[0] in ((0,) if is_leaf else (0, 1))
+    return our[1] == their[1] and our[0] - their[0] in ((0,) if is_leaf else (0, 1, 2))
 
 def place(frame):
     return f"{frame[1]}+{frame[0]:x}" if len(frame) == 2 else f"{frame[2]} ({frame[1]})"

@@ -6,11 +6,16 @@
 
    A place is OFFSET:PATH, of a byte in a file, or an address and ":".
 
-     walk_perf FILE [BYTES]      of each stack as if BYTES had been copied at most */
+     walk_perf FILE [BYTES [HOW]]    of each stack as if BYTES had been copied at most
+
+   HOW: tables alone (what it does by default); `auto`, as a daemon does by default, that is by
+   tables and then along the kernel's chain of frame pointers; `fp`, that chain alone.  A file has
+   that chain if perf ran with ask_for_chains.so. */
 #include "code_map.h"
 #include "perf_file.h"
 
 #include "intake/perf_regs.h"
+#include "walk/walker.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -19,7 +24,10 @@
 
 enum { ROOM = 1024 };
 
+enum how { BY_TABLES, BY_AUTO, BY_FP };
+
 static size_t copy_bytes = SIZE_MAX;
+static enum how how;
 static struct code_maps maps;
 static struct module_tables tables;
 
@@ -70,7 +78,7 @@ static void print_place(const struct code_map *map, uint64_t pc) {
 }
 
 /* The register that is at PLACE of the daemon's own samples; 0: of none. */
-static uintptr_t register_at(const struct perf_file *file, const struct perf_sample *sample,
+static uintptr_t register_at(const struct perf_file *file, const struct recorded_sample *sample,
                              int place) {
   unsigned number = 0;
   if (place < 0 || place >= (int)perf_walk_regs.count) return 0;
@@ -78,11 +86,37 @@ static uintptr_t register_at(const struct perf_file *file, const struct perf_sam
   return (uintptr_t)perf_file_register(file, sample, number);
 }
 
+/* PCS has ROOM entries. */
+static struct walker_chain kernel_chain(struct span words, uint64_t *pcs) {
+  struct walker_chain chain = {.pcs = pcs};
+  uint64_t word;
+  for (size_t at = 0; at + sizeof word <= words.len && chain.depth < ROOM; at += sizeof word) {
+    memcpy(&word, words.data + at, sizeof word);
+    if (word < (uint64_t)PERF_CONTEXT_MAX) pcs[chain.depth++] = word;
+  }
+  return chain;
+}
+
+static void find_callers(const struct unwind_registers *at, const struct recorded_sample *sample,
+                         const struct unwind_code *code, struct unwind_path *path) {
+  uint64_t chain_pcs[ROOM];
+  size_t bytes = sample->stack.len < copy_bytes ? sample->stack.len : copy_bytes;
+  struct unwind_memory stack = {.bytes = sample->stack.data, .low = at->sp, .high = at->sp + bytes};
+  struct walker_chain chain = kernel_chain(sample->chain, chain_pcs);
+  if (how == BY_FP && chain.depth > 0) {
+    memcpy(path->pcs, chain.pcs, chain.depth * sizeof *chain.pcs);
+    path->depth = chain.depth;
+    path->end = UNWIND_UNKNOWN;
+    return;
+  }
+  unwind_walk(at, &stack, code, path);
+  if (how == BY_AUTO) walker_continue(code, &chain, path);
+}
+
 static void on_sample(const struct perf_file *file, struct span record) {
-  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad",
-                                                "other"};
+  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad", "other"};
   uint64_t pcs[ROOM];
-  struct perf_sample sample;
+  struct recorded_sample sample;
   if (perf_file_sample(file, record, &sample) != 0 || sample.registers.len == 0) return;
   const struct perf_walk_regs *places = &perf_walk_regs;
   uint8_t general[UNWIND_GENERAL * sizeof(uint64_t)] = {0};
@@ -96,12 +130,10 @@ static void on_sample(const struct perf_file *file, struct span record) {
     uintptr_t value = register_at(file, &sample, places->general[i]);
     memcpy(general + i * unwind_arch.signal.general_step, &value, sizeof value);
   }
-  size_t bytes = sample.stack.len < copy_bytes ? sample.stack.len : copy_bytes;
-  struct unwind_memory stack = {.bytes = sample.stack.data, .low = at.sp, .high = at.sp + bytes};
   const struct code_map *map = code_maps_get(&maps, sample.pid);
   struct unwind_code code = code_map_code(map);
   struct unwind_path path = {.pcs = pcs, .room = ROOM};
-  unwind_walk(&at, &stack, &code, &path);
+  find_callers(&at, &sample, &code, &path);
   printf("%d %d %" PRIu64 " %s", sample.pid, sample.tid, sample.time, ends[path.end]);
   for (unsigned i = 0; i < path.depth; i++) print_place(map, pcs[i]);
   putchar('\n');
@@ -135,11 +167,12 @@ static void on_record(const struct perf_file *file, struct span record) {
 int main(int argc, char **argv) {
   struct perf_file file;
   const char *why;
-  if (argc != 2 && argc != 3) {
-    fprintf(stderr, "walk_perf FILE [BYTES]\n");
+  if (argc < 2 || argc > 4) {
+    fprintf(stderr, "walk_perf FILE [BYTES [auto | fp]]\n");
     return 2;
   }
-  if (argc == 3) copy_bytes = strtoul(argv[2], NULL, 10);
+  if (argc > 2) copy_bytes = strtoul(argv[2], NULL, 10);
+  if (argc > 3) how = strcmp(argv[3], "fp") == 0 ? BY_FP : BY_AUTO;
   if (perf_file_open(argv[1], &file, &why) != 0) {
     fprintf(stderr, "%s: %s\n", argv[1], why);
     return 1;

@@ -2,7 +2,8 @@
 /* Walks the stacks of threads that somebody else has stopped, as a handler would: over the whole
    stack, red zone included.  Reads a line for each thread and answers with one:
 
-     PC SP LR TRACKED TRACKED_2      registers, in hexadecimal
+     PC SP LR TRACKED TRACKED_2 GENERAL...     registers, in hexadecimal; the last ones by their
+                                               numbers in DWARF
      END pc pc ...                   complete, truncated, unknown or bad; the leaf first
 
      walk_stopped PID */
@@ -84,8 +85,7 @@ static void read_stack(int pid, struct unwind_memory *stack) {
 }
 
 static bool answer(int pid, const struct unwind_registers *at) {
-  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad",
-                                                "other"};
+  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad", "other"};
   static uint64_t pcs[ROOM];
   struct code_map *map = code_maps_get(&maps, pid);
   struct unwind_path path = {.pcs = pcs, .room = ROOM};
@@ -102,8 +102,9 @@ static bool answer(int pid, const struct unwind_registers *at) {
 }
 
 int main(int argc, char **argv) {
-  struct unwind_registers at = {0};
-  char line[256];
+  uint8_t general[UNWIND_GENERAL * sizeof(uint64_t)] = {0};
+  struct unwind_registers at = {.general = general};
+  char line[1024];
   if (argc != 2) {
     fprintf(stderr, "walk_stopped PID\n");
     return 2;
@@ -114,6 +115,11 @@ int main(int argc, char **argv) {
     uintptr_t *const fields[] = {&at.pc, &at.sp, &at.lr, &at.tracked[0], &at.tracked[1]};
     for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
       *fields[i] = (uintptr_t)strtoull(rest, &rest, 16);
+    for (unsigned i = 0; i < unwind_arch.general_count; i++) {
+      uintptr_t value = (uintptr_t)strtoull(rest, &rest, 16);
+      memcpy(general + unwind_arch.general[i] * unwind_arch.signal.general_step, &value,
+             sizeof value);
+    }
     if (!answer(pid, &at)) return 1;
   }
   return 0;

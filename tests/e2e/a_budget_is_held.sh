@@ -57,8 +57,8 @@ check() {
 }
 
 # holds PERCENT [ALONE]: what daemon and samples have cost until now, by what one costs, is no more than the purse of a minute,
-# the time since then, and the two seconds before the first step; with ALONE, where the daemon costs more than that by itself, samples
-# are within a tenth and the state says so.  What the daemon and the board's page say
+# the time since then, and the two seconds before the first step.  Where the state says that the daemon costs more than that by
+# itself (on a busy machine, and always with ALONE), samples are within a tenth.  What the daemon and the board's page say
 # is about the last minute, and more than what is spent now while it still has the start in it: it is
 # what was spent on average or more, and less than the asked rate would cost.
 holds() {
@@ -69,7 +69,7 @@ holds() {
   /usr/bin/python3 - "$W/status" "$1" "${board:-0}" "$(daemon_cpu)" "$daemon_before" "${2:-}" <<'P' || fail "$name: more than $1 % is spent"
 import json, sys
 d, budget, board = json.load(open(sys.argv[1])), float(sys.argv[2]) / 100, float(sys.argv[3])
-daemon, alone = float(sys.argv[4]) - float(sys.argv[5]), sys.argv[6] != ""
+daemon, alone = float(sys.argv[4]) - float(sys.argv[5]), d["budget"]["state"] == "daemon"
 t, cost = d["targets"][0], d["cost"]
 by_perf = t["sampler"] == "perf"
 ns = cost["perf_sample_ns"] if by_perf else cost["signal_ns"] + cost["handler_ns_p50"]
@@ -82,7 +82,7 @@ most = purse / 10 + budget * 60 + first if alone else purse + first
 spent = samples if alone else samples + daemon
 print(f"  {t['sampler']}: {t['rate_hz']:.0f} Hz ({d['budget']['state']}), {ns} ns a sample; in {span} s samples cost {samples:.3f} s, "
       f"the daemon {daemon:.3f} s, added {100 * added:.3f} % (board {100 * board:.3f} %), purse {purse:.3f} s and {first:.3f} s")
-sys.exit(spent > most or alone != (d["budget"]["state"] == "daemon") or not samples / max(span, 60) <= added <= asked or not 0 < board <= asked * 1.5)
+sys.exit(spent > most or (sys.argv[6] != "" and not alone) or not samples / max(span, 60) <= added <= asked or not 0 < board <= asked * 1.5)
 P
 }
 is_taken() { [ "$(status --format json | json "d['budget']['state']")" = daemon ]; }
@@ -131,7 +131,7 @@ sys.exit(top["effective_samples"] < 100 or any(x > y for x, y in zip(off, most))
 P
 [ "$(json "d['samples'] < 30000" <"$W/answer")" = yes ] || fail "the threads' rate was not lowered: 40000 samples are all, 16000 are made when it falls in the second second, as on a quiet machine"
 
-daemon bytes --budget-cpu 0 --budget-bytes 2K --window 1s
+daemon bytes --budget-cpu 0 --budget-bytes 4K --window 1s # the first window alone is 600 to 900 bytes
 works bytes
 until_true 30 is_lowered || fail "the rate is $(rate)"
 say "bytes: $(rate)"
@@ -139,5 +139,5 @@ sleep 5 # windows that the lowered rate fills
 ended bytes
 sent=$(status --format json | json "d['spool']['bytes_written']")
 say "bytes: $sent written"
-[ "$sent" -gt 0 ] && [ "$sent" -le 2048 ] || fail "$sent bytes under a budget of 2048"
+[ "$sent" -gt 0 ] && [ "$sent" -le 4096 ] || fail "$sent bytes under a budget of 4096"
 check bytes "$(cat "$W/bytes")"

@@ -17,7 +17,8 @@ at = 4096 + (48 << 10)
 bin_bytes, width, bins, used, counters, taken, samples, units, outside, saturated, contended = struct.unpack_from("<IIIIQQQQQQQ", ring, at)
 kind = {1: "B", 2: "H", 4: "I"}[width]
 counted = sum(struct.unpack_from(f"<{used}{kind}", ring, counters))
-print(samples, counted + outside + saturated + contended, units, len(ring))
+unit_ns, = struct.unpack_from("<Q", ring, 24)  # near the asked period
+print(samples, counted + outside + saturated + contended, units, len(ring), unit_ns)
 P
 }
 ring_of_keeper() {
@@ -60,7 +61,7 @@ done
 sleep 2
 kill -9 $program
 wait $program 2>/dev/null
-read -r samples sum units bytes < <(counters)
+read -r samples sum units bytes unit_ns < <(counters)
 [ "$samples" = "$sum" ] || fail "the handler counted $samples, its counters hold $sum"
 [ "$units" -ge 500 ] && [ "$samples" -ge 100 ] && [ "$units" -ge "$samples" ] || fail "only $samples samples of $units expiries in seven seconds"
 is_settled() { books_are_closed killed && [ "$(books killed | cut -d' ' -f1)" = "$samples" ]; }
@@ -69,7 +70,7 @@ until_true 20 is_settled || fail "$samples counted, the books say $(books killed
 read -r produced stored dropped pending < <(books killed)
 [ "$dropped" = 0 ] || fail "$dropped of $samples were lost with a worker that had not shipped them"
 profile '{board="killed"}' >"$W/killed.json"
-read -r answered weighs < <(json "'%d %.1f' % (d['samples'], d['total'] / 1e9 * 499)" <"$W/killed.json")
+read -r answered weighs < <(json "'%d %.1f' % (d['samples'], d['total'] / $unit_ns)" <"$W/killed.json")
 [ "$answered" = "$stored" ] || fail "the answer holds $answered samples of $stored stored"
 /usr/bin/python3 -c "import sys; sys.exit(not abs($weighs - $units) <= 1)" || fail "the answer weighs $weighs expiries of $units"
 say "counted $samples samples of $units expiries, produced $produced, stored $stored, which weigh $weighs, ring $bytes bytes"

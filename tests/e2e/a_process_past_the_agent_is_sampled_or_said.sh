@@ -35,11 +35,13 @@ for way in "${ways[@]}"; do
   fleetprof report some.fp >said
   has=$(fleetprof report some.fp --format json | json "sum(f['self_share'] for f in d['functions'] if f['name'] == 'unit')")
   say "$way: unit $has"
-  json "$has > .3" <<<'{}' | grep -qx yes || fail "$way: nobody took over: $(cat said)"
-  profiled "$targets/refuse_perf" fleetprof run --output none.fp --sampler timer -- "${words[@]}" || fail "$way ended with $?: $(cat err)"
+  json "$has > .3" <<<'{}' | grep -qx yes || fail "$way: perf did not take over: $(cat said)"
+  profiled "$targets/refuse_perf" fleetprof run --verbose --output none.fp --sampler timer -- "${words[@]}" || fail "$way ended with $?: $(cat err)"
+  mv err ended
   fleetprof report none.fp >said
-  # A parent with samples of its own may have been described in this window before the reason was known.
-  [ $way = raw ] || grep -E "not(hing was)? sampled: a program that it started: .*(timer: .*perf: |perf: .*timer: )" said || fail "$way, perf refused: silent: $(cat said)"
+  grep -E "not(hing was)? sampled: a program that it started: .*(timer: .*perf: |perf: .*timer: )" said || fail "$way, perf refused: silent: $(cat said)"
+  fleetprof report none.fp --format json | json "'unreached' in [m['mark'] for m in d['marks']] and 'fleetprof doctor' in d['unsampled_hint']" | grep -qx yes || fail "$way, perf refused: JSON is silent"
+  grep -Eq '^fleetprof: .* % of its CPU time is \[unsampled\]: not sampled: a program that it started: ' ended || fail "$way, perf refused: run is silent: $(cat ended)"
   seconds=$(sed -n 's/.*samples\{0,1\}, \([0-9.]*\) s of CPU time.*/\1/p' said)
   json "${seconds:-0} > 1.2" <<<'{}' | grep -qx yes || fail "$way: its CPU time is missing: $(cat said)"
 done

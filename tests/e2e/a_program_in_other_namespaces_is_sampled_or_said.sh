@@ -13,7 +13,7 @@ share() { fleetprof report apart.fp --format json | json "sum(f['self_share'] fo
 for way in "unshare -p -f ./spin 2000" "unshare -p -f --mount-proc ./spin 2000" "unshare -U -r -p -f ./spin 2000" "setpriv --reuid=65534 --regid=65534 --clear-groups ./spin 3000"; do
   apart $way >said || fail "$way: $(cat said)"
   say "$way: [unsampled] $(share)"
-  json "$(share) < .6" <<<'{}' | grep -qx yes || fail "$way: nobody took over: $(cat said)"
+  json "$(share) < .6" <<<'{}' | grep -qx yes || fail "$way: perf did not take over: $(cat said)"
   "$targets/refuse_perf" fleetprof run --output apart.fp --sampler timer -- $way >/dev/null 2>&1
   fleetprof report apart.fp >said
   grep -E "not(hing was)? sampled: .*(another pid namespace|by exec)" said | grep -q "perf" || fail "$way, perf refused: silent: $(cat said)"

@@ -24,6 +24,8 @@ print(sum(one.ru_utime + one.ru_stime for one in spent))
 P
 sum_of() { profile "{label=\"$1\"}" | json "d['total'] / 1e9"; }
 close_to() { is_all_of "$1" "$2" .01 .02; }
+# is_named SERVICE ANSWER: the collector has the program's names, which come after its samples
+is_named() { profile "{service=\"$1\"}" >"$2" && grep -q alpha_sixty "$2"; }
 whole() { sum=$(sum_of "$1" 2>/dev/null) && close_to "$sum" "$2"; }
 # nest NAME INNER-OPTIONS COMMAND...: the outer program, in all that it is said to be, with a run within.
 nest() {
@@ -36,7 +38,7 @@ nest() {
   spent=$(tail -n 1 "$W/$name.outer")
   until_true 10 whole "$name" "$spent" || fail "$name: all services come to $(sum_of "$name") s of $spent: $(api load -d by=service -d from=-10m)"
   own=$(awk '{ print $4 + $5 }' "$W/$name.inner")
-  profile "{service=\"inner-$name\"}" >"$W/$name.json" || fail "no answer for inner-$name"
+  until_true 10 is_named "inner-$name" "$W/$name.json" || fail "no names for inner-$name"
   close_to "$(json "d['total'] / 1e9" <"$W/$name.json")" "$own" || fail "$name: the inner run has $(json "d['total'] / 1e9" <"$W/$name.json") s of $own"
   truth_told "inner-$name" "$W/$name.json" "$W/$name.inner" .05 .02 0 "$(stolen_since)" || fail "$name: the inner shares are off"
   say "$name: all $sum of $spent s; inner $(json "d['total'] / 1e9" <"$W/$name.json") of $own s"

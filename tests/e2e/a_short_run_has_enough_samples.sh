@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # `run` without --hz starts at 1000 Hz and lowers its rate by what samples cost: two seconds have a
-# thousand samples by perf, and one a tick by timer; a rate that is named stays as it is.  Threads and
-# children of a few milliseconds are sampled, for root by the clocks of whole CPUs, without a trace
+# thousand samples by perf, and one a tick by timer; a rate that is named stays as it is.  At 1000 Hz threads
+# and children of a few milliseconds are sampled, for root by the clocks of whole CPUs, without a trace
 # of other programs; where much is missed the report says what helps.
 . "$(dirname "$0")/lib.sh"
 F=$W/run.fp
@@ -26,9 +26,9 @@ look() {
   is "$samples >= 0.8 * 100 * $total" || fail "$samples samples by timer: less than one a tick of 100 Hz"
   record "a rate that is named" --sampler perf --hz 99 -- "$targets/truth" 2
   is "$samples <= 1.1 * 99 * $total" || fail "--hz 99: $samples samples of $total s"
-  record "children of 4 ms" --sampler perf -- "$targets/crowd" forks 500 4
+  record "children of 4 ms" --sampler perf --hz 1000 -- "$targets/crowd" forks 500 4
   is "$samples > 100 and $unsampled < 0.6" || fail "children of 4 ms are not sampled"
-  record "threads of 3 ms" --sampler perf -- "$targets/crowd" threads 600 3
+  record "threads of 3 ms" --sampler perf --hz 1000 -- "$targets/crowd" threads 600 3
   is "$samples > 100 and $unsampled < 0.6" || fail "threads of 3 ms are not sampled"
   record "children of 4 ms at 199 Hz" --sampler perf --hz 199 -- "$targets/crowd" forks 500 4
 }
@@ -37,10 +37,14 @@ as=
 look
 if [ "$(id -u)" = 0 ]; then
   is "$samples > 50 and $unsampled < 0.5" || fail "root's CPUs do not show children of 4 ms"
-  # Who runs beside is interrupted, too, and is not in the file, neither by name.
-  "$W/elsewhere-$$" 100000 >/dev/null & started+=($!)
+  # Threads that outlive the main thread are seen by the clocks of CPUs, too.
+  record "threads of 3 ms without a main thread" --sampler perf --hz 199 -- "$targets/crowd" heirs 600 3
+  is "$samples > 50 and $unsampled < 0.6" || fail "threads that outlive the main thread are not sampled"
+  # Another program is interrupted, too; neither its samples nor its name are in the file.
+  "$W/elsewhere-$$" 100000 >/dev/null & other=$!
+  started+=($other)
   record "children of 1 ms beside another program" --sampler perf -- "$targets/crowd" forks 1000 1
-  kill $!
+  kill $other
   is "$samples > 50 and $unsampled < 0.6" || fail "children of 1 ms are not sampled"
   ! grep -q "elsewhere-$$" "$F" || fail "another program is in the file"
   fleetprof report "$F" --format json | json "d['loss']" | grep -q "^{}$" || say "lost: $(fleetprof report "$F" --format json | json "d['loss']")"

@@ -9,9 +9,9 @@ export FLEETPROF_CONFIG= TERM=vt100 LANG=C PYTHONCOERCECLOCALE=0 # which would s
 unset NO_COLOR LC_ALL LC_CTYPE
 fleetprof run --output "$W/truth.fp" --hz 499 -- "$targets/truth" 1 >"$W/truth.log" || fail "truth ended with $?"
 report() { fleetprof report "$W/truth.fp" "$@"; }
-# checked NAME: the text in FILE, without its colours, is as wide as a terminal of 80 at most, and ASCII.
+# checked NAME: the text in FILE, without its colours and what a slow machine is told meanwhile, is as wide as a terminal of 80 at most, and ASCII.
 checked() {
-  sed "s/$escape\[[0-9;]*m//g" "$W/$1" | /usr/bin/python3 -c '
+  sed "s/$escape\[[0-9;]*m//g; s/.*\r$escape\[K//" "$W/$1" | /usr/bin/python3 -c '
 import sys
 for line in sys.stdin.buffer.read().decode("ascii").split("\n"):
     is_told = line.startswith(("stacks:", "  ")) or "samples" in line

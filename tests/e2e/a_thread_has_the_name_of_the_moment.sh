@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A thread that takes another name for each part of its work has each part under its own name, by timer
-# as by perf, and whoever names it: itself, another thread, or somebody who writes to its file in /proc.
+# as by perf, whether it names itself, another thread does, or a write to its file in /proc.
 # What a child of vfork calls itself is no name of its parent's.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
 
-# The last has phases of seconds: nobody tells of those names, and they are looked up once a second.
+# The last has phases of seconds: no event reports those names, and they are looked up once a second.
 rows=('timer stacks self 60 12' 'timer stacks prctl 60 12' 'timer stacks other 60 12' 'timer stacks vfork 60 12' 'timer pc-lr self 60 12' 'perf stacks self 60 12'
   'timer stacks file 2500 1')
 running=()

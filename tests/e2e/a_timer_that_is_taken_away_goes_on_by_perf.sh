@@ -49,14 +49,16 @@ ends cramped
 share_of burn "> 0.7" || fail "the threads of the small stacks are not sampled from their start on"
 
 if [ "$(id -u)" = 0 ]; then # it is the same for everyone
-  dodge deaf 22 deaf
+  dodge deaf 60 deaf
   until_true 10 row "t['unsampled'] == {'blocked': 3} and t['sampler'] == 'timer'" || fail "deaf: $(rows)"
-  dodge moment 13 moment
+  dodge moment 60 moment
   until_true 8 row "t['unsampled'] == {'blocked': 1} and t['sampler'] == 'timer'" || fail "a blocked signal is not told: $(rows)"
-  until_true 12 row "t['unsampled'] == {} and t['sampler'] == 'timer' and t['samples'] > 50" || fail "it is blocked no more: $(rows)"
+  until_true 25 row "t['unsampled'] == {} and t['sampler'] == 'timer' and t['samples'] > 50" || fail "it is blocked no more: $(rows)"
   row "'perf' not in t['why']" || fail "moment fell: $(rows)"
+  stop
   way=deaf
-  until_true 25 row "t['sampler'] == 'perf' and 'with the signal blocked' in t['why'] and t['samples'] > 50" || fail "deaf: $(rows)"
+  until_true 30 row "t['sampler'] == 'perf' and 'with the signal blocked' in t['why'] and t['samples'] > 50" || fail "deaf: $(rows)"
+  stop
   ends deaf
   share_of burn "> 0.2" || fail "what came after is not sampled"
   ends moment

@@ -190,6 +190,11 @@ FLEETPROF_FORMAT=pprof fleetprof status --state "$X" 2>"$W/err"
 env -u FLEETPROF_STATE XDG_RUNTIME_DIR="$W" TMPDIR="$W" fleetprof status >"$W/out" 2>"$W/err" || # where a daemon of the machine's own answers there is nothing to say
   grep -q "no daemon listens at .*; --state DIR (or FLEETPROF_STATE) asks that of another directory; fleetprof run starts one" "$W/err" || fail "status without a daemon: $(cat "$W/err")"
 wrong "--fail-over: of what?" fleetprof report "$W/text" --fail-over 2%
+wrong "--measure and --of: of what?" fleetprof report "$W/text" --measure cpu
+wrong "--measure: share or cpu" fleetprof report "$W/text" --diff "$W/text" --measure time
+wrong "--of: self or total" fleetprof diff a b --of all
+wrong "--both: of which gate?" fleetprof diff a b --both
+wrong "--scope: these or fleet" fleetprof diff a b --scope all
 # A disk without room for a profile is found out before the program starts.
 mkdir "$W/full"
 if mount -t tmpfs -o size=4k none "$W/full" 2>/dev/null; then

@@ -39,7 +39,7 @@ link() {
 }
 
 # What the folded stacks of the input say: the part of upper in the time of both; the part of both with their callers,
-# LEADING; and the part of both in all that samples told of.
+# LEADING; and the part of both in the weight of all samples.
 cat >told.awk <<'AWK'
 /^\[(kernel|unsampled)\] [0-9]+$/ { next }
 {
@@ -58,8 +58,8 @@ is_right() { # TRUTH UPPER RIGHT BOTH SAMPLES: five standard deviations of a sha
 # told WHAT SAMPLER MODE: so it is of ./layout.  Each run makes its tables anew, and among many that want its CPUs their maker may
 # come too late, so one of three has to show it.
 told() {
-  local leading try truth upper right both samples hz=997 seconds=.5
-  [ "$2" = perf ] || { hz=249 seconds=.9; }
+  local leading try truth upper right both samples seconds=.5
+  [ "$2" = perf ] || seconds=.9 # a sample a tick
   case $3 in
   stacks) leading=';main;outer;(upper|lower)$' ;;
   pc-lr) leading=';outer;(upper|lower)$' ;;
@@ -67,7 +67,7 @@ told() {
   esac
   for try in 1 2 3; do
     rm -f layout.fp
-    truth=$(fleetprof run --sampler "$2" --collect "$3" --hz $hz --output layout.fp -- ./layout $seconds) || fail "$*: it ended with $?"
+    truth=$(fleetprof run --sampler "$2" --collect "$3" --hz 997 --output layout.fp -- ./layout $seconds) || fail "$*: it ended with $?"
     samples=$(fleetprof report layout.fp --format json | json "d['samples']")
     read -r upper right both < <(fleetprof report layout.fp --format folded | awk -v leading="$leading" -f told.awk)
     is_right "$truth" "$upper" "$right" "$both" "${samples:-0}" && break

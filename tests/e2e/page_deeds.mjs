@@ -114,7 +114,8 @@ await visit("/?view=fleet", "#services tr", LOOKS.light, async (page) => {
 await visit("/?view=fleet&since=1d", "#since .empty h2", LOOKS.light, async () => {});
 
 // The days as a fleet of a year has them: a mover's link is of that day and of that module.
-const MOVED = { name: "parse", module: "app", file: null, a: 0.1, b: 0.4, difference: 0.3, ci: [0.2, 0.4], p: 0.001, verdict: "changed", doubt: null };
+const MOVED = { name: "parse", module: "app", file: null, a: 0.1, b: 0.4, difference: 0.3, ci: [0.2, 0.4], p: 0.001, verdict: "changed", doubt: null, detectable: null };
+const mover = (row) => ({ ...row, total: row, cpu: { a: 0, b: 0, change: 0, change_ci: null, p: 1, verdict: row.verdict, doubt: null, detectable: null } });
 for (const [functions, said] of [[[MOVED, { ...MOVED, name: "old_new", module: "app-1 -> app-2", difference: -0.5 }], null], [[{ ...MOVED, verdict: "unclear" }], "Nothing has surely changed"]])
   await visit("/?view=fleet&since=1d&from=-7d", "#services tr", LOOKS.light, async (page) => {
     if (said) return check(await until(async () => (await page.textContent("#since")).includes(said)), "unclear rows: " + await page.textContent("#since"));
@@ -126,7 +127,7 @@ for (const [functions, said] of [[[MOVED, { ...MOVED, name: "old_new", module: "
     const answer = await route.fetch();
     const body = await answer.json();
     const changed = functions.filter(({ verdict }) => verdict === "changed").length;
-    await route.fulfill({ response: answer, json: { ...body, a: { ...body.a, total: 1e9 }, tested: functions.length, changed, functions } });
+    await route.fulfill({ response: answer, json: { ...body, a: { ...body.a, total: 1e9 }, tested: functions.length, changed, functions: functions.map(mover) } });
   }) });
 
 // A range of the fleet is typed, and one that was dragged is told in words.
@@ -210,6 +211,39 @@ await visit(`/?view=diff&${SIDES}&${HOUR}`, ".flame canvas", LOOKS.light, async 
   check(FILES.pprof(await exported(page, "pprof of A")), "diff: no profile of A");
   const [a, b] = [await exported(page, "folded of A"), await exported(page, "folded of B")];
   check(FILES.folded(a) && !String(b).includes("alpha_sixty") && /;bottom /.test(b), `diff: A is ${a.subarray(0, 80)}, B is ${b.subarray(0, 80)}`);
+});
+
+// A unit that the URL names divides CPU time, in the headline and the rows.
+await visit(`/?view=diff&${SIDES}&${HOUR}&unit=request&a_units=1000&b_units=500`, "#verdicts tr", LOOKS.light, async (page) => {
+  const headline = await page.textContent("#whole");
+  check(/CPU per request/.test(headline) && /1000 request in A, 500 in B: [\d.]+ (s|ms|µs) and [\d.]+ (s|ms|µs) of CPU each/.test(headline), `diff: no CPU per request: ${headline}`);
+  const cells = await page.locator("#verdicts tr:has(a:text-is('alpha_sixty')) td").allTextContents();
+  check(/^[\d.]+ (s|ms|µs)$/.test(cells[1]), `diff: alpha_sixty per request is ${cells}`);
+  check(page.url().includes("unit=request"), `diff: the unit is not in ${page.url()}`);
+});
+
+// The page has the API's figures: of the whole, and of each function's total, its self share or its CPU time, as chosen.
+await visit(`/?view=diff&${SIDES}&${HOUR}`, "#verdicts tr", LOOKS.light, async (page) => {
+  const ask = (more) => page.evaluate(async (query) => (await fetch("api/v1/diff?" + query)).json(), `${SIDES}&${HOUR}&limit=10000${more}`);
+  const signed = (part) => (part > 0 ? "+" : "") + (100 * part).toFixed(1);
+  const cellsOf = (name) => page.locator(`#verdicts tr:has(a:text-is("${name}")) td`).allTextContents();
+  const { whole, scope, functions } = await ask("");
+  const headline = await page.textContent("#whole");
+  check(scope === "these" && [`B uses ${signed(whole.ratio - 1)} % CPU per board-hour`, whole.verdict, "about these boards"].every((part) => headline.includes(part)), `diff: the headline is ${headline}`);
+  const shows = async (what, { a, b, change }) => {
+    const wanted = [`${(100 * a).toFixed(1)} %`, `${(100 * b).toFixed(1)} %`, signed(change)];
+    let cells;
+    check(await until(async () => { cells = (await cellsOf("alpha_sixty")).slice(1, 4); return cells.join() === wanted.join(); }), `diff: ${what} of alpha_sixty is ${cells}, not ${wanted}`);
+  };
+  const row = functions.find(({ name }) => name === "alpha_sixty");
+  await shows("the total", { ...row.total, change: row.total.difference });
+  await page.click("button:text-is('Self')");
+  await has(page, "of=self", "self");
+  await shows("the self share", { ...row, change: row.difference });
+  await page.click("button:text-is('CPU')");
+  await has(page, "measure=cpu", "CPU");
+  const { cpu } = (await ask("&of=self&measure=cpu")).functions.find(({ name }) => name === "alpha_sixty");
+  await shows("CPU", { a: cpu.a / whole.a, b: cpu.b / whole.a, change: cpu.change });
 });
 
 // Every view, whatever its state, has each of its questions as a command of its own and its answers as files.

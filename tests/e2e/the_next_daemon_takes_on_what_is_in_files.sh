@@ -15,7 +15,8 @@ has_none() { [ "$(timers "$1")" = 0 ]; }
 # counted FILE: the handler's own count of a histogram (agent/ring/histogram_format.h).
 counted() { /usr/bin/python3 -c 'import struct, sys; print(struct.unpack_from("<Q", open(sys.argv[1], "rb").read(1 << 17), 4096 + (48 << 10) + 32)[0])' "$1"; }
 state() { status --format json | json "' '.join(sorted(t['service'] + ':' + t['state'] for t in d['targets']))"; }
-rates() { status --format json | json "' '.join(sorted('%s:%.0f:%s' % (t['service'], t['rate_hz'], t['rate_reason']) for t in d['targets']))"; }
+# In tens: a histogram's rate is a part of the one that was drawn for it, near 99.
+rates() { status --format json | json "' '.join(sorted('%s:%d:%s' % (t['service'], 10 * round(t['rate_hz'] / 10), t['rate_reason']) for t in d['targets']))"; }
 are() { [ "$(state)" = "histogram:$1 recorder:$1" ]; }
 grows() { [ "$(counted "$(kept hist)")" -gt "$before" ]; }
 is_past() { before=$(counted "$(kept hist)"); until_true 20 grows; }

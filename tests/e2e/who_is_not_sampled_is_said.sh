@@ -48,6 +48,15 @@ says cramped "'no room for a signal' in t['why'] and 'perf cannot help: ' in t['
 says cramped "t['unsampled'] == {'no_room': 2} and t['sampler'] == 'timer'"
 status | grep -q "not sampled: 2 threads .*no room for a signal" || fail "status does not say it in words"
 ends cramped
+# The collector's answer, the command line and the end of the run give the reason, too.
+says_no_room() { [ "$(profile '{service="cramped"}' 2>/dev/null | json "[m['mark'] for m in d['marks']] == ['no_room'] and 'fleetprof doctor' in d['unsampled_hint']")" = yes ]; }
+until_true 10 says_no_room || fail "the collector does not say it: $(profile '{service="cramped"}')"
+fleetprof query --http "127.0.0.1:$H" service=cramped >"$W/answer"
+grep -q "^cramped: no_room seen: .*16 KiB" "$W/answer" || fail "query does not say it: $(cat "$W/answer")"
+grep -q "^\[unsampled\]: " "$W/answer" || fail "query does not say what helps: $(cat "$W/answer")"
+run --verbose --sampler timer --service briefly -- "$targets/dodger" cramped 1 >/dev/null 2>"$W/ended"
+grep -q "% of its CPU time is \[unsampled\]: not sampled: 2 threads .*no room for a signal" "$W/ended" || fail "run does not say it: $(cat "$W/ended")"
+status | grep -Eq " briefly .* % of its CPU time is \[unsampled\]: not sampled: 2 threads" || fail "status does not say how much: $(status)"
 "$targets/refuse_perf" fleetprof run --output "$W/cramped.fp" --sampler timer -- "$targets/dodger" cramped 1 >/dev/null || fail "cramped does not run"
 fleetprof report "$W/cramped.fp" | grep -q "^not sampled: 2 threads .*no room for a signal.*; perf cannot help: " \
   || fail "report is silent: $(fleetprof report "$W/cramped.fp")"

@@ -8,6 +8,7 @@
      crowd vforks COUNT MS     COUNT threads, one after the other, each with a vfork's child that
                                waits for a signal before it ends; then one that spends MS
      crowd leaderless COUNT MS  threads, all at once; the first one has ended by pthread_exit
+     crowd heirs COUNT MS      threads, one after the other; the first one has ended likewise
 
    Prints the CPU seconds of the program and its children. */
 #include <pthread.h>
@@ -112,10 +113,25 @@ static int leaderless(unsigned count) {
   pthread_exit(NULL);
 }
 
+static unsigned heir_count;
+
+static void *make_turns(void *unused) {
+  if (threads(heir_count, 1) != 0) _exit(1);
+  return unused;
+}
+
+static int heirs(unsigned count) {
+  pthread_t started;
+  heir_count = count;
+  if (pthread_create(&started, NULL, make_turns, NULL) != 0) return 1;
+  pthread_exit(NULL);
+}
+
 static int go(const char *way, unsigned count) {
   if (strcmp(way, "forks") == 0) return forks(count);
   if (strcmp(way, "c11") == 0) return c11(count);
   if (strcmp(way, "leaderless") == 0) return leaderless(count);
+  if (strcmp(way, "heirs") == 0) return heirs(count);
   if (strcmp(way, "vforks") == 0) return vforks(count);
   return threads(count, strcmp(way, "turns") == 0 ? 1 : count);
 }

@@ -40,7 +40,8 @@ enum {
   MAPPINGS = 10000,
   FILE_BYTES = 4096,
   TIMEOUT_MS = 2000,
-  ENROLL_TRIES = 100,
+  ENROLL_SECONDS =
+      60, /* as long as the test waits: the daemon puts a user off that costs too much */
   CALLS_A_LOOK = 64
 };
 
@@ -69,6 +70,11 @@ static double now_seconds(void) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static _Noreturn void give_up(const char *what, int error) {
+  fprintf(stderr, "%s: %s\n", what, strerror(error));
+  exit(2);
+}
+
 /* Says that it is ready, and waits for the others. */
 static void begin(void) {
   fprintf(stderr, "begins\n");
@@ -80,13 +86,14 @@ static void begin(void) {
    never merged; half of the names are gone then. */
 static void map_files(void) {
   char name[64], dir[] = "/tmp/fleetprof-hostile.XXXXXX";
-  if (mkdtemp(dir) == NULL) exit(2);
+  if (mkdtemp(dir) == NULL) give_up(dir, errno);
   code = mmap(NULL, (size_t)MAPPINGS * FILE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   for (int i = 0; i < FILES; i++) {
     static const char head[] = "\177ELF\2\1\1<b>\033[31m";
     snprintf(name, sizeof name, "%s/%d\n<i>\t.so", dir, i);
     int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
-    if (fd < 0 || write(fd, head, sizeof head) < 0 || ftruncate(fd, FILE_BYTES) < 0) exit(2);
+    if (fd < 0 || write(fd, head, sizeof head) < 0 || ftruncate(fd, FILE_BYTES) < 0)
+      give_up(name, errno);
     for (int at = i; at < MAPPINGS; at += FILES)
       mmap(code + (size_t)at * FILE_BYTES, FILE_BYTES, PROT_READ | PROT_EXEC,
            MAP_PRIVATE | MAP_FIXED, fd, 0);
@@ -145,7 +152,7 @@ static int enroll(unsigned collect, struct intake_request *request) {
   int error = intake_client_connect(socket_path, TIMEOUT_MS, &socket);
   if (error) {
     close(maps);
-    return -1;
+    return error;
   }
   struct intake_call call = {request, &maps, 1, TIMEOUT_MS, false};
   error = intake_client_call(socket, &call, &answer);
@@ -153,7 +160,8 @@ static int enroll(unsigned collect, struct intake_request *request) {
   close(maps);
   close(socket);
   if (!error && answer.reply.kind == INTAKE_BUSY) return -EAGAIN;
-  return error ? -1 : answer.fd;
+  if (!error && answer.fd < 0) return -ECONNREFUSED;
+  return error ? error : answer.fd;
 }
 
 /* A record that is right in all but what it says. */
@@ -238,15 +246,17 @@ static void torture_ring(unsigned collect) {
   struct intake_request request;
   uint64_t strokes = 0;
   int fd = enroll(collect, &request);
-  for (int tries = 0; fd < 0 && tries < ENROLL_TRIES; tries++) {
+  double until = now_seconds() + ENROLL_SECONDS;
+  while (fd < 0 && now_seconds() < until) {
     usleep(100000);
     fd = enroll(collect, &request);
   }
   struct stat found;
-  if (fd < 0 || fstat(fd, &found) < 0) exit(2);
+  if (fd < 0) give_up("register", -fd);
+  if (fstat(fd, &found) < 0) give_up("fstat", errno);
   size_t size = (size_t)found.st_size;
   uint8_t *ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (ring == MAP_FAILED) exit(2);
+  if (ring == MAP_FAILED) give_up("mmap", errno);
   struct ring_header was;
   memcpy((void *)&was, ring, sizeof was);
   begin();
@@ -442,7 +452,7 @@ static void torture_greed(void) {
 static void torture_flood(void) {
   uint64_t mappings = 0, names = 0, forks = 0;
   int fd = memfd_create("\033[31m<script>.so", MFD_CLOEXEC);
-  if (fd < 0 || ftruncate(fd, FILE_BYTES) < 0) exit(2);
+  if (fd < 0 || ftruncate(fd, FILE_BYTES) < 0) give_up("memfd_create", errno);
   while (now_seconds() < end_seconds) {
     for (int i = 0; i < CALLS_A_LOOK; i++, mappings++)
       mmap(code + (noise() % MAPPINGS) * FILE_BYTES, FILE_BYTES, PROT_READ | PROT_EXEC,

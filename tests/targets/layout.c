@@ -5,8 +5,9 @@
 
      layout [SECONDS]     prints the part of upper in the time of both, by the thread's clock
 
-   upper is in a section of its own, for a linker that is told to put it far away.  The padding
-   moves code: its offset in the file and its address differ by more than a page. */
+   upper is in a section of its own, for a linker that puts it far away.  The padding
+   moves code: its offset in the file and its address differ by more than a page.  Upper and lower
+   call nothing and leave the link register alone, on a CPU of 32 bits as well. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,12 @@
 double outer(double seconds);
 
 #ifndef IN_PROGRAM
-enum { BURST_MIN = 5000, BURST_SPREAD = 60000, PADDING = 70001, ZEROS = 3000001 };
+enum { BURST_MIN = 5000, BURST_SPREAD = 65536, PADDING = 70001, ZEROS = 3000001 };
 
 __attribute__((aligned(64))) const char layout_padding[PADDING] = {1};
 char layout_zeros[ZEROS];
 
-static volatile uint64_t sink;
+static volatile uint32_t sink;
 
 static double thread_seconds(void) {
   struct timespec now;
@@ -28,22 +29,22 @@ static double thread_seconds(void) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-#define BURN(random)                                                              \
-  do {                                                                            \
-    uint64_t x = (random) | 1;                                                    \
-    for (uint64_t left = BURST_MIN + (random) % BURST_SPREAD; left > 0; left--) { \
-      x ^= x >> 12;                                                               \
-      x ^= x << 25;                                                               \
-      x ^= x >> 27;                                                               \
-    }                                                                             \
-    sink += x;                                                                    \
+#define BURN(random)                                                       \
+  do {                                                                     \
+    uint32_t x = (random) | 1, left = BURST_MIN + (random) % BURST_SPREAD; \
+    for (; left > 0; left--) {                                             \
+      x ^= x << 13;                                                        \
+      x ^= x >> 17;                                                        \
+      x ^= x << 5;                                                         \
+    }                                                                      \
+    sink += x;                                                             \
   } while (0)
 
-__attribute__((noipa, aligned(64))) void lower(uint64_t random) {
+__attribute__((noipa, aligned(64))) void lower(uint32_t random) {
   BURN(random);
 }
 
-__attribute__((noipa, aligned(64), section(".far_part"))) void upper(uint64_t random) {
+__attribute__((noipa, aligned(64), section(".far_part"))) void upper(uint32_t random) {
   BURN(random);
 }
 
@@ -55,9 +56,9 @@ __attribute__((noipa)) double outer(double seconds) {
     random = random * 6364136223846793005U + 1442695040888963407U;
     int is_upper = in_upper <= 3 * in_lower;
     if (is_upper)
-      upper(random >> 33);
+      upper((uint32_t)(random >> 33));
     else
-      lower(random >> 33);
+      lower((uint32_t)(random >> 33));
     double now = thread_seconds();
     *(is_upper ? &in_upper : &in_lower) += now - before;
     before = now;

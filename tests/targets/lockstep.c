@@ -7,7 +7,8 @@
      lockstep [SECONDS]     prints: share share cpu-seconds
 
    The shares are what the thread's clock measured between the two, not what was wanted. */
-#include <stdint.h>
+#include "burn.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -15,41 +16,25 @@
 
 enum { SLEEP_NS = 3000000, LONG_NS = 666667, SHORT_NS = 333333, STEPS = 400 };
 
-static volatile uint64_t sink;
-
 static uint64_t clock_ns(clockid_t clock) {
   struct timespec now;
   clock_gettime(clock, &now);
   return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* The clock costs a system call: it is asked between long stretches of work.  No function: inlined
-   into the two it would have their time. */
-#define BURN(wanted_ns, steps_a_us)                                                       \
-  do {                                                                                    \
-    uint64_t x = (steps_a_us) | 1;                                                        \
-    for (uint64_t left = (uint64_t)(wanted_ns) * (steps_a_us) / 1000; left > 0; left--) { \
-      x ^= x >> 12;                                                                       \
-      x ^= x << 25;                                                                       \
-      x ^= x >> 27;                                                                       \
-    }                                                                                     \
-    sink += x;                                                                            \
-  } while (0)
-
-#define LEAF __attribute__((noipa)) static void
-
+/* The clock costs a system call: it is asked between long stretches of work. */
 LEAF first_two_thirds(uint64_t steps_a_us) {
-  BURN(LONG_NS, steps_a_us);
+  BURN(steps_a_us, LONG_NS * steps_a_us / 1000);
 }
 
 LEAF second_one_third(uint64_t steps_a_us) {
-  BURN(SHORT_NS, steps_a_us);
+  BURN(steps_a_us, SHORT_NS * steps_a_us / 1000);
 }
 
 /* How many steps of BURN fit into a microsecond here. */
 static uint64_t calibrate(void) {
   uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  BURN(10000000, STEPS);
+  BURN(STEPS, 10000 * STEPS);
   uint64_t spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
   return 10000000ULL * STEPS / (spent ? spent : 1);
 }

@@ -4,12 +4,12 @@
 
      strange_frames KIND [MILLISECONDS]
 
-   faulted   a handler runs for a fault in the first instruction of a function
-   by_reg    a frame counted from a register that calls need not preserve, in r9, rcx and r11 in
-   turn calling   the same in rax, with a helper called that leaves rax alone moved     the return
-   address is in rdi pushing   no unwind information: a loop pushes as many words as it is told,
-   %rbp is kept made      a stack made by hand, whose first function returns to another one's first
-   byte */
+     faulted   a handler runs for a fault in the first instruction of a function
+     by_reg    a frame counted from a register that calls do not preserve: r9, rcx, r11 in turn
+     calling   the same in rax, and the function calls a helper that leaves rax alone
+     moved     the return address is in rdi
+     pushing   no unwind information: a loop pushes a variable number of words; %rbp is kept
+     made      a stack made by hand: its first function returns to another one's first byte */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>

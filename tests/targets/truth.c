@@ -7,8 +7,9 @@
      truth [SECONDS]     prints: share share share user-seconds system-seconds
 
    The shares are what the thread clocks measured, not what was wanted. */
+#include "burn.h"
+
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -17,7 +18,6 @@
 enum { FUNCTIONS = 3, THREADS = 2, BURST_MIN = 5000, BURST_SPREAD = 60000 };
 
 static const double wanted[FUNCTIONS] = {.6, .3, .1};
-static volatile uint64_t sink;
 
 struct worker {
   double seconds;
@@ -37,7 +37,6 @@ static uint64_t next_random(uint64_t *state) {
 }
 
 #ifdef INLINED /* with the lines of a function that is inlined into the three */
-#define BURN burn
 static inline void burn(uint64_t random) {
   uint64_t x = random | 1;
   for (uint64_t left = BURST_MIN + random % BURST_SPREAD; left > 0; left--) {
@@ -47,31 +46,21 @@ static inline void burn(uint64_t random) {
   }
   sink += x;
 }
-#else /* no function, so that the time is that of the three, whoever knows what was inlined */
-#define BURN(random)                                                              \
-  do {                                                                            \
-    uint64_t x = (random) | 1;                                                    \
-    for (uint64_t left = BURST_MIN + (random) % BURST_SPREAD; left > 0; left--) { \
-      x ^= x >> 12;                                                               \
-      x ^= x << 25;                                                               \
-      x ^= x >> 27;                                                               \
-    }                                                                             \
-    sink += x;                                                                    \
-  } while (0)
+#define WORK burn
+#else
+#define WORK(random) BURN(random, BURST_MIN + (random) % BURST_SPREAD)
 #endif
 
-#define LEAF __attribute__((noipa)) static void /* noipa: equal bodies are not folded into one */
-
 LEAF alpha_sixty(uint64_t random) {
-  BURN(random);
+  WORK(random);
 }
 
 LEAF beta_thirty(uint64_t random) {
-  BURN(random);
+  WORK(random);
 }
 
 LEAF gamma_ten(uint64_t random) {
-  BURN(random);
+  WORK(random);
 }
 
 static inline void choose(int function, uint64_t random) {

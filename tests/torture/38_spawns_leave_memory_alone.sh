@@ -7,7 +7,7 @@ HZ=10000
 SAMPLES=1 # what is sampled lives short: more than none
 board spawn
 same "$torture/spawn_storm" "$(pick 200 50000)"
-same bash -c 'for i in $(seq 100); do /bin/true; done; echo $i'
+same bash -c 'for i in $(seq 300); do /bin/true; done; echo $i'
 same /usr/bin/python3 -c 'import subprocess
 print(sum(subprocess.run(["true"]).returncode for _ in range(30)))'
 # The parent waits: what is sampled is the children's.

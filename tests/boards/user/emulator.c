@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What qemu's user mode emulation lacks, preloaded into daemon and targets of these tests alone.  A
-   program that opens its own /proc/self/maps is handed a temporary file with the guest's addresses,
-   which the daemon takes for no file of procfs (and is right); who opens /proc/PID/maps of another
-   sees the host's addresses, on which nothing is executable.  So the target's text, as the emulator
-   tells it, is laid into OWN_MAPS/PID and the open fails as on a board without /proc; the daemon
-   reads that file in place of /proc/PID/maps.
+/* What qemu's user mode emulation lacks, preloaded into daemon and targets of these tests alone, or
+   linked into a static target.  A program that opens its own /proc/self/maps is handed a temporary
+   file with the guest's addresses, which the daemon takes for no file of procfs (and is right); who
+   opens /proc/PID/maps of another sees the host's addresses, on which nothing is executable.  So
+   the target's text, as the emulator tells it, is laid into OWN_MAPS/PID and the open fails as on a
+   board without /proc; the daemon reads that file in place of /proc/PID/maps.
 
    On MIPS a timer's expiry says SI_TIMER, which is -3 there; the emulator says -2, as on all other
    CPUs (seen with qemu 7.2: a handler of a timer_create timer gets si_code -2).  It is mended on
@@ -17,19 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 512, SAID_OF_TIMERS = -2 };
 
 typedef int open_fn(const char *path, int flags, ...);
 
-/* ISO C has no conversion from an object pointer to a function pointer; POSIX promises it. */
-static open_fn *real_open(void) {
-  union {
-    void *object;
-    open_fn *open;
-  } real = {.object = dlsym(RTLD_NEXT, "open64")};
-  return real.open;
+/* By the system call: a static program has no next definition of open. */
+static int real_open(const char *path, int flags, mode_t mode) {
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, mode);
 }
 
 static void place_of(int pid, char path[PATH_BYTES]) {
@@ -40,8 +37,8 @@ static void place_of(int pid, char path[PATH_BYTES]) {
 static void leave_own(void) {
   char path[PATH_BYTES], text[4096];
   place_of((int)getpid(), path);
-  int from = real_open()("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  int to = real_open()(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  int from = real_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+  int to = real_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   for (ssize_t got; from >= 0 && to >= 0 && (got = read(from, text, sizeof text)) > 0;)
     if (write(to, text, (size_t)got) != got) break;
   if (from >= 0) close(from);
@@ -58,10 +55,10 @@ static int open_as(const char *path, int flags, mode_t mode) {
   }
   if (sscanf(path, "/proc/%d/maps%n", &pid, &end) == 1 && end > 0 && path[end] == '\0') {
     place_of(pid, place);
-    int fd = real_open()(place, flags);
+    int fd = real_open(place, flags, 0);
     if (fd >= 0) return fd;
   }
-  return real_open()(path, flags, mode);
+  return real_open(path, flags, mode);
 }
 
 #define OPENS(name)                            \
@@ -77,6 +74,7 @@ open_fn open, open64;
 OPENS(open)
 OPENS(open64)
 
+#ifdef __mips__
 typedef int action_fn(int signal, const struct sigaction *action, struct sigaction *before);
 typedef void handler_fn(int signal, siginfo_t *event, void *context);
 
@@ -93,8 +91,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *befo
     action_fn *sigaction;
   } real = {.object = dlsym(RTLD_NEXT, "sigaction")};
   struct sigaction mended;
-  if (SI_TIMER != SAID_OF_TIMERS && signal == SIGURG && action != NULL &&
-      (action->sa_flags & SA_SIGINFO) != 0) {
+  if (signal == SIGURG && action != NULL && (action->sa_flags & SA_SIGINFO) != 0) {
     mended = *action;
     handler = action->sa_sigaction;
     mended.sa_sigaction = mend;
@@ -102,3 +99,4 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *befo
   }
   return real.sigaction(signal, action, before);
 }
+#endif

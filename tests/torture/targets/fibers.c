@@ -224,7 +224,7 @@ static void *unmap_and_map(void *context) {
       for (unsigned kind = 0; kind <= KINDS; kind++) {
         uint8_t *beside = thread->memory + kind * (STACK_PAGES + BESIDE_PAGES) * PAGE;
         munmap(beside, BESIDE_PAGES * PAGE);
-        if (turn % 4 == 0) usleep(2000); /* long enough to be seen by who reads the mappings */
+        if (turn % 4 == 0) usleep(2000); /* long enough for the daemon to read the mappings */
         if (mmap(beside, BESIDE_PAGES * PAGE, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != beside)
           exit(5);
