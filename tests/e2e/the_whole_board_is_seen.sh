@@ -33,10 +33,10 @@ cp "$W/run-$$" "$W/timer-$$"
 run --sampler timer --hz 499 -- "$W/timer-$$" 3 >"$W/run-timer" || fail "the run by timer ended with $?"
 run -- true
 kernel_is_named() { profile "{service=\"kernel-$$\"}" | json "sum(f['self'] for f in d['functions'] if f['module'] == '[kernel]' and f['name'] != '[kernel]') > 0.5 * d['total']" | grep -q yes; }
-until_true 10 kernel_is_named || fail "the kernel's functions have no names: $(profile "{service=\"kernel-$$\"}" | head -c 600)"
+until_true 60 kernel_is_named || fail "the kernel's functions have no names: $(profile "{service=\"kernel-$$\"}" | head -c 600)"
 profile "{service=\"kernel-$$\"}" | json "', '.join('%s %.0f%%' % (f['name'], 100 * f['self_share']) for f in d['functions'][:6])" | sed 's/^/  a reader of \/dev\/zero: /'
 reads_are_named() { profile "{service=\"kernel-$$\"}" -d limit=1000 | json "any('read' in f['name'] and f['module'] == '[kernel]' and f['total_share'] > .1 for f in d['functions'])" | grep -q yes; }
-until_true 30 reads_are_named || fail "no read in the kernel"
+until_true 60 reads_are_named || fail "no read in the kernel"
 profile "{service=\"kernel-$$\"}" -d limit=1000 | json "[f['name'] for f in d['functions'] if f['name'].startswith('[kernel]+')]" | grep -q '^\[\]$' || fail "a nameless address of the kernel"
 
 # CPU time of a busy program: the two runs of it, of which the first began before the daemon.
@@ -54,7 +54,7 @@ sys.exit(not -limit <= total / spent - 1 <= limit + stolen / spent or abs(names.
 P
 }
 # A board that is busy sends later than run waits for.
-check() { until_true 30 is_told "$@" || fail "$1 is off: $(cat "$W/told")"; cat "$W/told"; }
+check() { until_true 120 is_told "$@" || fail "$1 is off: $(cat "$W/told"); $(api loss)"; cat "$W/told"; }
 # By perf or timer, and not by the board as well.
 check run-$$ "$W/run-perf" 0.02 ""
 check timer-$$ "$W/run-timer" 0.03 ""

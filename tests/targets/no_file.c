@@ -25,17 +25,26 @@ static void spin(long count) {
   sink = x;
 }
 
-NOINLINE void first_work(void);
-NOINLINE void second_work(void);
+NOINLINE void first_work(long count);
+NOINLINE void second_work(long count);
 
-void first_work(void) {
-  spin(2000000);
+void first_work(long count) {
+  spin(2 * count);
   __asm__ volatile("");
 }
 
-void second_work(void) {
-  spin(1000000);
+void second_work(long count) {
+  spin(count);
   __asm__ volatile("");
+}
+
+/* Rounds of one length could be in step with the kernel's tick on a CPU of some speed. */
+static long next_count(void) {
+  static uint64_t x = 88172645463325252U;
+  x ^= x << 13;
+  x ^= x >> 7;
+  x ^= x << 17;
+  return 100000 + (long)(x % 1500000);
 }
 
 static double cpu_seconds(void) {
@@ -83,8 +92,9 @@ int main(int argc, char **argv) {
   if (strcmp(how, "memfd") == 0) run_from_memory(argv);
   if (strcmp(how, "mremap") == 0 || strcmp(how, "copy") == 0) move_text(how[0] == 'c');
   for (int has_acted = 0; cpu_seconds() < until;) {
-    first_work();
-    second_work();
+    long count = next_count();
+    first_work(count);
+    second_work(count);
     if (has_acted || cpu_seconds() < until / 4) continue;
     has_acted = 1;
     if (strcmp(how, "unlink") == 0 && unlink(self) != 0) return 1;

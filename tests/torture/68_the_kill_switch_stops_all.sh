@@ -20,16 +20,31 @@ timers() { # one grep of all
 }
 [ -e /proc/self/timers ] || not_run "this kernel has no /proc/PID/timers"
 are_armed() { [ "$(timers)" = ${#running[@]} ]; }
-# start COUNT COMMAND...: that many programs, preloaded, of the board B; ten at once, for an agent waits 200 ms for its
-# daemon and then goes on without a timer.
+# Ends those of the last ten that have no timer.
+drop_unarmed() {
+  local pid left=()
+  for pid in "${running[@]}"; do
+    if grep -qs ^ID "/proc/$pid/timers"; then
+      left+=("$pid")
+    else
+      kill "$pid" && wait "$pid" 2>/dev/null
+    fi
+  done
+  running=("${left[@]}")
+}
+# start COUNT COMMAND...: that many more programs, preloaded, of the board B; ten at once.  An agent waits 200 ms for its
+# daemon and then goes on without a timer: on a busy machine another program takes its place.
 start() {
-  local how
-  for which in $(seq "$1"); do
-    [ $((which % 2)) = 0 ] && how="1 20.7" || how="0.25 400.7"
-    "${@:2}" LD_PRELOAD="$agent" FLEETPROF_SAMPLER=timer FLEETPROF_HZ=97 FLEETPROF_SOCKET="$B/fleetprofd.sock" "$torture/duty" $how 600 >/dev/null 2>>"$W/err" &
-    running+=($!)
-    started+=($!)
-    [ $((which % 10)) != 0 ] || until_true 20 are_armed || fail "only $(timers) timers of ${#running[@]} programs"
+  local how wanted=$((${#running[@]} + $1)) tries=0
+  while [ ${#running[@]} -lt "$wanted" ]; do
+    [ $((tries++)) -lt $((3 * count / 10)) ] || fail "only $(timers) timers of $wanted programs"
+    for _ in $(seq $((wanted - ${#running[@]} < 10 ? wanted - ${#running[@]} : 10))); do
+      [ $((${#running[@]} % 2)) = 0 ] && how="1 20.7" || how="0.25 400.7"
+      "${@:2}" LD_PRELOAD="$agent" FLEETPROF_SAMPLER=timer FLEETPROF_HZ=97 FLEETPROF_SOCKET="$B/fleetprofd.sock" "$torture/duty" $how 600 >/dev/null 2>>"$W/err" &
+      running+=($!)
+      started+=($!)
+    done
+    until_true 5 are_armed || drop_unarmed
   done
 }
 board switch
