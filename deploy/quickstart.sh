@@ -88,6 +88,7 @@ log=build/quickstart.log
 { cmake -S . -B build -DCMAKE_BUILD_TYPE=Release ${without_page:+-DWITH_WEB=OFF} && cmake --build build -j "$(nproc)" &&
   cmake --install build --prefix build/installed; } 2>&1 | tee "$log" | show_progress || {
   tail -n 20 "$log" >&2
+  ! grep -q "page is built with Node" "$log" || echo "quickstart: --no-page does without Node and npm" >&2
   echo "quickstart: the build failed: the whole log is $log" >&2
   exit 1
 }

@@ -11,13 +11,25 @@ enum { FAULT_BYTES = 200 };
 
 static const char *const unit_options[] = {"--unit", "--a-units", "--b-units"};
 
-/* Whether the option NAME is on the command line, and not in the file of all commands. */
-static bool is_on_line(int argc, char *const argv[], const char *name) {
+/* Returns the value of the option NAME on the command line, "" for none, or NULL where NAME is not
+   there: the file of all commands may have it. */
+static const char *find_on_line(int argc, char *const argv[], const char *name) {
   size_t len = strlen(name);
-  for (int i = 1; i < argc; i++)
-    if (strncmp(argv[i], name, len) == 0 && (argv[i][len] == '\0' || argv[i][len] == '='))
-      return true;
-  return false;
+  for (int i = 1; i < argc; i++) {
+    if (strncmp(argv[i], name, len) != 0) continue;
+    if (argv[i][len] == '=') return argv[i] + len + 1;
+    if (argv[i][len] == '\0') return i + 1 < argc ? argv[i + 1] : "";
+  }
+  return NULL;
+}
+
+static bool is_on_line(int argc, char *const argv[], const char *name) {
+  return find_on_line(argc, argv, name) != NULL;
+}
+
+/* Who writes 0.15 may mean 15 %: below 1 the sign has to be there. */
+static bool is_ambiguous(const char *percent) {
+  return percent != NULL && strncmp(percent, "0.", 2) == 0 && strchr(percent, '%') == NULL;
 }
 
 static bool is_one_of(const char *word, const char *one, const char *other) {
@@ -57,6 +69,8 @@ const char *diff_choice_find_fault(const struct diff_choice *choice, bool has_di
   struct view_units ignored;
   const char *fault = has_diff ? read_unit(choice, &ignored) : NULL;
   if (fault != NULL) return fault;
+  if (is_ambiguous(find_on_line(argc, argv, "--fail-over")))
+    return "--fail-over: a number below 1 needs its sign: 0.15% or 15%";
   if (!(choice->fail_over >= 0) && is_on_line(argc, argv, "--both"))
     return "--both: of which gate?  It belongs to --fail-over PERCENT";
   return NULL;

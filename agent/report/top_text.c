@@ -247,7 +247,7 @@ void top_text_print_name(const struct top_text_row *row, unsigned used,
 
 void top_text_print_basis(struct view_basis basis, struct buf *ret) {
   if (basis.units == 0) {
-    buf_append_string(ret, "intervals: of these boards at this time, by samples\n");
+    buf_append_string(ret, "intervals: of what ran in this time, by samples\n");
     return;
   }
   buf_printf(ret, "intervals: of boards like these, by how %u %s differ%s\n", basis.units,

@@ -194,6 +194,7 @@ wrong "--measure and --of: of what?" fleetprof report "$W/text" --measure cpu
 wrong "--measure: share or cpu" fleetprof report "$W/text" --diff "$W/text" --measure time
 wrong "--of: self or total" fleetprof diff a b --of all
 wrong "--both: of which gate?" fleetprof diff a b --both
+wrong "0.15% or 15%" fleetprof diff a b --fail-over 0.15
 wrong "--scope: these or fleet" fleetprof diff a b --scope all
 # A disk without room for a profile is found out before the program starts.
 mkdir "$W/full"

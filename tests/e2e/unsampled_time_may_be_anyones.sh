@@ -43,7 +43,7 @@ shown = sum(name in rows for name in (w[2] for w in words if w[0] == "f"))
 print(f"  {100 * dark:.0f} % unsampled, {len(outside)} of 40 outside, {shown} rows, basis {top['basis']}")
 print("\n".join(outside))
 sys.exit(not (dark > .1 and len(outside) < 5 and printed == shown > 10 and top["basis"]["scope"] == "these"
-              and "intervals: of these boards at this time, by samples" in lines))
+              and "intervals: of what ran in this time, by samples" in lines))
 P
 for where in file collector; do
   /usr/bin/python3 "$W/held.py" "$W/$where.json" "$W/$where.txt" "$W/$where.truth" || fail "intervals of the $where do not hold the truth"

@@ -243,7 +243,7 @@ test("a sandwich of one module's function has nothing of its namesake", () => {
 });
 
 test("what intervals are about is said, and what a limit left out", () => {
-  assert.equal(basisText({ unit: "samples", units: 0, scope: "these" }), "of these boards at this time, by samples");
+  assert.equal(basisText({ unit: "samples", units: 0, scope: "these" }), "of what ran in this time, by samples");
   assert.equal(basisText({ unit: "boards", units: 20, scope: "fleet" }), "of boards like these, by how 20 boards differ");
   assert.equal(restText({ functions: 412, weight: 31, samples: 1204 }, 1000), "412 more are not here: 3.1 %, 1,204 samples.");
   assert.equal(restText({ rows: 0, weight: 0, samples: 0 }, 1000), "");

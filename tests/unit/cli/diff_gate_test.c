@@ -362,6 +362,9 @@ static void words_of_a_choice_are_known_and_belong_to_a_difference(void **state)
   diff_choice_apply(&choice, &options);
   assert_true(options.measure == VIEW_SHARES && options.of == VIEW_SELF);
   choice.unit = "request", choice.a_units = "1e3", choice.b_units = "2000";
+  char *shares[] = {"diff", "--fail-over", "0.15"}, *percents[] = {"diff", "--fail-over=0.15%"};
+  assert_non_null(diff_choice_find_fault(&choice, true, 3, shares));
+  assert_null(diff_choice_find_fault(&choice, true, 2, percents));
   assert_null(diff_choice_find_fault(&choice, true, 1, both));
   diff_choice_apply(&choice, &options);
   assert_true(strcmp(options.units.name, "request") == 0 && options.units.b == 2000);

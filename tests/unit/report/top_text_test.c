@@ -463,7 +463,7 @@ static void what_intervals_are_about_and_come_from_is_said(void **state) {
   struct buf out = {0};
   (void)state;
   top_text_print_basis((struct view_basis){"samples", 0}, &out);
-  assert_string_equal(buf_text(&out), "intervals: of these boards at this time, by samples\n");
+  assert_string_equal(buf_text(&out), "intervals: of what ran in this time, by samples\n");
   buf_clear(&out);
   top_text_print_basis((struct view_basis){"boards", 5}, &out);
   assert_string_equal(buf_text(&out), "intervals: of boards like these, by how 5 boards differ; so "

@@ -34,7 +34,7 @@ export const counted = (value: number, one: string): string => count(value) + " 
 // What the intervals of an answer are about and come from.
 export function basisText({ unit, units, scope }: { unit: string; units: number; scope?: string }): string {
   if (scope === "fleet") return `of boards like these, by how ${count(units)} ${shown(unit)} differ`;
-  return "of these boards at this time, by " + (units > 0 ? `how ${count(units)} ${shown(unit)} differ` : "samples");
+  return "of what ran in this time, by " + (units > 0 ? `how ${count(units)} ${shown(unit)} differ` : "samples");
 }
 
 // What a limit left out of WHOLE; "": nothing.
