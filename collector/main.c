@@ -241,6 +241,11 @@ static void print_metrics(void *context, void *buf) {
   if (collector->translators != NULL) translator_pool_metrics(collector->translators, buf);
 }
 
+static int64_t revoked_s(void *context, const char *board) {
+  struct collector *collector = context;
+  return collector->ingest != NULL ? ingest_revoked_s(collector->ingest, board) : 0;
+}
+
 static int open_quotas(struct collector *collector) {
   const struct quota_limits limits = settings_quotas(&collector->settings);
   collector->quotas = quotas_new(&limits);
@@ -262,6 +267,8 @@ static int start_doors(struct collector *collector) {
                                   .address = settings->http,
                                   .metrics = print_metrics,
                                   .metrics_context = collector,
+                                  .revoked_s = revoked_s,
+                                  .revoked_context = collector,
                                   .watched = &settings->watched,
                                   .watched_by = settings->watched_by};
   int failed = http_start(&http, &collector->http, collector->error, ERROR_BYTES);

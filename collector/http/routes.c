@@ -13,7 +13,7 @@ const struct route routes[] = {
     {"GET", "/api/v1/boards", ROLE_READ, LANE_MONITOR, "match from to type limit", api_boards,
      "the boards, what sampling costs each and by which budget its rate is held, how stacks ended "
      "since its daemon began (`stacks`, as in profile), and what they "
-     "lost since each one's first sample; with from or to only "
+     "lost since each one's first sample; `revoked` is when that was, or null; with from or to only "
      "those seen in that time. match takes board, arch, kernel and boards' own labels"},
     {"GET", "/api/v1/labels", ROLE_READ, LANE_QUERY, "match from to type limit", api_labels,
      "the names of labels"},
