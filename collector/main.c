@@ -14,6 +14,7 @@
 #include "common/heap.h"
 #include "common/log.h"
 #include "common/service_notify.h"
+#include "common/text.h"
 #include "http/http.h"
 #include "identity/access.h"
 #include "identity/ca.h"
@@ -375,7 +376,7 @@ static bool stop(struct collector *collector) {
 static int serve(struct collector *collector) {
   int failed = start(collector);
   if (failed) {
-    fprintf(stderr, "fleetprof-collector: %s\n", collector->error);
+    text_print(stderr, "fleetprof-collector: %s", collector->error);
   } else {
     const char *agents = collector->settings.agents;
     int host_len = (int)(strrchr(agents, ':') - agents);
@@ -406,7 +407,7 @@ int main(int argc, char **argv) {
   collector.argv = argv;
   int failed = settings_read(argc, argv, &collector.settings, collector.error, ERROR_BYTES);
   if (failed < 0) {
-    fprintf(stderr, "fleetprof-collector: %s\n", collector.error);
+    text_print(stderr, "fleetprof-collector: %s", collector.error);
     return EXIT_USAGE;
   }
   if (failed == 1) return EXIT_DONE;

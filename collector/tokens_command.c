@@ -16,6 +16,7 @@
 #include "common/json.h"
 #include "common/near_word.h"
 #include "common/output_form.h"
+#include "common/text.h"
 #include "identity/access_tokens.h"
 #include "identity/board_name.h"
 #include "identity/ca.h"
@@ -87,7 +88,7 @@ static const struct option_table revoke_table = {
 };
 
 static int fail(const char *command, int status, const char *what) {
-  fprintf(stderr, "fleetprof-collector %s: %s\n", command, what);
+  text_print(stderr, "fleetprof-collector %s: %s", command, what);
   return status;
 }
 

@@ -5,10 +5,10 @@
    to get one. */
 #include "api_client.h"
 
+#include "common/text.h"
 #include "complaint.h"
 #include "field.h"
 #include "patience.h"
-#include "proto/text.h"
 #include "token_file.h"
 
 #include <cjson/cJSON.h>

@@ -6,6 +6,7 @@
 #include "common/buf.h"
 #include "common/json.h"
 #include "common/output_form.h"
+#include "common/text.h"
 #include "complaint.h"
 #include "daemon_call.h"
 #include "daemon_start.h"
@@ -110,8 +111,8 @@ static int examine(struct patient *patient) {
 
 static void print_finding(const char *check, const struct finding *finding) {
   static const char *const verdicts[] = {"PASS", "WARN", "FAIL"};
-  printf("%s  %-12s %s\n", verdicts[finding->verdict], check, finding->why);
-  if (finding->mend[0] != '\0') printf("      %-12s mend: %s\n", "", finding->mend);
+  text_print(stdout, "%s  %-12s %s", verdicts[finding->verdict], check, finding->why);
+  if (finding->mend[0] != '\0') text_print(stdout, "      %-12s mend: %s", "", finding->mend);
 }
 
 static void write_finding(const char *check, const struct finding *finding, struct json *json) {

@@ -80,9 +80,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct run *run, con
   if (!run->is_talkative) return;
   va_list args;
   va_start(args, format);
-  fputs("fleetprof: ", stderr);
-  vfprintf(stderr, format, args);
-  fputc('\n', stderr);
+  complaint_list(format, args);
   va_end(args);
 }
 
@@ -387,7 +385,7 @@ static int run_program(struct run *run) {
   int error = launch_start(program, &run->timer.environment, &launch);
   if (error != 0) {
     relay_end();
-    fprintf(stderr, "fleetprof: %s: no process for it: %s\n", program[0], strerror(-error));
+    complaint("%s: no process for it: %s", program[0], strerror(-error));
     return EXIT_FAILED;
   }
   enum launch_manner manner = choose_sampler(run, launch.pid);

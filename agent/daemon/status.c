@@ -130,7 +130,9 @@ static void print_loss(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, '}');
 }
 
-static void print_tables(const struct worker *worker, struct buf *out) {
+/* The paths are of files that anybody's program runs. */
+static void print_tables(const struct worker *worker, uint32_t viewer, struct buf *out) {
+  bool has_paths = status_may_see(viewer, geteuid());
   struct table_store_figures figures;
   struct regions_figures shared;
   table_store_figures(worker->tables, &figures);
@@ -150,12 +152,12 @@ static void print_tables(const struct worker *worker, struct buf *out) {
   json_number(out, "shared_bytes", shared.used_bytes);
   json_number(out, "shared_bytes_max", shared.bytes);
   json_number(out, "foreign_samples", worker->drain.walker.foreign);
-  json_string(out, "path", figures.path);
+  json_string(out, "path", has_paths ? figures.path : "");
   json_string(out, "why", figures.why);
   json_number(out, "functions_refused", figures.functions_refused);
   json_number(out, "functions_left", figures.functions_left);
   json_number(out, "untold_rows", figures.untold_rows);
-  json_string(out, "functions_path", figures.functions_path);
+  json_string(out, "functions_path", has_paths ? figures.functions_path : "");
   json_string(out, "functions_why", figures.functions_why);
   buf_append_byte(out, '}');
 }
@@ -174,8 +176,7 @@ static void print_intake(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, '}');
 }
 
-/* Appends the text that user VIEWER may read to RET: the arguments and labels of a program are for
-   its owner, the daemon's own user and root. */
+/* Appends the text that user VIEWER may read to RET. */
 static void print_all(const struct worker *worker, uint32_t viewer, struct buf *ret) {
   struct budget_figures figures;
   budget_figures(worker, &figures);
@@ -187,8 +188,8 @@ static void print_all(const struct worker *worker, uint32_t viewer, struct buf *
   print_spool(worker, ret);
   print_loss(worker, ret);
   status_print_targets(worker, viewer, ret);
-  status_print_notes(worker, ret);
-  print_tables(worker, ret);
+  status_print_notes(worker, viewer, ret);
+  print_tables(worker, viewer, ret);
   print_intake(worker, ret);
   buf_append_string(ret, "}\n");
 }

@@ -15,6 +15,7 @@
 #include "upload.h"
 
 #include "common/hex_text.h"
+#include "common/text.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -93,7 +94,7 @@ static void print_verdicts(const struct upload *upload) {
     const struct found_file *file = &upload->found.files[i];
     char id[2 * LIMIT_MODULE_ID_BYTES + 1];
     hex_text_print(span_of(file->id, file->id_len), id, sizeof id);
-    printf("%s  %s  %s\n", id, file->name, words[upload->plan.verdicts[i]]);
+    text_print(stdout, "%s  %s  %s", id, file->name, words[upload->plan.verdicts[i]]);
   }
 }
 
