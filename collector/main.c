@@ -17,6 +17,7 @@
 #include "common/text.h"
 #include "http/http.h"
 #include "identity/access.h"
+#include "identity/authority.h"
 #include "identity/ca.h"
 #include "ingest/ingest.h"
 #include "ingest/listener.h"
@@ -165,6 +166,14 @@ static int check_versions(const char *dir, char *error) {
   return failed;
 }
 
+/* What people reach this server by is in its certificate. */
+static int name_server(struct collector *collector) {
+  char names[AUTHORITY_NAMES_BYTES];
+  snprintf(collector->error, ERROR_BYTES, "certificate authority: too many names");
+  int failed = settings_names(&collector->settings, names);
+  return failed ? failed : ca_set_names(collector->ca, names, collector->error, ERROR_BYTES);
+}
+
 static int open_parts(struct collector *collector) {
   const char *dir = collector->settings.data;
   char *error = collector->error;
@@ -180,6 +189,7 @@ static int open_parts(struct collector *collector) {
   if (!failed) failed = store_open(dir, &collector->store, error, ERROR_BYTES);
   if (!failed) failed = access_open(dir, &collector->access, error, ERROR_BYTES);
   if (!failed) failed = ca_open(dir, &collector->ca, error, ERROR_BYTES);
+  if (!failed) failed = name_server(collector);
   if (!failed)
     ca_set_board_life(collector->ca, collector->settings.certificate_life_ns / NS_PER_SECOND);
   return failed;
@@ -257,21 +267,23 @@ static int open_quotas(struct collector *collector) {
 
 static int start_doors(struct collector *collector) {
   const struct settings *settings = &collector->settings;
-  const struct http_parts http = {.loop = collector->loop,
-                                  .ca = collector->ca,
-                                  .access = collector->access,
-                                  .store = collector->store,
-                                  .debug = collector->debug,
-                                  .sources = collector->sources,
-                                  .symbolizer = collector->symbolizer,
-                                  .quotas = collector->quotas,
-                                  .address = settings->http,
-                                  .metrics = print_metrics,
-                                  .metrics_context = collector,
-                                  .revoked_s = revoked_s,
-                                  .revoked_context = collector,
-                                  .watched = &settings->watched,
-                                  .watched_by = settings->watched_by};
+  const struct http_parts http = {
+      .loop = collector->loop,
+      .ca = collector->ca,
+      .access = collector->access,
+      .store = collector->store,
+      .debug = collector->debug,
+      .sources = collector->sources,
+      .symbolizer = collector->symbolizer,
+      .quotas = collector->quotas,
+      .address = settings->http,
+      .public_name = settings->public_names.count > 0 ? settings->public_names.values[0] : NULL,
+      .metrics = print_metrics,
+      .metrics_context = collector,
+      .revoked_s = revoked_s,
+      .revoked_context = collector,
+      .watched = &settings->watched,
+      .watched_by = settings->watched_by};
   int failed = http_start(&http, &collector->http, collector->error, ERROR_BYTES);
   if (failed) return failed;
   http_set_memory_limit(collector->http, settings_memory_limit(settings));

@@ -29,6 +29,7 @@ struct http_parts { /* all borrowed, and outlive the server */
   struct symbolizer *symbolizer;
   struct quotas *quotas; /* or NULL: boards have none */
   const char *address; /* "127.0.0.1:7480"; any address but loopback serves TLS and wants a token */
+  const char *public_name; /* of links, in the place of the address; or NULL */
   /* Appends other parts' counters to /metrics; may be NULL. */
   void (*metrics)(void *context, void *buf);
   void *metrics_context;
