@@ -9,6 +9,7 @@
 #include "common/text.h"
 #include "complaint.h"
 #include "daemon_call.h"
+#include "daemon_collector.h"
 #include "daemon_start.h"
 #include "field.h"
 #include "finding.h"
@@ -98,6 +99,7 @@ static int ask_daemon(struct patient *patient) {
   const char *state = field_text(status, "state");
   snprintf(patient->kill_switch.text, sizeof patient->kill_switch.text, "%s",
            field_text(status, "kill_switch"));
+  patient->clock_offset_ns = daemon_clock_offset_ns(status);
   int error = state[0] == '/' ? paths_state(state, &patient->state) : -ENOENT;
   cJSON_Delete(status);
   return error;

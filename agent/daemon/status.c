@@ -25,6 +25,8 @@ static void print_head(const struct worker *worker, struct buf *out) {
   const struct keeper *keeper = worker->keeper;
   const struct settings *settings = worker->settings;
   char run[17], boot[33];
+  struct uplink_figures uplink;
+  uplink_figures(worker->uplink, &uplink);
   snprintf(run, sizeof run, "%016llx", (unsigned long long)keeper->run);
   hex_text_print(span_of(keeper->page->boot_id, sizeof keeper->page->boot_id), boot, sizeof boot);
   json_string(out, "version", FLEETPROF_VERSION);
@@ -34,8 +36,10 @@ static void print_head(const struct worker *worker, struct buf *out) {
   json_string(out, "state", settings->state_dir);
   json_string(out, "run", run);
   json_string(out, "boot_id", boot);
-  json_number(out, "started_walltime_ns", keeper->start_walltime_ns);
-  json_number(out, "uptime_s", (clock_walltime_ns() - keeper->start_walltime_ns) / NS_PER_SECOND);
+  uint64_t uptime_ns = clock_boottime_ns() - keeper->start_boottime_ns;
+  int64_t now_ns = (int64_t)clock_walltime_ns() + uplink.clock_offset_ns;
+  json_number(out, "started_walltime_ns", (uint64_t)now_ns - uptime_ns);
+  json_number(out, "uptime_s", uptime_ns / NS_PER_SECOND);
   json_string(out, "collector", worker->collector);
   json_string(out, "kill_switch", switchboard_kill_path(worker));
   json_open(out, "perf");
@@ -86,6 +90,8 @@ static void print_uplink(const struct worker *worker, struct buf *out) {
   json_number(out, "sent_bytes", figures.sent_bytes);
   json_number(out, "reconnects", figures.reconnects);
   json_number(out, "retry_in_ms", figures.retry_in_ms);
+  json_bool(out, "is_time_known", figures.is_time_known);
+  json_fraction(out, "clock_offset_s", (double)figures.clock_offset_ns / 1e9);
   buf_append_byte(out, '}');
 }
 
