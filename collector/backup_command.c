@@ -14,6 +14,7 @@
 #include "common/json.h"
 #include "common/output_form.h"
 #include "common/progress_line.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -126,7 +127,7 @@ static void on_left_out(void *context, const char *name, const char *why) {
   struct showing *showing = context;
   if (showing->json != NULL) write_named(showing->json, name, why);
   progress_line_clear(&showing->line);
-  fprintf(stderr, "fleetprof-collector %s: %s is left out: %s\n", showing->command, name, why);
+  text_print(stderr, "fleetprof-collector %s: %s is left out: %s", showing->command, name, why);
 }
 
 /* Reads ARGV, where FILE may stand before or behind the options.  Returns 0, 1 when --help was
@@ -218,7 +219,7 @@ static int end_json(const char *command, struct json *json, struct buf *text, in
   json_close(json, '}');
   int error = output_form_write(text);
   if (error != 0)
-    fprintf(stderr, "fleetprof-collector %s: stdout: %s\n", command, strerror(-error));
+    text_print(stderr, "fleetprof-collector %s: stdout: %s", command, strerror(-error));
   return error == 0 ? status : EXIT_FAILED;
 }
 
@@ -263,7 +264,7 @@ static int run(const struct option_table *table, on_wish *make, int argc, char *
     buf_fini(&text);
     if (made == 0) return status;
   }
-  fprintf(stderr, "fleetprof-collector %s: %s\n", argv[0], error);
+  text_print(stderr, "fleetprof-collector %s: %s", argv[0], error);
   return failed ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -293,7 +294,7 @@ static void on_fault(void *context, const char *name, const char *why) {
   if (showing->json != NULL)
     write_named(showing->json, name, why);
   else
-    printf("%s: %s\n", name, why);
+    text_print(stdout, "%s: %s", name, why);
 }
 
 static void print_checked(const struct check_report *report) {
@@ -324,7 +325,7 @@ static int check(const struct backup_settings *settings, struct showing *showing
   int failed = check_folder(&wish, &report);
   progress_line_clear(&showing->line);
   if (failed) {
-    fprintf(stderr, "fleetprof-collector check: --data %s: %s\n", dir,
+    text_print(stderr, "fleetprof-collector check: --data %s: %s", dir,
             failed == -EINTR ? "stopped" : strerror(-failed));
     return EXIT_FAILED;
   }
@@ -351,6 +352,6 @@ int backup_command_check(int argc, char **argv) {
     buf_fini(&text);
     return status;
   }
-  fprintf(stderr, "fleetprof-collector %s: %s\n", argv[0], error);
+  text_print(stderr, "fleetprof-collector %s: %s", argv[0], error);
   return EXIT_USAGE;
 }

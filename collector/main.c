@@ -14,8 +14,10 @@
 #include "common/heap.h"
 #include "common/log.h"
 #include "common/service_notify.h"
+#include "common/text.h"
 #include "http/http.h"
 #include "identity/access.h"
+#include "identity/authority.h"
 #include "identity/ca.h"
 #include "ingest/ingest.h"
 #include "ingest/listener.h"
@@ -164,6 +166,14 @@ static int check_versions(const char *dir, char *error) {
   return failed;
 }
 
+/* What people reach this server by is in its certificate. */
+static int name_server(struct collector *collector) {
+  char names[AUTHORITY_NAMES_BYTES];
+  snprintf(collector->error, ERROR_BYTES, "certificate authority: too many names");
+  int failed = settings_names(&collector->settings, names);
+  return failed ? failed : ca_set_names(collector->ca, names, collector->error, ERROR_BYTES);
+}
+
 static int open_parts(struct collector *collector) {
   const char *dir = collector->settings.data;
   char *error = collector->error;
@@ -179,6 +189,7 @@ static int open_parts(struct collector *collector) {
   if (!failed) failed = store_open(dir, &collector->store, error, ERROR_BYTES);
   if (!failed) failed = access_open(dir, &collector->access, error, ERROR_BYTES);
   if (!failed) failed = ca_open(dir, &collector->ca, error, ERROR_BYTES);
+  if (!failed) failed = name_server(collector);
   if (!failed)
     ca_set_board_life(collector->ca, collector->settings.certificate_life_ns / NS_PER_SECOND);
   return failed;
@@ -241,6 +252,11 @@ static void print_metrics(void *context, void *buf) {
   if (collector->translators != NULL) translator_pool_metrics(collector->translators, buf);
 }
 
+static int64_t revoked_s(void *context, const char *board) {
+  struct collector *collector = context;
+  return collector->ingest != NULL ? ingest_revoked_s(collector->ingest, board) : 0;
+}
+
 static int open_quotas(struct collector *collector) {
   const struct quota_limits limits = settings_quotas(&collector->settings);
   collector->quotas = quotas_new(&limits);
@@ -251,19 +267,23 @@ static int open_quotas(struct collector *collector) {
 
 static int start_doors(struct collector *collector) {
   const struct settings *settings = &collector->settings;
-  const struct http_parts http = {.loop = collector->loop,
-                                  .ca = collector->ca,
-                                  .access = collector->access,
-                                  .store = collector->store,
-                                  .debug = collector->debug,
-                                  .sources = collector->sources,
-                                  .symbolizer = collector->symbolizer,
-                                  .quotas = collector->quotas,
-                                  .address = settings->http,
-                                  .metrics = print_metrics,
-                                  .metrics_context = collector,
-                                  .watched = &settings->watched,
-                                  .watched_by = settings->watched_by};
+  const struct http_parts http = {
+      .loop = collector->loop,
+      .ca = collector->ca,
+      .access = collector->access,
+      .store = collector->store,
+      .debug = collector->debug,
+      .sources = collector->sources,
+      .symbolizer = collector->symbolizer,
+      .quotas = collector->quotas,
+      .address = settings->http,
+      .public_name = settings->public_names.count > 0 ? settings->public_names.values[0] : NULL,
+      .metrics = print_metrics,
+      .metrics_context = collector,
+      .revoked_s = revoked_s,
+      .revoked_context = collector,
+      .watched = &settings->watched,
+      .watched_by = settings->watched_by};
   int failed = http_start(&http, &collector->http, collector->error, ERROR_BYTES);
   if (failed) return failed;
   http_set_memory_limit(collector->http, settings_memory_limit(settings));
@@ -368,7 +388,7 @@ static bool stop(struct collector *collector) {
 static int serve(struct collector *collector) {
   int failed = start(collector);
   if (failed) {
-    fprintf(stderr, "fleetprof-collector: %s\n", collector->error);
+    text_print(stderr, "fleetprof-collector: %s", collector->error);
   } else {
     const char *agents = collector->settings.agents;
     int host_len = (int)(strrchr(agents, ':') - agents);
@@ -399,7 +419,7 @@ int main(int argc, char **argv) {
   collector.argv = argv;
   int failed = settings_read(argc, argv, &collector.settings, collector.error, ERROR_BYTES);
   if (failed < 0) {
-    fprintf(stderr, "fleetprof-collector: %s\n", collector.error);
+    text_print(stderr, "fleetprof-collector: %s", collector.error);
     return EXIT_USAGE;
   }
   if (failed == 1) return EXIT_DONE;

@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/output_form.h"
+#include "common/text.h"
 #include "identity/access.h"
 #include "identity/ca.h"
 #include "identity/rollover.h"
@@ -65,7 +66,7 @@ struct folder {
 };
 
 static int fail(int status, const char *what) {
-  fprintf(stderr, "fleetprof-collector rollover: %s\n", what);
+  text_print(stderr, "fleetprof-collector rollover: %s", what);
   return status;
 }
 

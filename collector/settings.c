@@ -7,11 +7,13 @@
 #include "common/clock.h"
 #include "common/options.h"
 #include "http/address.h"
+#include "identity/authority.h"
 #include "ingest/memory_use.h"
 #include "names/debuginfod.h"
 #include "proto/limits.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +33,9 @@ static const struct option rows[] = {
         "where boards connect (mutual TLS)"),
     ROW("http", "ADDRESS:PORT", "127.0.0.1:7480", "Where", OPTION_STRING, http,
         "page and API; any address but loopback serves TLS and wants a token"),
+    ROW("public-name", "NAME", NULL, "Where", OPTION_LIST, public_names,
+        "a host name or numeric address that people reach the page by: the HTTPS certificate names "
+        "it, and links have the first one; may be given many times"),
     ROW("debuginfod", "URLS", NULL, "Where", OPTION_STRING, debuginfod,
         "servers to ask for the debug files that no board has, with blanks between; nobody is "
         "asked "
@@ -121,6 +126,35 @@ static int check_agents(const char *text, char *error, size_t error_len) {
   return -EINVAL;
 }
 
+static int check_names(const struct option_list *names, char *error, size_t error_len) {
+  char list[AUTHORITY_NAMES_BYTES] = "";
+  for (unsigned i = 0; i < names->count; i++) {
+    int failed = authority_add_name(names->values[i], list);
+    if (failed == 0) continue;
+    snprintf(error, error_len, "--public-name %.300s: %s", names->values[i],
+             failed == -EOVERFLOW ? "all names together are too long"
+                                  : "is neither a host name nor a numeric address "
+                                    "(press.example.org, 10.0.0.1, fd00::1)");
+    return failed;
+  }
+  return 0;
+}
+
+int settings_names(const struct settings *settings, char *ret) {
+  struct sockaddr_storage bound;
+  socklen_t len;
+  char host[NI_MAXHOST];
+  int failed = address_parse(settings->http, &bound, &len);
+  ret[0] = '\0';
+  if (!failed && !address_is_wildcard(&bound) &&
+      getnameinfo((const struct sockaddr *)&bound, len, host, sizeof host, NULL, 0,
+                  NI_NUMERICHOST) == 0)
+    failed = authority_add_name(host, ret);
+  for (unsigned i = 0; i < settings->public_names.count && !failed; i++)
+    failed = authority_add_name(settings->public_names.values[i], ret);
+  return failed;
+}
+
 static int check_life(uint64_t life_ns, char *error, size_t error_len) {
   uint64_t life_s = life_ns / NS_PER_SECOND;
   if (life_s >= CERTIFICATE_LIFE_MIN_S && life_s <= CERTIFICATE_LIFE_MAX_S) return 0;
@@ -159,6 +193,7 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
   }
   failed = check_agents(settings.agents, error, error_len);
   if (!failed) failed = check_http(settings.http, error, error_len);
+  if (!failed) failed = check_names(&settings.public_names, error, error_len);
   if (!failed) failed = check_life(settings.certificate_life_ns, error, error_len);
   if (!failed) failed = check_handshakes(settings.handshakes_per_address, error, error_len);
   if (!failed) failed = check_debuginfod(settings.debuginfod, error, error_len);

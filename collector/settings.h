@@ -22,6 +22,7 @@ struct settings {
   uint64_t handshakes_per_address; /* 0: no limit */
   struct option_list watched;      /* functions whose shares are on /metrics */
   const char *watched_by;
+  struct option_list public_names; /* of the HTTPS certificate; the first is that of links */
   bool verbose;
 };
 
@@ -32,6 +33,10 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
 /* Returns how much memory the process may have: what is set, or else what the machine allows; 0:
    nobody knows. */
 uint64_t settings_memory_limit(const struct settings *settings);
+
+/* Writes what the HTTPS certificate is to name beside this machine (ca_set_names): the address of
+   --http, where it is one, and all of --public-name.  Returns 0 or -errno. */
+int settings_names(const struct settings *settings, char *ret);
 
 /* The quotas that SETTINGS has for every board. */
 struct quota_limits settings_quotas(const struct settings *settings);

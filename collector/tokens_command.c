@@ -3,6 +3,10 @@
    only its hash stays here, so it cannot be printed a second time.  What can be printed is which
    tokens there are, by the beginnings of their hashes, and by these they are withdrawn.
 
+   A name that is revoked, or enrolled already, may be a slip, and a token is for another machine:
+   so `token` warns, on stderr, and makes the token all the same.  `revoke` refuses a name that it
+   does not know, since a slip there leaves the board in that was meant to be out.
+
    Neither command makes a folder: one that holds no collector's certificate authority is a typing
    mistake, and a token of a fleet that nobody runs would be found wrong only on the board. */
 #include "tokens_command.h"
@@ -10,8 +14,11 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/json.h"
+#include "common/near_word.h"
 #include "common/output_form.h"
+#include "common/text.h"
 #include "identity/access_tokens.h"
+#include "identity/board_name.h"
 #include "identity/ca.h"
 
 #include <errno.h>
@@ -31,7 +38,7 @@ struct token_settings {
   const char *data, *board, *role, *format;
   const char *revoked;
   uint64_t ttl_ns;
-  bool is_json, is_list;
+  bool is_json, is_list, is_undo, is_forced;
 };
 
 #define ROW(name, argument, fallback, kind, member, help) \
@@ -64,18 +71,24 @@ static const struct option_table token_table = {
 static const struct option revoke_rows[] = {
     ROW("data", "DIR", NULL, OPTION_PATH, data, "the collector's folder"),
     ROW("board", "NAME", NULL, OPTION_STRING, board, "the board that may not come in any more"),
+    ROW("undo", NULL, NULL, OPTION_FLAG, is_undo,
+        "the board may come in again, with the certificate that it has"),
+    ROW("list", NULL, NULL, OPTION_FLAG, is_list, "change nothing: say which boards are revoked"),
+    ROW("force", NULL, NULL, OPTION_FLAG, is_forced,
+        "also a name that is not known here, as of a board that was enrolled after the backup that "
+        "was restored"),
     OUTPUT_FORM_ROW("Options", struct token_settings, format),
 };
 
 static const struct option_table revoke_table = {
-    .usage = "fleetprof-collector revoke --data DIR --board NAME",
-    .summary = "Revokes a board: its certificates are refused from now on.",
+    .usage = "fleetprof-collector revoke --data DIR --board NAME [--undo] | --list",
+    .summary = "Revokes a board: its certificates are refused from now on; or takes that back.",
     .rows = revoke_rows,
     .row_count = sizeof revoke_rows / sizeof *revoke_rows,
 };
 
 static int fail(const char *command, int status, const char *what) {
-  fprintf(stderr, "fleetprof-collector %s: %s\n", command, what);
+  text_print(stderr, "fleetprof-collector %s: %s", command, what);
   return status;
 }
 
@@ -128,9 +141,72 @@ static int check_folder(const char *dir, char error[ERROR_BYTES]) {
   return failed == 0 ? 0 : failed == -ENOENT ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* Makes the token.  Returns 0, or -errno with ERROR. */
+/* --- A board by its name --- */
+
+enum standing { BOARD_UNKNOWN, BOARD_KNOWN, BOARD_REVOKED };
+
+struct board_search {
+  const char *board;
+  bool is_undo; /* only revoked ones can have been meant */
+  enum standing standing;
+  int64_t revoked_s;
+  struct near_word near;
+  char nearest[BOARD_NAME_BYTES]; /* that NEAR points to: a row is gone when the next one comes */
+};
+
+static int look_at(void *context, const struct access_board *board) {
+  struct board_search *search = context;
+  if (strcmp(board->name, search->board) == 0) {
+    search->standing = board->revoked_s != 0 ? BOARD_REVOKED : BOARD_KNOWN;
+    search->revoked_s = board->revoked_s;
+  }
+  bool can_be_meant = (board->revoked_s != 0) == search->is_undo;
+  if (!can_be_meant || !near_word_offer(&search->near, board->name)) return 0;
+  snprintf(search->nearest, sizeof search->nearest, "%s", board->name);
+  search->near.nearest = search->nearest;
+  return 0;
+}
+
+/* Fills RET; borrows BOARD.  Returns 0, or -errno with ERROR. */
+static int find_board(struct access *access, const char *board, bool is_undo,
+                      struct board_search *ret, char error[ERROR_BYTES]) {
+  *ret = (struct board_search){.board = board, .is_undo = is_undo, .near = {.word = board}};
+  int failed = access_boards(access, look_at, ret);
+  if (failed) snprintf(error, ERROR_BYTES, "the boards cannot be read: %s", strerror(-failed));
+  return failed;
+}
+
+static void print_seconds(int64_t seconds, char ret[TIME_BYTES]) {
+  clock_print_time((uint64_t)seconds * NS_PER_SECOND, ret);
+}
+
+/* --- A token that is made --- */
+
+/* Writes what is odd about a token for the board of SETTINGS into RET; nothing else: "". */
+static int judge_board(struct access *access, const struct token_settings *settings,
+                       char ret[ERROR_BYTES], char error[ERROR_BYTES]) {
+  struct board_search search;
+  char since[TIME_BYTES];
+  if (settings->board == NULL) return 0;
+  int failed = find_board(access, settings->board, false, &search, error);
+  if (failed) return failed;
+  print_seconds(search.revoked_s, since);
+  if (search.standing == BOARD_REVOKED)
+    snprintf(ret, ERROR_BYTES,
+             "%s was revoked %s: the token enrolls nothing until `fleetprof-collector revoke "
+             "--data %s --board %s --undo`",
+             settings->board, since, settings->data, settings->board);
+  else if (search.standing == BOARD_KNOWN)
+    snprintf(ret, ERROR_BYTES,
+             "%s is enrolled already: what enrolls with this token takes its place, and the "
+             "certificate that it has now is refused then",
+             settings->board);
+  return 0;
+}
+
+/* Makes the token, and says in WARNING what is odd about it.  Returns 0, or -errno with ERROR. */
 static int make_token(const struct token_settings *settings, char token[ACCESS_TOKEN_BYTES],
-                      char error[ERROR_BYTES]) {
+                      char warning[ERROR_BYTES], char error[ERROR_BYTES]) {
   struct ca *ca = NULL;
   struct access *access = NULL;
   uint8_t fingerprint[32];
@@ -138,6 +214,9 @@ static int make_token(const struct token_settings *settings, char token[ACCESS_T
   if (!failed) failed = access_open(settings->data, &access, error, ERROR_BYTES);
   if (!failed) {
     ca_fingerprint(ca, fingerprint);
+    failed = judge_board(access, settings, warning, error);
+  }
+  if (!failed) {
     failed = access_token_make(access, role_find(settings->role), settings->board, settings->ttl_ns,
                                fingerprint, token);
     if (failed == -EINVAL)
@@ -154,7 +233,8 @@ static int make_token(const struct token_settings *settings, char token[ACCESS_T
 }
 
 /* Returns the exit status. */
-static int print_token(const struct token_settings *settings, const char *token) {
+static int print_token(const struct token_settings *settings, const char *token,
+                       const char *warning) {
   struct buf text = {0};
   struct json json;
   char end[TIME_BYTES];
@@ -167,26 +247,15 @@ static int print_token(const struct token_settings *settings, const char *token)
     json_key_string(&json, "role", settings->role);
     json_key_string(&json, "board", settings->board);
     json_key_string(&json, "until", end);
+    json_key_string(&json, "warning", warning[0] != '\0' ? warning : NULL);
     json_close(&json, '}');
-  } else
+  } else {
     buf_append_string(&text, token);
+    if (warning[0] != '\0') fail("token", EXIT_DONE, warning);
+  }
   int error = output_form_write(&text);
   buf_fini(&text);
   return error == 0 ? EXIT_DONE : fail("token", EXIT_FAILED, "stdout: cannot be written");
-}
-
-/* Of a board that may not come in any more text says nothing: it is done. */
-static int print_revoked(const struct token_settings *settings) {
-  struct buf text = {0};
-  struct json json;
-  if (!settings->is_json) return EXIT_DONE;
-  json_init(&json, &text, SIZE_MAX);
-  json_open(&json, '{');
-  json_key_string(&json, "revoked", settings->board);
-  json_close(&json, '}');
-  int error = output_form_write(&text);
-  buf_fini(&text);
-  return error == 0 ? EXIT_DONE : fail("revoke", EXIT_FAILED, "stdout: cannot be written");
 }
 
 /* --- The tokens that there are --- */
@@ -196,10 +265,6 @@ struct listing {
   struct json json;
   bool is_json;
 };
-
-static void print_seconds(int64_t seconds, char ret[TIME_BYTES]) {
-  clock_print_time((uint64_t)seconds * NS_PER_SECOND, ret);
-}
 
 /* What may still be done with TOKEN, in a word. */
 static const char *state_of(const struct access_token *token) {
@@ -240,28 +305,39 @@ static int add_token(void *context, const struct access_token *token) {
   return 0;
 }
 
+/* As JSON: an object whose one member, NAME, is an array. */
+static void begin_listing(struct listing *listing, const char *name) {
+  if (!listing->is_json) return;
+  json_init(&listing->json, &listing->text, SIZE_MAX);
+  json_open(&listing->json, '{');
+  json_key(&listing->json, name);
+  json_open(&listing->json, '[');
+}
+
+/* Writes and frees what was listed, unless that FAILED.  Returns 0, or -errno with ERROR. */
+static int end_listing(struct listing *listing, int failed, char error[ERROR_BYTES]) {
+  if (listing->is_json) {
+    json_close(&listing->json, ']');
+    json_close(&listing->json, '}');
+  }
+  if (failed == 0) {
+    failed = output_form_write(&listing->text);
+    if (failed) snprintf(error, ERROR_BYTES, "stdout: cannot be written");
+  }
+  buf_fini(&listing->text);
+  return failed;
+}
+
 /* Returns 0, or -errno with ERROR. */
 static int list_tokens(struct access *access, bool is_json, char error[ERROR_BYTES]) {
   struct listing listing = {.is_json = is_json};
-  if (is_json) {
-    json_init(&listing.json, &listing.text, SIZE_MAX);
-    json_open(&listing.json, '{');
-    json_key(&listing.json, "tokens");
-    json_open(&listing.json, '[');
-  } else {
+  begin_listing(&listing, "tokens");
+  if (!is_json)
     buf_printf(&listing.text, "%-12s  %-8s  %-7s  %-7s  %-24s  %-24s  %s", "ID", "TOKEN", "ROLE",
                "STATE", "UNTIL", "LAST USE", "BOARD");
-  }
   int failed = access_tokens_list(access, add_token, &listing);
   if (failed) snprintf(error, ERROR_BYTES, "the tokens cannot be read: %s", strerror(-failed));
-  if (is_json) {
-    json_close(&listing.json, ']');
-    json_close(&listing.json, '}');
-  }
-  if (failed == 0) failed = output_form_write(&listing.text);
-  if (failed && error[0] == '\0') snprintf(error, ERROR_BYTES, "stdout: cannot be written");
-  buf_fini(&listing.text);
-  return failed;
+  return end_listing(&listing, failed, error);
 }
 
 /* Returns 0, or -errno with ERROR. */
@@ -301,16 +377,124 @@ static int tend(const struct token_settings *settings) {
 
 int tokens_command_token(int argc, char **argv) {
   struct token_settings settings = {0};
-  char error[ERROR_BYTES] = "", token[ACCESS_TOKEN_BYTES] = "";
+  char error[ERROR_BYTES] = "", warning[ERROR_BYTES] = "", token[ACCESS_TOKEN_BYTES] = "";
   int read = read_options(&token_table, argc, argv, &settings, error);
   if (read == 1) return EXIT_DONE;
   if (read != 0 || check_token(&settings, error) != 0) return fail("token", EXIT_USAGE, error);
   int refused = check_folder(settings.data, error);
   if (refused) return fail("token", refused, error);
   if (settings.is_list || settings.revoked != NULL) return tend(&settings);
-  int failed = make_token(&settings, token, error);
+  int failed = make_token(&settings, token, warning, error);
   if (failed) return fail("token", failed == -EINVAL ? EXIT_USAGE : EXIT_FAILED, error);
-  return print_token(&settings, token);
+  return print_token(&settings, token, warning);
+}
+
+/* --- Boards that are revoked --- */
+
+static int add_board(void *context, const struct access_board *board) {
+  struct listing *listing = context;
+  char since[TIME_BYTES];
+  print_seconds(board->revoked_s, since);
+  if (listing->is_json) {
+    json_open(&listing->json, '{');
+    json_key_string(&listing->json, "board", board->name);
+    json_key_string(&listing->json, "revoked", since);
+    json_close(&listing->json, '}');
+  } else {
+    buf_printf(&listing->text, "\n%-24s  %s", since, board->name);
+  }
+  return 0;
+}
+
+/* Returns 0, or -errno with ERROR. */
+static int list_boards(struct access *access, bool is_json, char error[ERROR_BYTES]) {
+  struct listing listing = {.is_json = is_json};
+  begin_listing(&listing, "boards");
+  if (!is_json) buf_printf(&listing.text, "%-24s  %s", "REVOKED", "BOARD");
+  int failed = access_revoked(access, add_board, &listing);
+  if (failed) snprintf(error, ERROR_BYTES, "the boards cannot be read: %s", strerror(-failed));
+  return end_listing(&listing, failed, error);
+}
+
+/* Whether the name of SETTINGS can be changed as they say.  Returns 0, or -EINVAL or -ENOENT with
+   ERROR. */
+static int judge_name(const struct token_settings *settings, const struct board_search *search,
+                      char error[ERROR_BYTES]) {
+  const char *nearest = near_word_found(&search->near);
+  if (!board_name_is_valid(settings->board)) {
+    snprintf(error, ERROR_BYTES, "--board %s: no board may be called so", settings->board);
+    return -EINVAL;
+  }
+  if (settings->is_undo ? search->standing == BOARD_REVOKED
+                        : settings->is_forced || search->standing != BOARD_UNKNOWN)
+    return 0;
+  snprintf(error, ERROR_BYTES, "--board %s: %s%s%s%s", settings->board,
+           search->standing == BOARD_KNOWN ? "is not revoked"
+                                           : "no board of that name has ever been here",
+           nearest != NULL ? "; the nearest is " : "", nearest != NULL ? nearest : "",
+           settings->is_undo ? " (revoke --list has those that are)"
+                             : " (--force revokes the name all the same)");
+  return -ENOENT;
+}
+
+/* Says what was done.  Returns 0, or -errno with ERROR. */
+static int print_change(const struct token_settings *settings, const struct board_search *search,
+                        char error[ERROR_BYTES]) {
+  struct buf text = {0};
+  struct json json;
+  char since[TIME_BYTES];
+  const char *board = settings->board;
+  print_seconds(search->revoked_s, since);
+  if (settings->is_json) {
+    json_init(&json, &text, SIZE_MAX);
+    json_open(&json, '{');
+    json_key_string(&json, settings->is_undo ? "restored" : "revoked", board);
+    json_close(&json, '}');
+  } else if (settings->is_undo) {
+    buf_printf(&text,
+               "%s may come in again, within ten seconds, with the certificate that it has, and so "
+               "may a copy of its key: enroll it anew where there may be one.",
+               board);
+  } else if (search->standing == BOARD_REVOKED) {
+    buf_printf(&text, "%s was revoked %s, and stays so.", board, since);
+  } else {
+    buf_printf(&text, "%s is revoked, and cut off within ten seconds; --undo takes that back.",
+               board);
+  }
+  int failed = output_form_write(&text);
+  if (failed) snprintf(error, ERROR_BYTES, "stdout: cannot be written");
+  buf_fini(&text);
+  return failed;
+}
+
+/* Returns 0, -EINVAL or -ENOENT for a wrong name, or -errno, with ERROR. */
+static int change_board(struct access *access, const struct token_settings *settings,
+                        char error[ERROR_BYTES]) {
+  struct board_search search;
+  int failed = find_board(access, settings->board, settings->is_undo, &search, error);
+  if (!failed) failed = judge_name(settings, &search, error);
+  if (failed) return failed;
+  failed = settings->is_undo ? access_restore(access, settings->board)
+                             : access_revoke(access, settings->board);
+  if (failed) {
+    snprintf(error, ERROR_BYTES, "--board %s: %s", settings->board, strerror(-failed));
+    return failed;
+  }
+  access_audit(access, settings->board, "%s",
+               settings->is_undo ? "revocation taken back" : "revoked");
+  return print_change(settings, &search, error);
+}
+
+static int check_revoke(const struct token_settings *settings, char error[ERROR_BYTES]) {
+  if (settings->is_list && (settings->board != NULL || settings->is_undo || settings->is_forced))
+    snprintf(error, ERROR_BYTES, "--list: stands alone, it changes nothing");
+  else if (settings->is_undo && settings->is_forced)
+    snprintf(error, ERROR_BYTES, "--undo and --force: give one of the two");
+  else if (!settings->is_list && settings->board == NULL)
+    snprintf(error, ERROR_BYTES, "--board: is missing (or --list, to see which are revoked)");
+  else
+    return 0;
+  return -EINVAL;
 }
 
 int tokens_command_revoke(int argc, char **argv) {
@@ -319,17 +503,14 @@ int tokens_command_revoke(int argc, char **argv) {
   struct access *access = NULL;
   int read = read_options(&revoke_table, argc, argv, &settings, error);
   if (read == 1) return EXIT_DONE;
-  if (read != 0) return fail("revoke", EXIT_USAGE, error);
-  if (settings.board == NULL) return fail("revoke", EXIT_USAGE, "--board: is missing");
+  if (read != 0 || check_revoke(&settings, error) != 0) return fail("revoke", EXIT_USAGE, error);
   int refused = check_folder(settings.data, error);
   if (refused) return fail("revoke", refused, error);
-  if (access_open(settings.data, &access, error, sizeof error) != 0)
-    return fail("revoke", EXIT_FAILED, error);
-  int failed = access_revoke(access, settings.board);
-  if (failed == 0) access_audit(access, settings.board, "revoked");
+  int failed = access_open(settings.data, &access, error, sizeof error);
+  if (failed) return fail("revoke", EXIT_FAILED, error);
+  failed = settings.is_list ? list_boards(access, settings.is_json, error)
+                            : change_board(access, &settings, error);
   access_close(access);
-  if (failed == 0) return print_revoked(&settings);
-  snprintf(error, sizeof error, "--board %s: %s", settings.board,
-           failed == -EINVAL ? "no board may be called so" : strerror(-failed));
-  return fail("revoke", failed == -EINVAL ? EXIT_USAGE : EXIT_FAILED, error);
+  if (failed == 0) return EXIT_DONE;
+  return fail("revoke", failed == -EINVAL || failed == -ENOENT ? EXIT_USAGE : EXIT_FAILED, error);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of functions, boards and labels are whatever a stranger's compiler or shell made of them:
    quotes, control characters, HTML, halves of UTF-8 sequences.  Each string is escaped so that the
-   answer parses everywhere and stays inert when someone pastes it into a page; bytes that are not
-   UTF-8 become U+FFFD, one for each byte.
+   answer parses everywhere and stays inert when someone pastes it into a page or looks at it on a
+   terminal; bytes that are not UTF-8 become U+FFFD, one for each byte.
 
    Numbers: integers are written whole (readers that need more than 53 bits must say so to their
    parser), doubles with as few digits as read back the same.  There is no tree and no look-back: a
@@ -10,6 +10,7 @@
 #include "json.h"
 
 #include "buf.h"
+#include "text.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -62,13 +63,22 @@ static const bool is_plain[256] = {
     [0x3d] = true,          [0x3f ... 0x5b] = true, [0x5d ... 0x7e] = true,
 };
 
-static void put_escaped(struct json *json, uint8_t c) {
+static void put_escaped(struct json *json, uint32_t c) {
   char escape[8];
   if (c == '"' || c == '\\')
-    snprintf(escape, sizeof escape, "\\%c", c);
+    snprintf(escape, sizeof escape, "\\%c", (char)c);
   else
-    snprintf(escape, sizeof escape, "\\u%04x", c);
+    snprintf(escape, sizeof escape, "\\u%04x", c & 0xffff);
   put_text(json, escape);
+}
+
+/* Returns the character at the head of TEXT, of LEN bytes, when a terminal obeys it: a control of
+   two bytes, or a mark that turns the direction of writing (text.h); else 0. */
+static uint32_t obeyed(struct span text, size_t len) {
+  const uint8_t *at = text.data;
+  if (len == 2 && at[0] == 0xc2 && at[1] < 0xa0) return at[1];
+  if (len != 3 || !text_turns(at)) return 0;
+  return 0x2000 | (at[1] & 0x3fU) << 6 | (at[2] & 0x3fU);
 }
 
 void json_init(struct json *json, struct buf *out, size_t limit) {
@@ -104,8 +114,9 @@ void json_span(struct json *json, struct span text) {
     text = span_of(text.data + plain, text.len - plain);
     if (text.len == 0) break;
     size_t len = sequence_len(text);
-    if (len == 1)
-      put_escaped(json, text.data[0]);
+    uint32_t special = len == 1 ? text.data[0] : obeyed(text, len);
+    if (special != 0 || len == 1)
+      put_escaped(json, special);
     else if (len == 0)
       put_text(json, "\xef\xbf\xbd");
     else

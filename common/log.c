@@ -3,10 +3,13 @@
    line is there even when the process dies next.  Time and host are left to what collects stderr
    (journald, a supervisor), which knows both.
 
-   What is logged may come from a peer, so control characters are replaced: nobody writes a second
-   line, or moves the cursor of whoever reads.  Lines over the limit end in "...".  The level is the
-   only state; setting it from one thread while another logs is fine. */
+   What is logged may come from a peer, so what a terminal would obey is replaced (text.h): no peer
+   writes a second line, moves the cursor of whoever reads, or turns the direction of writing.
+   Lines over the limit end in "...".  The level is the only state; setting it from one thread
+   while another logs is fine. */
 #include "log.h"
+
+#include "text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -44,8 +47,8 @@ __attribute__((format(printf, 2, 0))) static void print(enum log_level level, co
   } else if (wanted > 0) {
     len += (size_t)wanted;
   }
-  for (size_t i = 0; i < len; i++)
-    if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) line[i] = '?';
+  line[len] = '\0';
+  text_show(line);
   line[len++] = '\n';
   write_line(line, len);
   errno = kept_errno;

@@ -6,6 +6,7 @@
 #include "progress_line.h"
 
 #include "clock.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,10 @@ void progress_line_show(struct progress_line *line, const char *text) {
   if (!line->is_terminal) return;
   line->shown_ns = clock_monotonic_ns();
   line->is_shown = true;
-  fprintf(stderr, "\r\033[K%.*s", fitting(text), text);
+  char shown[LINE_BYTES];
+  snprintf(shown, sizeof shown, "%s", text);
+  text_show(shown);
+  fprintf(stderr, "\r\033[K%.*s", fitting(shown), shown);
   fflush(stderr);
 }
 

@@ -35,7 +35,8 @@ static const struct tls_word verification_words[] = {
 
 static const struct tls_word alert_words[] = {
     {SSL_AD_CERTIFICATE_EXPIRED, "certificate has expired"},
-    {SSL_AD_CERTIFICATE_REVOKED, "certificate revoked"},
+    {SSL_AD_CERTIFICATE_REVOKED,
+     "certificate revoked (on the collector, `fleetprof-collector revoke --undo` takes that back)"},
     {SSL_AD_UNKNOWN_CA, "unknown CA"},
     {SSL_AD_UNSUPPORTED_CERTIFICATE, "certificate is of the wrong kind (extended key usage)"},
     {SSL_AD_BAD_CERTIFICATE, "bad certificate"},

@@ -117,6 +117,24 @@ const char *fetch_why(const struct fetch *fetch) {
   return fetch->why;
 }
 
+enum fetch_distrust fetch_distrust(const struct fetch *fetch) {
+  switch (fetch->line.refused) {
+  case X509_V_ERR_HOSTNAME_MISMATCH:
+  case X509_V_ERR_IP_ADDRESS_MISMATCH:
+    return FETCH_OTHER_NAME;
+  case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+  case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+  case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+  case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+  case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+  case X509_V_ERR_CERT_UNTRUSTED:
+  case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+    return FETCH_UNKNOWN_ROOT;
+  default:
+    return FETCH_NO_DISTRUST;
+  }
+}
+
 void fetch_answer_fini(struct fetch_answer *answer) {
   buf_fini(&answer->head);
   buf_fini(&answer->body);

@@ -11,7 +11,7 @@
 
 struct fetch;
 
-enum { FETCH_WHY_BYTES = 320, FETCH_TYPE_BYTES = 96 };
+enum { FETCH_WHY_BYTES = 576, FETCH_TYPE_BYTES = 96 };
 
 struct fetch_server {
   struct url url;
@@ -68,6 +68,14 @@ int fetch_call(struct fetch *fetch, const struct fetch_call *call, struct fetch_
 
 /* Why the last call failed: one line. */
 const char *fetch_why(const struct fetch *fetch);
+
+/* Why the last call did not take the server's certificate. */
+enum fetch_distrust {
+  FETCH_NO_DISTRUST,
+  FETCH_OTHER_NAME,  /* it is for others than who was asked; fetch_why lists them */
+  FETCH_UNKNOWN_ROOT /* nothing that is trusted vouches for it */
+};
+enum fetch_distrust fetch_distrust(const struct fetch *fetch);
 
 /* Copies the value of ANSWER's field NAME.  Returns 0, -ENOENT, or -EOVERFLOW. */
 int fetch_field(const struct fetch_answer *answer, const char *name, char *ret, size_t ret_len);

@@ -16,11 +16,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <netdb.h>
+#include <openssl/x509v3.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+enum { NAME_BYTES = 254 /* the longest of DNS */ };
 
 static int fail(struct line *line, int error) {
   snprintf(line->why, sizeof line->why, "%s", strerror(-error));
@@ -86,6 +89,49 @@ static bool expect_host(SSL *ssl, const char *host) {
   return SSL_set_tlsext_host_name(ssl, host) == 1 && SSL_set1_host(ssl, host) == 1;
 }
 
+/* Appends ONE to NAMES, a list in words, or how much there is more. */
+static bool add_name(char names[LINE_NAMES_BYTES], const char *one) {
+  static const char more[] = ", ...";
+  size_t len = strlen(names), room = LINE_NAMES_BYTES - sizeof more - len;
+  if (strlen(one) + sizeof ", " > room) {
+    snprintf(names + len, sizeof more, "%s", more);
+    return false;
+  }
+  snprintf(names + len, room, "%s%s", len > 0 ? ", " : "", one);
+  return true;
+}
+
+/* Writes which hosts and addresses CERTIFICATE names. */
+static void list_names(const X509 *certificate, char ret[LINE_NAMES_BYTES]) {
+  GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+  bool has_room = true;
+  ret[0] = '\0';
+  for (int i = 0; i < sk_GENERAL_NAME_num(names) && has_room; i++) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
+    char text[NAME_BYTES] = "";
+    int len = name->type == GEN_IPADD ? ASN1_STRING_length(name->d.iPAddress) : 0;
+    if (name->type == GEN_DNS)
+      snprintf(text, sizeof text, "%.*s", ASN1_STRING_length(name->d.dNSName),
+               (const char *)ASN1_STRING_get0_data(name->d.dNSName));
+    else if (len == sizeof(struct in_addr) || len == sizeof(struct in6_addr))
+      inet_ntop(len == sizeof(struct in_addr) ? AF_INET : AF_INET6,
+                ASN1_STRING_get0_data(name->d.iPAddress), text, sizeof text);
+    if (text[0] != '\0') has_room = add_name(ret, text);
+  }
+  GENERAL_NAMES_free(names);
+}
+
+/* The certificate is gone when the handshake has failed: notes what is to be said of it. */
+static int on_verify(int is_ok, X509_STORE_CTX *store) {
+  SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+  struct line *line = SSL_get_app_data(ssl);
+  X509 *certificate = X509_STORE_CTX_get0_cert(store);
+  if (is_ok || certificate == NULL) return is_ok;
+  line->refused = X509_STORE_CTX_get_error(store);
+  list_names(certificate, line->names);
+  return is_ok;
+}
+
 /* What to do after an SSL call returned RESULT: the events to wait for before it is called again, 0
    when the peer has ended, or -errno with the reason written. */
 static int want_of(struct line *line, int result) {
@@ -95,6 +141,9 @@ static int want_of(struct line *line, int result) {
   if (want == SSL_ERROR_ZERO_RETURN) return 0;
   errno = error == EAGAIN ? 0 : error;
   tls_failure(line->ssl, line->why, sizeof line->why);
+  size_t len = strlen(line->why);
+  if (line->refused != X509_V_OK && line->names[0] != '\0')
+    snprintf(line->why + len, sizeof line->why - len, " (it names %s)", line->names);
   return want == SSL_ERROR_SYSCALL && error != 0 ? -error : -EPROTO;
 }
 
@@ -117,6 +166,10 @@ static int start_tls(struct line *line, const struct endpoint *to, SSL_CTX *tls,
     snprintf(line->why, sizeof line->why, "TLS: out of memory");
     return -ENOMEM;
   }
+  if (checked) {
+    SSL_set_app_data(line->ssl, line);
+    SSL_set_verify(line->ssl, SSL_VERIFY_PEER, on_verify);
+  }
   SSL_set_mode(line->ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   return shake_hands(line);
 }
@@ -124,6 +177,8 @@ static int start_tls(struct line *line, const struct endpoint *to, SSL_CTX *tls,
 int line_open(struct line *line, const struct endpoint *to, SSL_CTX *tls, bool checked) {
   line->fd = -1;
   line->ssl = NULL;
+  line->refused = X509_V_OK;
+  line->names[0] = '\0';
   int error = connect_to_any(line, to);
   if (error == 0 && tls != NULL) error = start_tls(line, to, tls, checked);
   if (error != 0) line_close(line);

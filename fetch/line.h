@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LINE_WHY_BYTES = 256 };
+enum { LINE_WHY_BYTES = 512, LINE_NAMES_BYTES = 256 };
 
 struct line {           /* caller's storage; closed: fd is -1 */
   uint64_t patience_ns; /* set by the caller: the longest that one wait takes... */
@@ -20,6 +20,10 @@ struct line {           /* caller's storage; closed: fd is -1 */
   int fd;
   SSL *ssl;                 /* NULL: plain */
   char why[LINE_WHY_BYTES]; /* one line, after a failure */
+  /* Of a certificate that was refused: why (X509_V_ERR_*, X509_V_OK: none was), and whom it names.
+   */
+  long refused;
+  char names[LINE_NAMES_BYTES];
 };
 
 /* Connects to the first of TO's addresses that answers.  With TLS (borrowed, may be NULL) shakes

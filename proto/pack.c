@@ -7,8 +7,8 @@
    it would be sent again for ever.  The generated structs want `char *` where they only read. */
 #include "pack.h"
 #include "common/buf.h"
+#include "common/text.h"
 #include "limits.h"
-#include "text.h"
 #include "varint.h"
 
 #include <errno.h>

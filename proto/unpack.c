@@ -8,8 +8,8 @@
    its bytes, a number by what a signed 64-bit column of the store can hold.  A NUL inside a string
    ends it, as protobuf-c hands it over. */
 #include "unpack.h"
+#include "common/text.h"
 #include "limits.h"
-#include "text.h"
 #include "varint.h"
 
 #include <errno.h>

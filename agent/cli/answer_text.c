@@ -6,8 +6,8 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
+#include "common/text.h"
 #include "field.h"
-#include "proto/text.h"
 #include "report/name_fit.h"
 
 #include <cjson/cJSON.h>

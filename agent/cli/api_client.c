@@ -5,10 +5,10 @@
    to get one. */
 #include "api_client.h"
 
+#include "common/text.h"
 #include "complaint.h"
 #include "field.h"
 #include "patience.h"
-#include "proto/text.h"
 #include "token_file.h"
 
 #include <cjson/cJSON.h>
@@ -108,8 +108,16 @@ bool api_tell_stale(const struct api *api, const struct fetch_answer *answer, co
   return true;
 }
 
-/* What a server of TLS does to who speaks without. */
+/* What helps where a certificate is not taken, or a server of TLS was asked without. */
 static const char *tls_hint(const struct api *api) {
+  switch (fetch_distrust(api->fetch)) {
+  case FETCH_OTHER_NAME:
+    return ": ask it by one of these, or start the collector with --public-name and what you ask";
+  case FETCH_UNKNOWN_ROOT:
+    return ": a collector has a CA of its own: give its ca/root.pem, from its --data, by --ca FILE";
+  case FETCH_NO_DISTRUST:
+    break;
+  }
   bool is_plain = strncmp(api->url, "http://", strlen("http://")) == 0;
   bool is_reset = strcmp(fetch_why(api->fetch), strerror(ECONNRESET)) == 0;
   if (!is_plain || !is_reset) return "";

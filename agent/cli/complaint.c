@@ -5,19 +5,22 @@
    byte that is no text becomes a '?', and it goes out as one line. */
 #include "complaint.h"
 
+#include "common/text.h"
 #include "patience.h"
-#include "proto/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
-void complaint(const char *format, ...) {
+void complaint_list(const char *format, va_list values) {
   char text[COMPLAINT_BYTES];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
+  vsnprintf(text, sizeof text, format, values);
   text_show(text);
   patience_clear();
   fprintf(stderr, "fleetprof: %s\n", text);
+}
+
+void complaint(const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  complaint_list(format, values);
+  va_end(values);
 }

@@ -8,6 +8,7 @@
 #include "common/buf.h"
 #include "common/json.h"
 #include "common/output_form.h"
+#include "common/text.h"
 #include "complaint.h"
 #include "daemon_call.h"
 #include "hz_parse.h"
@@ -97,7 +98,7 @@ static void say_done(const struct ctl *ctl, const struct intake_reply *reply) {
     printf("at %g Hz", ctl->mhz / 1000.0);
   else
     fputs(ctl->verb == INTAKE_PAUSE ? "paused" : "resumed", stdout);
-  printf("%s%.*s\n", reply->why[0] ? ": " : "", (int)sizeof reply->why, reply->why);
+  text_print(stdout, "%s%.*s", reply->why[0] ? ": " : "", (int)sizeof reply->why, reply->why);
 }
 
 static void write_done(struct ctl *ctl, const char *socket, const struct intake_reply *reply) {
@@ -153,7 +154,7 @@ static int ask_all(struct ctl *ctl) {
   for (unsigned i = 0; i < sockets.count; i++) {
     error = ask(ctl, sockets.paths[i].text);
     if (error != 0 && error != -ENOENT)
-      fprintf(stderr, "fleetprof: ctl: %s: %s\n", sockets.paths[i].text, strerror(-error));
+      complaint("ctl: %s: %s", sockets.paths[i].text, strerror(-error));
   }
   if (ctl->obeying > 0) return 0;
   if (ctl->answers == 0)
@@ -161,7 +162,7 @@ static int ask_all(struct ctl *ctl) {
           "has a daemon of its own, out of reach)\n",
           stderr);
   else
-    fprintf(stderr, "fleetprof: ctl: nobody obeys: %s\n", ctl->why);
+    complaint("ctl: nobody obeys: %.*s", (int)sizeof ctl->why, ctl->why);
   return EXIT_NOBODY;
 }
 

@@ -6,8 +6,10 @@
 #include "common/buf.h"
 #include "common/json.h"
 #include "common/output_form.h"
+#include "common/text.h"
 #include "complaint.h"
 #include "daemon_call.h"
+#include "daemon_collector.h"
 #include "daemon_start.h"
 #include "field.h"
 #include "finding.h"
@@ -97,6 +99,7 @@ static int ask_daemon(struct patient *patient) {
   const char *state = field_text(status, "state");
   snprintf(patient->kill_switch.text, sizeof patient->kill_switch.text, "%s",
            field_text(status, "kill_switch"));
+  patient->clock_offset_ns = daemon_clock_offset_ns(status);
   int error = state[0] == '/' ? paths_state(state, &patient->state) : -ENOENT;
   cJSON_Delete(status);
   return error;
@@ -110,8 +113,8 @@ static int examine(struct patient *patient) {
 
 static void print_finding(const char *check, const struct finding *finding) {
   static const char *const verdicts[] = {"PASS", "WARN", "FAIL"};
-  printf("%s  %-12s %s\n", verdicts[finding->verdict], check, finding->why);
-  if (finding->mend[0] != '\0') printf("      %-12s mend: %s\n", "", finding->mend);
+  text_print(stdout, "%s  %-12s %s", verdicts[finding->verdict], check, finding->why);
+  if (finding->mend[0] != '\0') text_print(stdout, "      %-12s mend: %s", "", finding->mend);
 }
 
 static void write_finding(const char *check, const struct finding *finding, struct json *json) {

@@ -6,6 +6,7 @@
    is checked before it is written; and it replaces what is there as a whole (credential_files.c).
  */
 #include "commands.h"
+#include "complaint.h"
 #include "enroll_call.h"
 #include "enroll_identity.h"
 #include "paths.h"
@@ -16,11 +17,11 @@
 #include "common/buf.h"
 #include "common/json.h"
 #include "common/output_form.h"
+#include "common/text.h"
 #include "common/tls.h"
 #include "credentials/credential_files.h"
 #include "credentials/credential_request.h"
 #include "proto/limits.h"
-#include "proto/text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -80,12 +81,12 @@ struct enrolment {
 };
 
 __attribute__((format(printf, 2, 3))) static int complain(int status, const char *format, ...) {
+  char text[COMPLAINT_BYTES];
   va_list args;
   va_start(args, format);
-  fputs("fleetprof: enroll: ", stderr);
-  vfprintf(stderr, format, args);
-  fputc('\n', stderr);
+  vsnprintf(text, sizeof text, format, args);
   va_end(args);
+  complaint("enroll: %s", text);
   return status;
 }
 
@@ -216,8 +217,8 @@ static int keep(struct enrolment *enrolment) {
                     "token",
                     enrolment->state.text, strerror(-rc));
   if (enrolment->is_json) return write_done(enrolment);
-  printf("enrolled as %s; its key and certificate are in %s\n", enrolled->board,
-         enrolment->state.text);
+  text_print(stdout, "enrolled as %s; its key and certificate are in %s", enrolled->board,
+             enrolment->state.text);
   return 0;
 }
 

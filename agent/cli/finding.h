@@ -6,6 +6,7 @@
 #include "paths.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum finding_verdict { FINDING_PASS, FINDING_WARN, FINDING_FAIL };
 
@@ -19,6 +20,7 @@ struct patient {
   const char *given_state; /* --state, or NULL */
   struct path state;       /* the directory itself: that of the daemon which answers, if any does */
   bool is_closed;          /* only another user may look into it */
+  int64_t clock_offset_ns; /* daemon_clock_offset_ns of that daemon */
   struct path kill_switch; /* the file that the daemon obeys now, or "" */
 };
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an installation and a board must have before samples can reach a collector.  The files are
    looked at as they are, and are not changed. */
+#include "amount.h"
+#include "common/clock.h"
 #include "daemon_call.h"
 #include "daemon_start.h"
 #include "finding.h"
 #include "intake/kill_switch.h"
 
 #include <errno.h>
+#include <math.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <stdio.h>
@@ -106,11 +109,18 @@ void finding_enrolment(const struct patient *patient, struct finding *ret) {
               patient->state.text);
 }
 
+/* By the collector's clock, where that is known. */
+static time_t now_of(const struct patient *patient) {
+  return time(NULL) + (time_t)(patient->clock_offset_ns / (int64_t)NS_PER_SECOND);
+}
+
 /* Seconds from now to TIME. */
-static long seconds_to(const ASN1_TIME *time) {
+static long seconds_to(const struct patient *patient, const ASN1_TIME *time) {
   int days = 0, seconds = 0;
-  if (ASN1_TIME_diff(&days, &seconds, NULL, time) != 1) return 0;
-  return (long)days * SECONDS_A_DAY + seconds;
+  ASN1_TIME *now = ASN1_TIME_set(NULL, now_of(patient));
+  bool is_told = now != NULL && ASN1_TIME_diff(&days, &seconds, now, time) == 1;
+  ASN1_TIME_free(now);
+  return is_told ? (long)days * SECONDS_A_DAY + seconds : 0;
 }
 
 static X509 *read_certificate(const struct patient *patient) {
@@ -131,8 +141,8 @@ void finding_certificate(const struct patient *patient, struct finding *ret) {
                                    : "there is none to look at");
     return;
   }
-  long from = seconds_to(X509_get0_notBefore(certificate));
-  long left = seconds_to(X509_get0_notAfter(certificate));
+  long from = seconds_to(patient, X509_get0_notBefore(certificate));
+  long left = seconds_to(patient, X509_get0_notAfter(certificate));
   X509_free(certificate);
   if (from > 0) {
     finding_set(ret, FINDING_FAIL, "is valid only in %ld hours: this clock is behind",
@@ -150,12 +160,18 @@ void finding_certificate(const struct patient *patient, struct finding *ret) {
 }
 
 void finding_clock(const struct patient *patient, struct finding *ret) {
-  (void)patient;
-  char text[32];
-  time_t now = time(NULL);
+  char text[32], apart[AMOUNT_BYTES];
+  time_t now = now_of(patient);
   struct tm utc;
   gmtime_r(&now, &utc);
   strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  if (patient->clock_offset_ns != 0) {
+    finding_set(ret, FINDING_WARN, "%s by the collector; this board's is %s %s", text,
+                amount_time(fabs((double)patient->clock_offset_ns / 1e9), apart),
+                patient->clock_offset_ns > 0 ? "behind" : "ahead");
+    finding_mend(ret, "set the clock (NTP); samples have their right time all the same");
+    return;
+  }
   if (now >= EARLIEST_SANE_TIME) {
     finding_set(ret, FINDING_PASS, "%s", text);
     return;

@@ -149,10 +149,14 @@ static void judge_uplink(const char *state, const char *why, bool is_connected,
     finding_set(ret, FINDING_PASS, "connected");
     return;
   }
-  bool is_final = strstr(why, "revoked") != NULL || strstr(why, "expired") != NULL;
+  bool is_revoked = strstr(why, "revoked") != NULL;
+  bool is_final = is_revoked || strstr(why, "expired") != NULL;
   finding_set(ret, is_final ? FINDING_FAIL : FINDING_WARN, "%.40s%s%.200s", state,
               why[0] ? ": " : "", why);
-  if (is_final)
+  if (is_revoked)
+    finding_mend(ret, "fleetprof-collector revoke --undo --data DIR --board NAME on the collector; "
+                      "nothing in the spool is lost");
+  else if (is_final)
     finding_mend(ret, "fleetprof enroll with a new token; nothing in the spool is lost");
   else if (strcmp(state, "off") == 0)
     finding_mend(ret, "fleetprof enroll --collector HOST:PORT --token TOKEN");

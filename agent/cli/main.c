@@ -4,6 +4,7 @@
    --config alone is taken before it too, because it is every command's. */
 #include "commands.h"
 #include "common/near_word.h"
+#include "complaint.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,13 +47,8 @@ static bool is_one_of(const char *word, const char *name, const char *letter) {
   return strcmp(word, name) == 0 || strcmp(word, letter) == 0;
 }
 
-/* One line, whatever is in WORD. */
 static int refuse(const char *word, const char *why) {
-  char clean[WORD_BYTES];
-  snprintf(clean, sizeof clean, "%s", word);
-  for (char *at = clean; *at != '\0'; at++)
-    if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?';
-  fprintf(stderr, "fleetprof: %s: %s\n", *clean ? clean : "''", why);
+  complaint("%.*s: %s", WORD_BYTES, *word ? word : "''", why);
   return EXIT_USAGE;
 }
 

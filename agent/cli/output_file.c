@@ -11,6 +11,7 @@
    denied". */
 #include "output_file.h"
 
+#include "common/owned_path.h"
 #include "proto/spool_segment.h"
 
 #include <endian.h>
@@ -46,9 +47,10 @@ static bool is_profile(int fd) {
 
 /* Opens PATH.  Returns what must not be overwritten there, or NULL. */
 static const char *open_own(const char *path, int flags, int *ret_fd, struct stat *ret) {
-  int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
+  int fd = owned_path_open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | flags, 0666);
   *ret_fd = fd;
-  if (fd < 0 || fstat(fd, ret) != 0) return strerror(errno);
+  if (fd < 0) return owned_path_why(fd);
+  if (fstat(fd, ret) != 0) return strerror(errno);
   if (!S_ISREG(ret->st_mode)) return "is no regular file";
   if (ret->st_size > 0 && !is_profile(fd))
     return "holds something else than a profile; give another name, or remove it";
@@ -60,7 +62,7 @@ static const char *judge_old(const char *path) {
   struct stat found;
   int fd;
   const char *fault = open_own(path, 0, &fd, &found);
-  if (fd < 0 && errno == ENOENT) fault = NULL;
+  if (fd == -ENOENT) fault = NULL;
   if (fd >= 0) close(fd);
   return fault;
 }

@@ -1,48 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A regular file is written beside its place and then put there: whoever reads it has the old one
-   or the new one.  What is no regular file (a fifo, /dev/stderr) is written into.  SIGPIPE is
-   ignored by then. */
+   or the new one.  What is no regular file (a fifo, /dev/stderr, which is a link whatever it stands
+   for) is written into.  SIGPIPE is ignored by then. */
 #include "output_text.h"
 
 #include "common/buf.h"
+#include "common/owned_path.h"
 #include "common/write_all.h"
 #include "complaint.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int write_into(const char *path, int flags, const struct buf *text) {
-  int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
-  if (fd < 0) return -errno;
+enum { PART_CHARS = 200 /* of a name: ".PID.part" stands behind it */ };
+
+/* Writes TEXT into FD (or -errno) and closes it. */
+static int write_into_take(int fd, const struct buf *text) {
+  if (fd < 0) return fd;
   int error = write_all(fd, buf_span(text));
   if (close(fd) != 0 && error == 0) error = -errno;
   return error;
 }
 
-static int replace(const char *path, const struct buf *text) {
-  char beside[PATH_MAX];
-  int len = snprintf(beside, sizeof beside, "%s.%ld.part", path, (long)getpid());
+static int replace_in(int folder, const char *name, const struct buf *text) {
+  char beside[NAME_MAX + 1];
+  int len = snprintf(beside, sizeof beside, "%.*s.%ld.part", PART_CHARS, name, (long)getpid());
   if (len < 0 || (size_t)len >= sizeof beside) return -ENAMETOOLONG;
-  int error = write_into(beside, O_CREAT | O_EXCL, text);
-  if (error == 0 && rename(beside, path) != 0) error = -errno;
-  if (error != 0) unlink(beside);
+  int fd = openat(folder, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return -errno;
+  int error = write_into_take(fd, text);
+  if (error == 0 && renameat(folder, beside, folder, name) != 0) error = -errno;
+  if (error != 0) unlinkat(folder, beside, 0);
+  return error;
+}
+
+/* What is there must not be replaced: no regular file, or a link, which stands for what it names.
+ */
+static bool is_kept(int folder, const char *name) {
+  struct stat there;
+  return fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(there.st_mode);
+}
+
+static int write_to(const char *path, const struct buf *text) {
+  char name[NAME_MAX + 1];
+  int folder = owned_path_folder(path, name);
+  if (folder < 0) return folder;
+  int error = is_kept(folder, name)
+                  ? write_into_take(owned_path_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666), text)
+                  : replace_in(folder, name, text);
+  close(folder);
   return error;
 }
 
 int output_text_write(const char *command, const char *path, const struct buf *text) {
-  struct stat there;
   int error = text->failed ? -ENOMEM : 0;
-  if (error == 0 && path == NULL)
-    error = write_all(STDOUT_FILENO, buf_span(text));
-  else if (error == 0)
-    error = stat(path, &there) == 0 && !S_ISREG(there.st_mode) ? write_into(path, 0, text)
-                                                               : replace(path, text);
+  if (error == 0)
+    error = path == NULL ? write_all(STDOUT_FILENO, buf_span(text)) : write_to(path, text);
   if (error == 0 || (error == -EPIPE && path == NULL)) return 0;
-  complaint("%s: %.500s: %s", command, path != NULL ? path : "stdout", strerror(-error));
+  complaint("%s: %.500s: %s", command, path != NULL ? path : "stdout", owned_path_why(error));
   return 1;
 }

@@ -6,9 +6,9 @@
    directory deep, which is as deep as a daemon's state is, and only ever sees a directory that
    mkdtemp made.
 
-   A run that was killed with everything around it could not clean up.  The next one does it: such
-   a directory has our name and owner, a pid file that nobody holds the lock of, and is older than
-   any start takes. */
+   A run that was killed with everything around it could not clean up.  The next one does it, with
+   --output or not: such a directory has our name and owner, and a pid file with a pid in it whose
+   lock nobody holds; or none, and is older than any start takes. */
 #include "private_state.h"
 
 #include <dirent.h>
@@ -27,8 +27,9 @@
 #define NAME_PREFIX "fleetprof-run-"
 
 enum {
-  ENTRIES_MAX = 4096, /* of a temporary directory that are looked at */
-  START_S = 60,
+  PARENTS = 6,
+  ENTRIES_MAX = 1 << 16,  /* of a temporary directory that are looked at: some 20 ms */
+  START_S = 60,           /* the longest that a daemon needs until it has written its pid */
   DEPTH_MAX = 1,          /* DIR/spool */
   ROOM_BYTES = 256 << 10, /* books, log and what else a daemon writes beside the profile */
 };
@@ -60,16 +61,18 @@ static bool is_left_behind(const char *path) {
   struct path pid_file;
   if (lstat(path, &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid())
     return false;
-  if (found.st_mtime + START_S > time(NULL)) return false;
+  time_t age_s = time(NULL) - found.st_mtime; /* or the clock was set back since */
+  bool is_old = age_s >= START_S || age_s < -START_S;
   if (paths_join(path, "fleetprofd.pid", &pid_file) != 0) return false;
   int fd = open(pid_file.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return errno == ENOENT;
+  if (fd < 0) return errno == ENOENT && is_old;
   bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0;
+  bool has_pid = fstat(fd, &found) == 0 && found.st_size > 0; /* written once all is open */
   close(fd);
-  return is_free;
+  return is_free && (has_pid || is_old);
 }
 
-static void sweep(const char *parent) {
+static void sweep_in(const char *parent) {
   struct path path;
   DIR *directory = opendir(parent);
   if (directory == NULL) return;
@@ -88,18 +91,30 @@ static bool has_room(const char *dir) {
   return (uint64_t)found.f_bavail * found.f_frsize >= ROOM_BYTES;
 }
 
-int private_state_make(const char *fallback, struct path *ret) {
-  const char *const parents[] = {
+/* Writes where such a directory may be; NULL: no such place. */
+static void list_parents(const char *fallback, const char *ret[PARENTS]) {
+  const char *const all[PARENTS] = {
       getenv("TMPDIR"), getenv("XDG_RUNTIME_DIR"), "/tmp", "/var/tmp", "/dev/shm", fallback};
+  for (size_t i = 0; i < PARENTS; i++) ret[i] = all[i] != NULL && all[i][0] == '/' ? all[i] : NULL;
+}
+
+void private_state_sweep(void) {
+  const char *parents[PARENTS];
+  list_parents(NULL, parents);
+  for (size_t i = 0; i < PARENTS; i++)
+    if (parents[i] != NULL) sweep_in(parents[i]);
+}
+
+int private_state_make(const char *fallback, struct path *ret) {
+  const char *parents[PARENTS];
   int error = -ENOENT;
-  for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
-    if (parents[i] == NULL || parents[i][0] != '/') continue;
-    if (paths_join(parents[i], NAME_PREFIX "XXXXXX", ret) != 0) continue;
+  list_parents(fallback, parents);
+  for (size_t i = 0; i < PARENTS; i++) {
+    if (parents[i] == NULL || paths_join(parents[i], NAME_PREFIX "XXXXXX", ret) != 0) continue;
     if (mkdtemp(ret->text) == NULL) {
       error = -errno;
       continue;
     }
-    sweep(parents[i]);
     if (has_room(ret->text)) return 0;
     rmdir(ret->text);
     error = -ENOSPC;

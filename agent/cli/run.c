@@ -20,6 +20,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/path.h"
+#include "common/progress_line.h"
 #include "complaint.h"
 #include "daemon_collector.h"
 #include "daemon_start.h"
@@ -33,6 +34,7 @@
 #include "output_file.h"
 #include "patience.h"
 #include "private_daemon.h"
+#include "private_state.h"
 #include "program_look.h"
 #include "relay.h"
 #include "ring/ring_clock.h"
@@ -71,7 +73,7 @@ struct run {
   const char *sampler; /* the one that runs, or NULL */
   bool has_daemon, is_talkative, has_tried_perf;
   bool has_started; /* the program came to run */
-  struct run_span span;
+  uint64_t start_boottime_ns, length_ns, end_walltime_ns;
   unsigned place; /* among runs of its name; 0: not known */
 };
 
@@ -80,9 +82,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct run *run, con
   if (!run->is_talkative) return;
   va_list args;
   va_start(args, format);
-  fputs("fleetprof: ", stderr);
-  vfprintf(stderr, format, args);
-  fputc('\n', stderr);
+  complaint_list(format, args);
   va_end(args);
 }
 
@@ -301,6 +301,13 @@ static void take_place(struct run *run) {
   run_place_label(run->place, labels, sizeof run->settings.labels);
 }
 
+/* Samples are placed by the collector's time, and by time since boot, which nobody sets. */
+static struct run_span by_the_collector(const struct run *run) {
+  int64_t offset_ns = daemon_ask_clock_offset_ns(run->socket.text);
+  uint64_t end_ns = run->end_walltime_ns + (uint64_t)offset_ns;
+  return (struct run_span){end_ns - run->length_ns, end_ns};
+}
+
 static void say_outcome(const struct run *run, const struct intake_reply *reply) {
   static const char *const outcomes[] = {"stored by the collector", "kept in the spool", "lost"};
   char samples[SAMPLES_BYTES];
@@ -311,10 +318,13 @@ static void say_outcome(const struct run *run, const struct intake_reply *reply)
   }
   if (reply->kind == INTAKE_REFUSED) outcome = "refused";
   struct buf url = {0};
-  if (reply->page_url[0] != '\0') {
+  /* Of what is not stored the page shows nothing. */
+  bool is_stored = reply->kind == INTAKE_FLUSHED && reply->outcome == INTAKE_FLUSH_ACKED;
+  if (is_stored && reply->page_url[0] != '\0') {
+    const struct run_span span = by_the_collector(run);
     const struct run_names names = {service_of(run), run->settings.labels, run->place == 1};
     buf_append_string(&url, "; ");
-    run_url_offer(reply->page_url, &names, run->span, &url);
+    run_url_offer(reply->page_url, &names, span, &url);
   }
   say(run, "%s, %s%s%s%s", print_samples(reply, samples), outcome, reply->why[0] ? ": " : "",
       reply->why, url.len > 0 && !url.failed ? buf_text(&url) : "");
@@ -330,16 +340,24 @@ static void say_daemon_left(const struct run *run) {
               : "it was sampled until then, and not since");
 }
 
+/* Until patience_end. */
+static void watch_collector(void) {
+  if (progress_line_is_possible())
+    patience_watch("fleetprof: waiting for the collector to store the samples,");
+  else
+    patience_begin("fleetprof: waiting for the collector to store the samples (--flush-timeout)",
+                   PATIENCE_MS);
+}
+
 static void finish(struct run *run, const struct rusage *usage) {
   if (run->sampler == NULL) return;
   struct intake_reply reply;
   bool has_collector = run->private_daemon.pid <= 0;
-  if (run->is_talkative && has_collector)
-    patience_begin("fleetprof: waiting for the collector to store the samples (--flush-timeout)",
-                   PATIENCE_MS);
+  if (run->is_talkative && has_collector) watch_collector();
   int error = flush(&run->choice, usage, &reply);
   patience_end();
-  run->span.end_ns = clock_walltime_ns(); /* its last window ended as it was flushed */
+  run->end_walltime_ns = clock_walltime_ns(); /* its last window ended as it was flushed */
+  run->length_ns = clock_boottime_ns() - run->start_boottime_ns;
   if (!run->is_talkative) return;
   if (error == 0) {
     say_outcome(run, &reply);
@@ -383,11 +401,11 @@ static int run_program(struct run *run) {
   struct launch launch;
   char *const *program = run->settings.program;
   relay_begin();
-  run->span.start_ns = clock_walltime_ns();
+  run->start_boottime_ns = clock_boottime_ns();
   int error = launch_start(program, &run->timer.environment, &launch);
   if (error != 0) {
     relay_end();
-    fprintf(stderr, "fleetprof: %s: no process for it: %s\n", program[0], strerror(-error));
+    complaint("%s: no process for it: %s", program[0], strerror(-error));
     return EXIT_FAILED;
   }
   enum launch_manner manner = choose_sampler(run, launch.pid);
@@ -417,6 +435,7 @@ int run_main(int argc, char **argv) {
   run.is_talkative = run.settings.options.is_verbose || isatty(STDERR_FILENO) == 1;
   int status = 0;
   const char *off = find_switch(&run);
+  private_state_sweep();
   if (off != NULL) {
     say(&run, "not profiled: %s", off);
     run.settings.options.output = NULL; /* an earlier profile stays */

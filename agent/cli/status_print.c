@@ -10,12 +10,14 @@
 #include "status_print.h"
 #include "amount.h"
 #include "answer_text.h"
+#include "daemon_collector.h"
 #include "field.h"
 #include "run_url.h"
 #include "status_programs.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #define MARGIN "            "
@@ -34,6 +36,15 @@ static void print_head(const cJSON *status, const char *socket, FILE *out) {
           why);
 }
 
+/* Times on this board are shown by the collector's clock where that is another one. */
+static void print_clock(const cJSON *status, FILE *out) {
+  char apart[AMOUNT_BYTES];
+  double offset_s = (double)daemon_clock_offset_ns(status) / 1e9;
+  if (offset_s == 0) return;
+  fprintf(out, MARGIN "this board's clock is %s %s the collector's, by which samples are placed\n",
+          amount_time(fabs(offset_s), apart), offset_s > 0 ? "behind" : "ahead of");
+}
+
 static void print_uplink(const cJSON *status, FILE *out) {
   char sent[AMOUNT_BYTES], retry[AMOUNT_BYTES];
   const cJSON *uplink = field_find(status, "uplink");
@@ -49,6 +60,7 @@ static void print_uplink(const cJSON *status, FILE *out) {
   const char *what = run_url_has_page(page) ? "; the page: " : "; it has no page, its API: ";
   fprintf(out, " stored by the collector, %s sent%s%s\n",
           amount_bytes(field_number(uplink, "sent_bytes"), sent), page[0] ? what : "", page);
+  print_clock(status, out);
 }
 
 /* What has happened to files of the spool, where something has. */

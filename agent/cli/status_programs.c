@@ -114,15 +114,22 @@ static void print_kernel(const cJSON *targets, FILE *out) {
       closed, closed == 1 ? "" : "s");
 }
 
-static void print_targets(const cJSON *targets, FILE *out) {
+static void print_hidden(double hidden, FILE *out) {
+  if (hidden > 0)
+    fprintf(out, "  programs of other users: %.0f (only root is told which)\n", hidden);
+}
+
+static void print_targets(const cJSON *targets, double hidden, FILE *out) {
   const cJSON *target;
   if (cJSON_GetArraySize(targets) == 0) {
-    fputs("\n  no program is sampled now\n", out);
+    fprintf(out, "\n  no program %sis sampled now\n", hidden > 0 ? "of this user " : "");
+    print_hidden(hidden, out);
     return;
   }
   fprintf(out, "\n  %7s %-20s %-7s %6s %8s %9s %9s  %s\n", "PID", "SERVICE", "SAMPLER", "ASKED",
           "ACHIEVED", "SAMPLES", "CPU S", "STATE");
   cJSON_ArrayForEach(target, targets) print_target(target, out);
+  print_hidden(hidden, out);
   print_kernel(targets, out);
 }
 
@@ -187,7 +194,7 @@ static void print_notes(const struct note_list *list, FILE *out) {
 
 void status_programs_print(const cJSON *status, FILE *out) {
   struct note_list list = {field_find(status, "notes"), field_find(status, "targets"), false};
-  print_targets(list.targets, out);
+  print_targets(list.targets, field_number(status, "targets_hidden"), out);
   print_notes(&list, out);
   list.is_sampled = true;
   print_notes(&list, out);

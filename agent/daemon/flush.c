@@ -114,6 +114,24 @@ static void add_unsampled(const struct worker_flush *flush, struct intake_reply 
              flush->unsampled);
 }
 
+/* What has left the spool need not be stored: some of it may have been refused for good. */
+static void judge_stored(const struct worker *worker, const struct worker_flush *flush,
+                         struct intake_reply *reply) {
+  struct spool_figures spool;
+  uint64_t refused = run_note_refused(worker) - flush->refused_before;
+  if (!flush->has_samples || refused == 0 || reply->outcome != INTAKE_FLUSH_ACKED) return;
+  spool_figures(worker->spool, &spool);
+  if (refused >= flush->samples) {
+    reply->outcome = INTAKE_FLUSH_LOST;
+    snprintf(reply->why, sizeof reply->why, "the collector refused them for good: %s",
+             spool.refusal);
+  } else {
+    snprintf(reply->why, sizeof reply->why,
+             "but for %llu records of this time that it refused for good: %s",
+             (unsigned long long)refused, spool.refusal);
+  }
+}
+
 static void answer(struct worker *worker, struct worker_flush *flush,
                    enum intake_flush_outcome outcome, const char *why) {
   struct uplink_figures uplink;
@@ -125,7 +143,10 @@ static void answer(struct worker *worker, struct worker_flush *flush,
   reply.living = (uint16_t)flush->living;
   memcpy(reply.samplers, flush->samplers, sizeof reply.samplers);
   snprintf(reply.why, sizeof reply.why, "%s", why);
-  if (worker->keeper->output >= 0) tell_file(worker, &reply);
+  if (worker->keeper->output >= 0)
+    tell_file(worker, &reply);
+  else
+    judge_stored(worker, flush, &reply);
   add_unsampled(flush, &reply);
   snprintf(reply.page_url, sizeof reply.page_url, "%s", uplink.page_url);
   intake_answer(flush->connection, &reply, -1);
@@ -189,6 +210,7 @@ static void describe_run(const struct worker *worker, const struct worker_note *
   struct run_samples samples = run_note_samples(worker, note);
   flush->has_samples = true;
   flush->samples = samples.by_agent + samples.by_perf;
+  flush->refused_before = note->refused_before;
   flush->living = run_note_living(worker, note);
   run_note_samplers(note, &samples, flush->samplers);
   run_note_unsampled(worker, note, flush->unsampled);

@@ -26,7 +26,8 @@ struct worker_flush {
   uint64_t deadline_ns, settle_ns;      /* CLOCK_MONOTONIC */
   uint64_t seq;                         /* of its last batch */
   bool has_samples;
-  uint64_t samples; /* of the caller's run */
+  uint64_t samples;        /* of the caller's run */
+  uint64_t refused_before; /* run_note_refused as the run began */
   char samplers[INTAKE_SAMPLERS_BYTES];
   char unsampled[INTAKE_WHY_BYTES]; /* run_note_unsampled */
   unsigned living;                  /* targets of it that go on */

@@ -7,6 +7,7 @@
 #include "worker.h"
 
 #include "common/log.h"
+#include "common/text.h"
 #include "keeper/keeper.h"
 
 #include <errno.h>
@@ -54,7 +55,7 @@ int main(int argc, char **argv) {
   daemonize_close_inherited();
   int failure = settings_parse(argc, argv, &settings, &parsed, error, sizeof error);
   if (failure) {
-    fprintf(stderr, "fleetprofd: %s\n", error);
+    text_print(stderr, "fleetprofd: %s", error);
     return failure == -EINVAL ? EXIT_USAGE : 1;
   }
   if (parsed.is_done) return 0;
@@ -75,7 +76,7 @@ int main(int argc, char **argv) {
   if (report >= 0)
     daemonize_report(report, failure ? line : NULL);
   else if (failure)
-    fprintf(stderr, "%s\n", line);
+    text_print(stderr, "%s", line);
   if (failure) return 1; /* before anything was made that outlives us */
   /* A daemon in the background was started by a program, whose service is not ours to speak for. */
   if (settings.is_foreground) service_notify_open(&keeper.notify);

@@ -126,6 +126,11 @@ static bool has_share(const struct worker *worker, uint32_t uid) {
   return count < WORKER_NOTES_OF_USER;
 }
 
+uint64_t run_note_refused(const struct worker *worker) {
+  const struct counters *books = counter_page_books(worker->keeper->page);
+  return books->dropped[LOSS_REJECTED] + books->dropped[LOSS_QUOTA];
+}
+
 const char *run_note_add(struct worker *worker, const struct intake_packet *packet,
                          const char *sampler, uint32_t asked_mhz) {
   const struct intake_request *request = packet->request;
@@ -143,6 +148,7 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
       .outer = outer_serial,
       .pid = request->pid,
       .begun_ns = clock_monotonic_ns(),
+      .refused_before = run_note_refused(worker),
       .target = worker->targets.next_id++,
       .uid = packet->uid,
       .collect = request->collect,

@@ -36,6 +36,7 @@ struct worker_note {
   bool is_refused;                /* its agent got no ring; why says the reason */
   bool is_partial;                /* the same of a program that it started */
   bool is_met;                    /* a sampler reached the program itself */
+  uint64_t refused_before;        /* run_note_refused as it began */
   uint64_t spent_ns;              /* CPU time of the run as `run` says at its end, or 0 */
   uint64_t explained_ns;          /* by targets that have ended */
   uint64_t stray_look_ns, stray_pause_ns; /* when ladder.c looks for strays, and how often */
@@ -60,6 +61,8 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
    window that has just begun goes on; of a daemon for all, for other users than root, for ten
    seconds, since all pay for windows. */
 void run_note_begin_window(struct worker *worker, uint32_t uid);
+/* How many records of this daemon the collector has refused for good. */
+uint64_t run_note_refused(const struct worker *worker);
 /* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
 struct worker_note *run_note_find(struct worker *worker, pid_t pid);

@@ -25,6 +25,8 @@ static void print_head(const struct worker *worker, struct buf *out) {
   const struct keeper *keeper = worker->keeper;
   const struct settings *settings = worker->settings;
   char run[17], boot[33];
+  struct uplink_figures uplink;
+  uplink_figures(worker->uplink, &uplink);
   snprintf(run, sizeof run, "%016llx", (unsigned long long)keeper->run);
   hex_text_print(span_of(keeper->page->boot_id, sizeof keeper->page->boot_id), boot, sizeof boot);
   json_string(out, "version", FLEETPROF_VERSION);
@@ -34,8 +36,10 @@ static void print_head(const struct worker *worker, struct buf *out) {
   json_string(out, "state", settings->state_dir);
   json_string(out, "run", run);
   json_string(out, "boot_id", boot);
-  json_number(out, "started_walltime_ns", keeper->start_walltime_ns);
-  json_number(out, "uptime_s", (clock_walltime_ns() - keeper->start_walltime_ns) / NS_PER_SECOND);
+  uint64_t uptime_ns = clock_boottime_ns() - keeper->start_boottime_ns;
+  int64_t now_ns = (int64_t)clock_walltime_ns() + uplink.clock_offset_ns;
+  json_number(out, "started_walltime_ns", (uint64_t)now_ns - uptime_ns);
+  json_number(out, "uptime_s", uptime_ns / NS_PER_SECOND);
   json_string(out, "collector", worker->collector);
   json_string(out, "kill_switch", switchboard_kill_path(worker));
   json_open(out, "perf");
@@ -86,6 +90,8 @@ static void print_uplink(const struct worker *worker, struct buf *out) {
   json_number(out, "sent_bytes", figures.sent_bytes);
   json_number(out, "reconnects", figures.reconnects);
   json_number(out, "retry_in_ms", figures.retry_in_ms);
+  json_bool(out, "is_time_known", figures.is_time_known);
+  json_fraction(out, "clock_offset_s", (double)figures.clock_offset_ns / 1e9);
   buf_append_byte(out, '}');
 }
 
@@ -130,7 +136,9 @@ static void print_loss(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, '}');
 }
 
-static void print_tables(const struct worker *worker, struct buf *out) {
+/* The paths are of files that anybody's program runs. */
+static void print_tables(const struct worker *worker, uint32_t viewer, struct buf *out) {
+  bool has_paths = status_may_see(viewer, geteuid());
   struct table_store_figures figures;
   struct regions_figures shared;
   table_store_figures(worker->tables, &figures);
@@ -150,12 +158,12 @@ static void print_tables(const struct worker *worker, struct buf *out) {
   json_number(out, "shared_bytes", shared.used_bytes);
   json_number(out, "shared_bytes_max", shared.bytes);
   json_number(out, "foreign_samples", worker->drain.walker.foreign);
-  json_string(out, "path", figures.path);
+  json_string(out, "path", has_paths ? figures.path : "");
   json_string(out, "why", figures.why);
   json_number(out, "functions_refused", figures.functions_refused);
   json_number(out, "functions_left", figures.functions_left);
   json_number(out, "untold_rows", figures.untold_rows);
-  json_string(out, "functions_path", figures.functions_path);
+  json_string(out, "functions_path", has_paths ? figures.functions_path : "");
   json_string(out, "functions_why", figures.functions_why);
   buf_append_byte(out, '}');
 }
@@ -174,8 +182,7 @@ static void print_intake(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, '}');
 }
 
-/* Appends the text that user VIEWER may read to RET: the arguments and labels of a program are for
-   its owner, the daemon's own user and root. */
+/* Appends the text that user VIEWER may read to RET. */
 static void print_all(const struct worker *worker, uint32_t viewer, struct buf *ret) {
   struct budget_figures figures;
   budget_figures(worker, &figures);
@@ -187,8 +194,8 @@ static void print_all(const struct worker *worker, uint32_t viewer, struct buf *
   print_spool(worker, ret);
   print_loss(worker, ret);
   status_print_targets(worker, viewer, ret);
-  status_print_notes(worker, ret);
-  print_tables(worker, ret);
+  status_print_notes(worker, viewer, ret);
+  print_tables(worker, viewer, ret);
   print_intake(worker, ret);
   buf_append_string(ret, "}\n");
 }

@@ -6,7 +6,8 @@
     cpu_percent, given, state, factor, cpu_fill, bytes_fill, window_ms},
     cost: {daemon_cpu_percent, added_cpu_percent, bytes_day, perf_sample_ns, signal_ns,
            handler_runs, handler_ns_p50, handler_ns_p99},
-    uplink: {state, why, page_url, connected, acked_batches, sent_bytes, reconnects, retry_in_ms},
+    uplink: {state, why, page_url, connected, acked_batches, sent_bytes, reconnects, retry_in_ms,
+             is_time_known, clock_offset_s (to be added to this board's wall clock)},
     spool: {entries, records, bytes, bytes_max, corrupt_segments, quarantined, bytes_written, syncs,
             error},
     loss: {produced, shipped (= spooled + acked), spooled, acked, open, dropped: {reason: n},
@@ -16,17 +17,17 @@
              in those that are ready: functions_refused, functions_left (overlapping), untold_rows;
              functions_path, functions_why: the last with a refused one;
              by timer: shared, shared_left_out (modules), shared_bytes, shared_bytes_max},
-    targets: [{id, pid, service, exe, sampler, why, asked_hz, rate_hz, rate_reason, achieved_hz,
-               samples, stacks: {end: share} ({}: there are none), thinned, throttled, sample_ns,
-               cpu_seconds (not of a recorder, which has samples when it ends and `written` till
-               then), labels: {name: value}, unsampled: {reason: threads},
-               lock_step: "possible"|"likely", none_for_s (sampler none only), ended}],
-    notes: [{pid, service, sampler, why}],
-    intake: {connections, packets, refused, malformed, deferred, turned_away,
-             refused_programs: {reason: n}}} */
+    targets (of whose programs the asking user may see): [{id, pid, service, exe, sampler, why,
+   asked_hz, rate_hz, rate_reason, achieved_hz, samples, stacks: {end: share} ({}: there are none),
+   thinned, throttled, sample_ns, cpu_seconds (not of a recorder, which has samples when it ends and
+   `written` till then), labels: {name: value}, unsampled: {reason: threads}, lock_step:
+   "possible"|"likely", none_for_s (sampler none only), ended}], targets_hidden: how many others
+   there are, notes (the same): [{pid, service, sampler, why}], intake: {connections, packets,
+   refused, malformed, deferred, turned_away, refused_programs: {reason: n}}} */
 #ifndef DAEMON_STATUS_H
 #define DAEMON_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct buf;
@@ -36,9 +37,12 @@ struct worker;
 /* Answers STATUS with a memfd that holds the text. */
 void status_on_request(struct worker *worker, struct intake_packet *packet);
 
+/* Whether user VIEWER is told of the programs of OWNER. */
+bool status_may_see(uint32_t viewer, uint32_t owner);
+
 /* Its parts, one field each: the programs; the notes of `run`; threads without samples, in all. */
 void status_print_targets(const struct worker *worker, uint32_t viewer, struct buf *out);
-void status_print_notes(const struct worker *worker, struct buf *out);
+void status_print_notes(const struct worker *worker, uint32_t viewer, struct buf *out);
 void status_print_unsampled(const struct worker *worker, struct buf *out);
 
 #endif

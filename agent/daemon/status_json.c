@@ -4,8 +4,8 @@
    have three digits: they are for reading. */
 #include "status_json.h"
 
+#include "common/text.h"
 #include "keeper/settings.h"
-#include "proto/text.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ void json_text(struct buf *out, const char *text, size_t len) {
   if (len > sizeof clean - 1) len = sizeof clean - 1;
   memcpy(clean, text, len);
   clean[len] = '\0';
-  text_clean(clean);
+  text_show(clean);
   buf_append_byte(out, '"');
   for (const char *c = clean; *c != '\0'; c++) {
     if (*c == '"' || *c == '\\') buf_append_byte(out, '\\');

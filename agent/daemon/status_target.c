@@ -4,6 +4,9 @@
    programs is of those that run; threads that the agent itself had nothing for are counted for
    ever, because such a program may be gone before anyone looks.
 
+   Which programs another user runs, how and for how long is for that user, root and the daemon's
+   own user: whoever else asks hears how many there are.
+
    Notes are what `run` chose for its programs, the ended ones included, until newer ones push them
    out. */
 #include "budget.h"
@@ -129,11 +132,8 @@ static void print_argv(const struct hold_target *held, struct buf *out) {
               found[held->argv_quality <= INTAKE_ARGV_GUESSED ? held->argv_quality : 0]);
 }
 
-/* Both are the user's own words, and arguments may be secrets. */
-static void print_private(const struct hold_target *held, uint32_t viewer, struct buf *out) {
-  bool may_see = viewer == 0 || viewer == geteuid() || viewer == held->uid;
-  if (may_see && held->argv_quality != INTAKE_ARGV_NONE) print_argv(held, out);
-  print_labels(out, may_see ? held->labels : "");
+bool status_may_see(uint32_t viewer, uint32_t owner) {
+  return viewer == 0 || viewer == geteuid() || viewer == owner;
 }
 
 /* Without what has a row of its own. */
@@ -142,7 +142,7 @@ static uint64_t cpu_of_tree(const struct residual *residual) {
                                                      : 0;
 }
 
-static void print_target(const struct worker *worker, const struct target *target, uint32_t viewer,
+static void print_target(const struct worker *worker, const struct target *target,
                          struct buf *out) {
   const struct hold_target *held = &target->held;
   const struct process *root = processes_find(worker->processes, held->pid);
@@ -172,7 +172,8 @@ static void print_target(const struct worker *worker, const struct target *targe
   json_number(out, "sample_ns", cost_sample_ns(budget_meter(worker->budget), target));
   if (held->collect != RING_RECORDER) json_fraction(out, "cpu_seconds", (double)cpu_ns / 1e9);
   print_ring(target, out);
-  print_private(held, viewer, out);
+  if (held->argv_quality != INTAKE_ARGV_NONE) print_argv(held, out);
+  print_labels(out, held->labels);
   print_census(target, out);
   json_string(out, "state", switchboard_state(worker, target));
   json_number(out, "timers_left", switch_timers_left(target));
@@ -181,15 +182,21 @@ static void print_target(const struct worker *worker, const struct target *targe
 }
 
 void status_print_targets(const struct worker *worker, uint32_t viewer, struct buf *out) {
+  uint32_t hidden = 0, printed = 0;
   json_name(out, "targets");
   buf_append_byte(out, '[');
-  for (uint32_t row = 0, printed = 0; row < HOLD_TARGETS_MAX; row++) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     const struct target *target = worker->targets.rows[row];
     if (target == NULL || target->held.behind != 0) continue;
+    if (!status_may_see(viewer, target->held.uid)) {
+      hidden++;
+      continue;
+    }
     if (printed++ > 0) buf_append_byte(out, ',');
-    print_target(worker, target, viewer, out);
+    print_target(worker, target, out);
   }
   buf_append_byte(out, ']');
+  json_number(out, "targets_hidden", hidden);
 }
 
 /* As its samples are called; the agent knows the file better than the command line did. */
@@ -204,13 +211,13 @@ static void print_service(const struct worker_note *note, struct buf *out) {
   json_string(out, "service", service_name(&held, &process));
 }
 
-void status_print_notes(const struct worker *worker, struct buf *out) {
+void status_print_notes(const struct worker *worker, uint32_t viewer, struct buf *out) {
   char unsampled[INTAKE_WHY_BYTES];
   json_name(out, "notes");
   buf_append_byte(out, '[');
   for (unsigned i = 0, printed = 0; i < WORKER_NOTES_MAX; i++) {
     const struct worker_note *note = &worker->notes[i];
-    if (note->serial == 0) continue;
+    if (note->serial == 0 || !status_may_see(viewer, note->uid)) continue;
     if (printed++ > 0) buf_append_byte(out, ',');
     buf_append_byte(out, '{');
     json_number(out, "serial", note->serial);

@@ -17,8 +17,8 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "intake/kill_switch.h"
-#include "proto/text.h"
 #include "targets/image.h"
 #include "targets/perf_threads.h"
 #include "targets/rate.h"
@@ -135,7 +135,7 @@ static void add_name(struct name_list *list, const char *name) {
 
 /* A program's name is its own word, and these are read on a terminal. */
 static void end_names(struct name_list *list) {
-  text_clean(list->text);
+  text_show(list->text);
   size_t len = strlen(list->text);
   if (list->left > 0) snprintf(list->text + len, sizeof list->text - len, ", %u more", list->left);
 }

@@ -9,8 +9,8 @@
 #include "postmortem.h"
 #include "postmortem_parts.h"
 
+#include "common/text.h"
 #include "proto/limits.h"
-#include "proto/text.h"
 #include "ring/ring_clock.h"
 #include "ring/ring_format.h"
 #include "ring/wide.h"

@@ -20,8 +20,8 @@
 #include "common/arena.h"
 #include "common/clock.h"
 #include "common/table.h"
+#include "common/text.h"
 #include "proto/limits.h"
-#include "proto/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

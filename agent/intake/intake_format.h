@@ -64,7 +64,7 @@ enum intake_kind {
 enum intake_flush_outcome {
   INTAKE_FLUSH_ACKED = 0,   /* all of it is stored by the collector */
   INTAKE_FLUSH_SPOOLED = 1, /* kept in the spool; why says what the uplink waits for */
-  INTAKE_FLUSH_LOST = 2,    /* the disk refused it; counted */
+  INTAKE_FLUSH_LOST = 2,    /* the disk refused it, or the collector, for good; counted */
 };
 
 enum intake_verb { INTAKE_PAUSE = 1, INTAKE_RESUME = 2, INTAKE_RATE = 3 };

@@ -20,6 +20,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/owned_path.h"
 #include "spool/profile_file.h"
 
 #include <errno.h>
@@ -136,7 +137,7 @@ static int open_output(struct keeper *keeper, char *error, size_t error_len) {
   if (failure == -EBADMSG)
     snprintf(error, error_len, "%s: holds something else than a profile; give another file", path);
   else if (failure)
-    fail(error, error_len, path, failure);
+    snprintf(error, error_len, "%s: %s", path, owned_path_why(failure));
   return failure;
 }
 
@@ -149,7 +150,7 @@ int keeper_open(const struct settings *settings, struct keeper *keeper, char *er
                             .output = -1,
                             .tables = {.fd = -1, .reader = -1},
                             .worker_socket = -1};
-  keeper->start_walltime_ns = clock_walltime_ns();
+  keeper->start_boottime_ns = clock_boottime_ns();
   int failure = settings_make_dirs(settings, error, error_len);
   if (!failure) failure = lock_state(keeper, error, error_len);
   if (!failure) failure = open_books(keeper, error, error_len);

@@ -21,7 +21,7 @@ struct keeper {
   int output;        /* the profile file of --output, or -1 */
   int worker_socket; /* to the worker; in the worker: to the keeper */
   uint64_t run;
-  uint64_t start_walltime_ns;
+  uint64_t start_boottime_ns;
   uint32_t worker_starts;
   struct counter_page *page;
   struct perf_rings perf;

@@ -13,7 +13,7 @@
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/path.h"
-#include "proto/text.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "sampler_list.h"
 
 #include "common/buf.h"
+#include "common/text.h"
 #include "proto/batch.h"
-#include "proto/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,6 +16,7 @@
 #include "profile_file.h"
 #include "spool.h"
 
+#include "common/owned_path.h"
 #include "proto/limits.h"
 #include "proto/spool_segment.h"
 
@@ -26,8 +27,8 @@
 
 int profile_file_open(const char *path) {
   struct stat found;
-  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
-  if (fd < 0) return -errno;
+  int fd = owned_path_open(path, O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK, 0666);
+  if (fd < 0) return fd;
   int error = fstat(fd, &found) < 0 ? -errno : 0;
   if (!error && !S_ISREG(found.st_mode)) error = -EINVAL;
   if (!error) return fd;

@@ -23,6 +23,7 @@
 #include "proto/limits.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -48,6 +49,7 @@ struct spool {
   int read_fd;
   struct buf payload;
   uint64_t quarantined;
+  char refusal[LIMIT_VALUE_BYTES + 1];
 };
 
 int spool_open(const char *dir, const struct spool_limits *limits, spool_on_loss *on_loss,
@@ -267,6 +269,7 @@ void spool_ack(struct spool *spool, uint64_t run, uint64_t seq) {
 void spool_reject(struct spool *spool, const struct spool_refusal *refusal) {
   struct slot *slot = find_slot(spool, refusal->run, refusal->seq);
   if (slot == NULL) return;
+  snprintf(spool->refusal, sizeof spool->refusal, "%s", refusal->reason);
   int rc = read_payload(spool, slot);
   if (rc == 0 && spool->log.dir < 0) rc = -ENOENT;
   if (rc == 0)
@@ -311,6 +314,7 @@ void spool_figures(const struct spool *spool, struct spool_figures *ret) {
       .torn_tails = log->torn_tails,
       .failed_syncs = log->failed_syncs,
       .quarantined = spool->quarantined,
+      .refusal = spool->refusal,
       .last_error = log->last_error,
   };
   for (size_t i = 0; i < log->count; i++) {

@@ -72,7 +72,8 @@ struct spool_figures {
   uint64_t day_bytes, day_syncs;                         /* flash wear in the last 24 hours */
   uint64_t memory_entries, memory_records, memory_bytes; /* of those that wait: not on the disk */
   uint64_t corrupt_segments, torn_tails, quarantined, failed_syncs;
-  int last_error; /* of the last append that the disk refused, 0 when it took the last */
+  const char *refusal; /* why spool_reject was called last, borrowed; "": it was not */
+  int last_error;      /* of the last append that the disk refused, 0 when it took the last */
 };
 void spool_figures(const struct spool *spool, struct spool_figures *ret);
 

@@ -158,6 +158,11 @@ void boot_times_close(struct boot_times *times) {
   if (times->count > 0) keep(times);
 }
 
+uint64_t boot_times_now_ns(const struct boot_times *times) {
+  uint64_t offset_ns = times->count > 0 ? times->rows[times->count - 1].offset_ns : 0;
+  return offset_ns != 0 ? offset_ns + clock_boottime_ns() : 0;
+}
+
 const struct boot_time *boot_times_earlier(const struct boot_times *times, uint32_t *ret_count) {
   *ret_count = times->count - 1;
   return times->rows;

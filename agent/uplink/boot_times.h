@@ -29,6 +29,9 @@ void boot_times_look(struct boot_times *times);
 /* Notes how long this boot has lasted; to be called at the end. */
 void boot_times_close(struct boot_times *times);
 
+/* What time it is, as far as that was ever learnt in this boot; 0: it was not. */
+uint64_t boot_times_now_ns(const struct boot_times *times);
+
 /* The boots before this one. */
 const struct boot_time *boot_times_earlier(const struct boot_times *times, uint32_t *ret_count);
 

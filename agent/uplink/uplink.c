@@ -78,9 +78,9 @@ struct uplink {
   struct uplink_session session;
   struct buf out; /* frames on their way into the connection */
   char why[UPLINK_WHY_BYTES], broken[UPLINK_WHY_BYTES];
-  char page_url[LIMIT_VALUE_BYTES + 1]; /* outlives its session */
-  uint64_t server_walltime_ns;
-  uint64_t due_ns; /* of the timer */
+  char page_url[LIMIT_VALUE_BYTES + 1];            /* outlives its session */
+  uint64_t server_walltime_ns, server_boottime_ns; /* and when that was heard */
+  uint64_t due_ns;                                 /* of the timer */
   uint64_t acked_batches, ended_bytes, welcomes, renewals;
   struct retry retry;
   unsigned calls; /* picks one of several addresses */
@@ -290,6 +290,7 @@ static void learn_time(struct uplink *uplink) {
   uint64_t now_ns = uplink->session.server_walltime_ns;
   if (now_ns == uplink->server_walltime_ns) return;
   uplink->server_walltime_ns = now_ns;
+  uplink->server_boottime_ns = clock_boottime_ns();
   if (uplink->parts.boots != NULL) boot_times_learn(uplink->parts.boots, now_ns);
   if (uplink->parts.time == NULL) return;
   known_time_learn(uplink->parts.time, now_ns, uplink_line_trusted_until_s(uplink->line));
@@ -440,6 +441,13 @@ void uplink_kick(struct uplink *uplink) {
   if (uplink->state == STATE_CONNECTED) step(uplink, EVENT_ROOM);
 }
 
+/* The collector's time, or 0.  What a session has said last is exact; boot_times has seconds. */
+static uint64_t collector_now_ns(const struct uplink *uplink) {
+  if (uplink->server_walltime_ns != 0)
+    return uplink->server_walltime_ns + (clock_boottime_ns() - uplink->server_boottime_ns);
+  return uplink->parts.boots != NULL ? boot_times_now_ns(uplink->parts.boots) : 0;
+}
+
 void uplink_figures(const struct uplink *uplink, struct uplink_figures *ret) {
   struct spool_figures spool;
   spool_figures(uplink->parts.spool, &spool);
@@ -459,4 +467,7 @@ void uplink_figures(const struct uplink *uplink, struct uplink_figures *ret) {
       .retry_in_ms = is_waiting ? (uplink->due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : 0,
       .server_walltime_ns = uplink->server_walltime_ns,
   };
+  uint64_t now_walltime_ns = collector_now_ns(uplink);
+  ret->is_time_known = now_walltime_ns != 0;
+  if (ret->is_time_known) ret->clock_offset_ns = (int64_t)(now_walltime_ns - clock_walltime_ns());
 }

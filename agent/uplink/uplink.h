@@ -48,6 +48,10 @@ struct uplink_figures {
   uint64_t acked_batches, sent_bytes, reconnects, renewals;
   uint64_t retry_in_ms;
   uint64_t server_walltime_ns; /* from the last Welcome or Pong, 0 before */
+  /* The collector's time, as far as it is known in this boot, from a session or an earlier
+     daemon's: what is to be added to this board's wall clock. */
+  bool is_time_known;
+  int64_t clock_offset_ns;
 };
 void uplink_figures(const struct uplink *uplink, struct uplink_figures *ret);
 

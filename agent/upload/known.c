@@ -22,6 +22,8 @@ static int parse_file(const cJSON *row, struct known_file *ret) {
   const char *quality = field_text(row, "quality");
   for (size_t i = 0; i < sizeof named / sizeof *named; i++)
     if (strcmp(quality, named[i]) == 0) file.has_symbols = true;
+  const cJSON *seen = field_find(row, "seen");
+  file.is_seen = seen == NULL || cJSON_IsTrue(seen);
   *ret = file;
   return 0;
 }

@@ -10,11 +10,13 @@
 #include "cli/complaint.h"
 #include "cli/patience.h"
 #include "common/clock.h"
+#include "common/progress_line.h"
 #include "known.h"
 #include "outcome.h"
 #include "upload.h"
 
 #include "common/hex_text.h"
+#include "common/text.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -55,6 +57,18 @@ static bool may_become_better(const struct plan *plan) {
   return false;
 }
 
+/* A second, with how long it has been by now on a terminal. */
+static void pause_shown(uint64_t waited_ns) {
+  struct progress_line line;
+  char text[96];
+  snprintf(text, sizeof text, "upload: waiting for the collector to read debug information %llu s",
+           (unsigned long long)(waited_ns / NS_PER_SECOND));
+  progress_line_init(&line, true);
+  progress_line_show(&line, text);
+  nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+  progress_line_clear(&line);
+}
+
 /* What a file is good for its headers only promise: asks the collector what it has made of all.
    Returns an exit status. */
 static int judge_names(struct upload *upload) {
@@ -66,8 +80,20 @@ static int judge_names(struct upload *upload) {
       return EXIT_FAILED;
     if (!may_become_better(&upload->plan)) return 0;
     if (clock_monotonic_ns() - start_ns > READ_NS_MAX) return 0;
-    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    pause_shown(clock_monotonic_ns() - start_ns);
   }
+}
+
+/* What the collector makes of what it has now.  Returns an exit status. */
+static int look_back(struct upload *upload) {
+  if (upload->found.count == 0) return 0;
+  int status = upload->settings.must_name_all ? judge_names(upload)
+               : upload->sent > 0             ? ask_known(upload)
+                                              : 0;
+  bool is_there = upload->sent > 0 || upload->plan.counts[VERDICT_KNOWN] > 0;
+  upload->is_unseen = status == 0 && is_there &&
+                      !plan_is_any_seen(&upload->found, upload->known, upload->known_count);
+  return status;
 }
 
 /* ---- saying ---- */
@@ -93,7 +119,7 @@ static void print_verdicts(const struct upload *upload) {
     const struct found_file *file = &upload->found.files[i];
     char id[2 * LIMIT_MODULE_ID_BYTES + 1];
     hex_text_print(span_of(file->id, file->id_len), id, sizeof id);
-    printf("%s  %s  %s\n", id, file->name, words[upload->plan.verdicts[i]]);
+    text_print(stdout, "%s  %s  %s", id, file->name, words[upload->plan.verdicts[i]]);
   }
 }
 
@@ -164,6 +190,14 @@ static void print_sources(const struct upload *upload) {
   puts(".");
 }
 
+/* A line that nobody would look for: an upload of another build than the one that runs is taken,
+   and names nothing. */
+static void print_unseen(const struct upload *upload) {
+  if (upload->is_unseen)
+    puts("None of it has been sampled so far: no board has used a program, library or kernel with "
+         "these build-ids.  Where boards run this already, it is another build.");
+}
+
 static void print_outcome(const struct upload *upload) {
   const struct plan *plan = &upload->plan;
   if (upload->settings.is_dry_run)
@@ -180,6 +214,7 @@ static void print_outcome(const struct upload *upload) {
     print_bytes(upload->resumed_bytes);
     puts(" were there.");
   }
+  print_unseen(upload);
   if (upload->bundler != NULL && !upload->settings.is_dry_run) print_sources(upload);
   if (upload->passed_over > 0)
     printf("Passed over: %u file%s.\n", upload->passed_over, plural(upload->passed_over));
@@ -213,7 +248,7 @@ static int run(struct upload *upload) {
     print_verdicts(upload);
   if (!is_json) print_plan(upload);
   int error = is_online ? upload_send(upload) : 0;
-  if (is_online && error == 0 && upload->settings.must_name_all) status = judge_names(upload);
+  if (is_online && error == 0) status = look_back(upload);
   return status != 0 ? status : conclude(upload, error);
 }
 

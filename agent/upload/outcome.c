@@ -69,6 +69,10 @@ int outcome_write(const struct upload *upload) {
   json_key_uint(&json, "to_send_bytes", plan->send_bytes);
   json_key_uint(&json, "sent", upload->sent);
   json_key_uint(&json, "failed", upload->failed);
+  if (!upload->settings.is_dry_run && upload->found.count > 0) {
+    json_key(&json, "seen");
+    json_bool(&json, !upload->is_unseen);
+  }
   json_key_uint(&json, "resumed_bytes", upload->resumed_bytes);
   json_key_uint(&json, "passed_over", upload->passed_over);
   json_key_uint(&json, "unowned_lists", upload->unowned_lists);

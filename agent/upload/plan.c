@@ -182,6 +182,17 @@ int plan_judge(const struct found *found, struct known_file *known, size_t count
   return judge_in_order(found, known, count, BY_THE_COLLECTOR, plan);
 }
 
+bool plan_is_any_seen(const struct found *found, struct known_file *known, size_t count) {
+  if (count > 0) qsort(known, count, sizeof *known, compare_known);
+  for (uint32_t i = 0; i < found->count && count > 0; i++) {
+    struct known_file wanted = {.id_len = found->files[i].id_len};
+    memcpy(wanted.id, found->files[i].id, sizeof wanted.id);
+    const struct known_file *same = bsearch(&wanted, known, count, sizeof *known, compare_known);
+    if (same != NULL && same->is_seen) return true;
+  }
+  return false;
+}
+
 void plan_fini(struct plan *plan) {
   free(plan->verdicts);
   free(plan->nameless);

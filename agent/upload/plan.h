@@ -11,6 +11,7 @@ struct known_file {
   uint32_t id_len;
   uint8_t sha256[32];
   bool has_symbols;
+  bool is_seen; /* a board has used what it names, or the collector does not say */
 };
 
 enum verdict {
@@ -42,6 +43,9 @@ int plan_make(const struct found *found, struct known_file *known, size_t count,
    of them, and no more by what there seems to be here.  Returns 0 or -ENOMEM. */
 int plan_judge(const struct found *found, struct known_file *known, size_t count,
                struct plan *plan);
+/* Whether a board has used the module of any file of FOUND, where the collector has the COUNT files
+   KNOWN, which are put in another order.  Those of one module are all seen, or none. */
+bool plan_is_any_seen(const struct found *found, struct known_file *known, size_t count);
 void plan_fini(struct plan *plan);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "common/clock.h"
 #include "common/path.h"
-#include "proto/text.h"
+#include "common/text.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -20,6 +20,7 @@ struct upload {
   struct progress progress;
   uint32_t at; /* the next file of the plan; files come in the order they were found in */
   uint64_t resumed_bytes;
+  bool is_unseen; /* no board has used any of it */
   uint32_t sent, failed, passed_over, unowned_lists, unowned_splits;
 };
 

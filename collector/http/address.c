@@ -50,15 +50,14 @@ int address_parse(const char *text, struct sockaddr_storage *ret, socklen_t *ret
   return 0;
 }
 
-/* "Any address" is no place to go to: this machine's name is. */
-static bool is_wildcard(const struct sockaddr_storage *address) {
+bool address_is_wildcard(const struct sockaddr_storage *address) {
   const struct sockaddr_in *in = (const void *)address;
   const struct sockaddr_in6 *in6 = (const void *)address;
   return address->ss_family == AF_INET ? in->sin_addr.s_addr == htonl(INADDR_ANY)
                                        : IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr);
 }
 
-void address_print_url(const struct sockaddr_storage *address, const char *scheme,
+void address_print_url(const struct sockaddr_storage *address, const char *scheme, const char *name,
                        char url[ADDRESS_URL_BYTES]) {
   char text[INET6_ADDRSTRLEN] = "?", host[HOST_NAME_BYTES] = "";
   bool is_six = address->ss_family == AF_INET6;
@@ -67,9 +66,10 @@ void address_print_url(const struct sockaddr_storage *address, const char *schem
   unsigned port = ntohs(is_six ? in6->sin6_port : in->sin_port);
   inet_ntop(address->ss_family, is_six ? (const void *)&in6->sin6_addr : &in->sin_addr, text,
             sizeof text);
-  if (is_wildcard(address) && gethostname(host, sizeof host - 1) == 0 && host[0] != '\0')
-    snprintf(url, ADDRESS_URL_BYTES, "%s://%s:%u/", scheme, host, port);
-  else
-    snprintf(url, ADDRESS_URL_BYTES, "%s://%s%s%s:%u/", scheme, is_six ? "[" : "", text,
-             is_six ? "]" : "", port);
+  /* "Any address" is no place to go to: this machine's name is. */
+  bool has_host = address_is_wildcard(address) && gethostname(host, sizeof host - 1) == 0;
+  if (name == NULL) name = has_host && host[0] != '\0' ? host : text;
+  bool is_bracketed = strchr(name, ':') != NULL;
+  snprintf(url, ADDRESS_URL_BYTES, "%s://%s%s%s:%u/", scheme, is_bracketed ? "[" : "", name,
+           is_bracketed ? "]" : "", port);
 }

@@ -3,17 +3,23 @@
 #ifndef HTTP_ADDRESS_H
 #define HTTP_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 
-enum { ADDRESS_URL_BYTES = 96 };
+enum { ADDRESS_URL_BYTES = 240 /* of a public name, up to 200 */ };
 
 /* Reads TEXT.  Returns 0, or -EINVAL when it is anything else; port 0 lets the kernel choose.
    Any thread. */
 int address_parse(const char *text, struct sockaddr_storage *ret, socklen_t *ret_len);
 
-/* Writes ADDRESS as SCHEME://ADDRESS:PORT/.  Any thread. */
-void address_print_url(const struct sockaddr_storage *address, const char *scheme,
+/* Whether ADDRESS is 0.0.0.0 or [::].  Any thread. */
+bool address_is_wildcard(const struct sockaddr_storage *address);
+
+/* Writes ADDRESS as SCHEME://ADDRESS:PORT/, with NAME, unless it is NULL, in its place.  Any
+ * thread.
+ */
+void address_print_url(const struct sockaddr_storage *address, const char *scheme, const char *name,
                        char url[ADDRESS_URL_BYTES]);
 
 #endif

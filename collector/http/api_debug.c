@@ -100,6 +100,8 @@ static int on_known_file(void *context, const struct debug_known *file) {
   json_key_string(json, "sha256", sha256);
   json_key_uint(json, "bytes", file->bytes);
   json_key_string(json, "quality", debug_quality_name(file->quality));
+  json_key(json, "seen");
+  json_bool(json, file->is_seen);
   json_close(json, '}');
   return 0;
 }

@@ -30,7 +30,7 @@ struct books {
 
 struct board_walk {
   const struct selection *selection;
-  struct quotas *quotas;
+  const struct http_parts *parts;
   struct json json;
   struct books sum;
   uint32_t count;
@@ -150,6 +150,11 @@ static void write_quotas(struct json *json, struct quotas *quotas, const char *b
   json_close(json, '}');
 }
 
+static uint64_t revoked_ms(const struct http_parts *parts, const char *board) {
+  return parts->revoked_s != NULL ? (uint64_t)parts->revoked_s(parts->revoked_context, board) * 1000
+                                  : 0;
+}
+
 static void write_board(struct board_walk *walk, const struct store_board *board) {
   struct json *json = &walk->json;
   struct books books = books_of(board);
@@ -176,7 +181,8 @@ static void write_board(struct board_walk *walk, const struct store_board *board
   json_key(json, "loss");
   write_reasons(json, &books);
   write_stacks(json, &board->effort);
-  if (walk->quotas != NULL) write_quotas(json, walk->quotas, board->name);
+  if (walk->parts->quotas != NULL) write_quotas(json, walk->parts->quotas, board->name);
+  write_time(json, "revoked", revoked_ms(walk->parts, board->name));
   json_close(json, '}');
 }
 
@@ -235,7 +241,7 @@ static void answer_boards(struct request *request,
                           bool is_books) {
   struct selection selection;
   if (parse_boards(request, &selection) != 0) return;
-  struct board_walk walk = {.selection = &selection, .quotas = request->service->parts.quotas};
+  struct board_walk walk = {.selection = &selection, .parts = &request->service->parts};
   answer_begin_json(&request->answer, &walk.json);
   json_key(&walk.json, "boards");
   json_open(&walk.json, '[');

@@ -9,6 +9,8 @@
                    ^                 |
                    +--- SENDING <----+      SENDING -> LINGER -> CLOSED
 
+     HANDSHAKE -> PLAIN -> CLOSED           a request that is no TLS
+
    While an answer is made or sent nothing is read, so a peer that sends faster than it reads is
    held by TCP and not by our memory.  After the last answer we end our direction, then read and
    throw away for a moment (LINGER): closing with unread bytes would make the kernel reset the
@@ -29,11 +31,12 @@
 #include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
 #include <netinet/in.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum state { HANDSHAKE, IDLE, HEAD, WORKING, BODY, SENDING, LINGER, CLOSED };
+enum state { HANDSHAKE, IDLE, HEAD, WORKING, BODY, SENDING, LINGER, PLAIN, CLOSED };
 
 static const struct {
   bool is_reading;
@@ -46,13 +49,15 @@ static const struct {
     [BODY] = {true, 30},      /* for one piece */
     [SENDING] = {false, 30},  /* and more for a long answer, see below */
     [LINGER] = {true, 2},
+    [PLAIN] = {false, 2}, /* answered without TLS, which reads nothing more */
     [CLOSED] = {false, 0},
 };
 
 enum {
   SENDING_BYTES_PER_SECOND = 32 << 10, /* slower readers lose the connection */
   LINGER_BYTES_MAX = 8 << 20,          /* what a refused upload may go on sending */
-  SINGLE_WRITE_BYTES = 256 << 10,      /* libevent's 16 KiB halve the speed of long answers */
+  PLAIN_SEND = MSG_DONTWAIT | MSG_NOSIGNAL,
+  SINGLE_WRITE_BYTES = 256 << 10, /* libevent's 16 KiB halve the speed of long answers */
 };
 
 struct client {
@@ -187,14 +192,40 @@ static void on_write(struct bufferevent *bev, void *arg) {
   if (client->state == SENDING && is_sent) end_sending(client);
 }
 
+/* Who speaks plain HTTP to TLS: TLS has read five bytes of the request and has nothing to say. */
+static bool has_no_tls(struct bufferevent *bev) {
+  unsigned long error = bufferevent_get_openssl_error(bev);
+  return ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) == SSL_R_HTTP_REQUEST;
+}
+
+/* Answers past TLS, on the socket itself.  What has come of the request is thrown away, and the
+   socket stays for a moment: closing it with bytes unread would take the answer back. */
+static void answer_plainly(struct client *client) {
+  static const char text[] = "{\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,"
+                             "\"detail\":\"this port speaks HTTPS and the request is plain HTTP: "
+                             "write https:// (clients trust ca/root.pem of the collector's --data)"
+                             "\"}\n";
+  char head[256], scratch[HEAD_BYTES_MAX];
+  int fd = bufferevent_getfd(client->bev);
+  int head_len = snprintf(head, sizeof head,
+                          "HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\n"
+                          "Content-Length: %zu\r\nConnection: close\r\n\r\n",
+                          sizeof text - 1);
+  bool is_there = recv(fd, scratch, sizeof scratch, MSG_DONTWAIT) >= 0 || errno == EAGAIN;
+  if (is_there && send(fd, head, (size_t)head_len, PLAIN_SEND | MSG_MORE) == head_len)
+    is_there = send(fd, text, sizeof text - 1, PLAIN_SEND) > 0 && shutdown(fd, SHUT_WR) == 0;
+  set_state(client, is_there ? PLAIN : CLOSED);
+}
+
 static void on_event(struct bufferevent *bev, short what, void *arg) {
-  (void)bev;
   struct client *client = arg;
   bool is_answering = client->state == WORKING || client->state == SENDING;
   if (what & BEV_EVENT_CONNECTED)
     set_state(client, IDLE);
   else if ((what & BEV_EVENT_EOF) && is_answering)
     client->is_peer_done = true;
+  else if (client->state == HANDSHAKE && has_no_tls(bev))
+    answer_plainly(client);
   else
     set_state(client, CLOSED);
 }

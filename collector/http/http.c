@@ -98,7 +98,8 @@ static int start(struct http *http, char *error, size_t error_len) {
   if (service->metrics == NULL) return -ENOMEM;
   http->client_owner = (struct client_owner){reception_head, reception_piece, reception_fault,
                                              reception_late, on_closed,       service};
-  http->listener_owner = (struct http_listener_owner){loop, service->parts.ca, on_accept, http};
+  http->listener_owner = (struct http_listener_owner){loop, service->parts.ca,
+                                                      service->parts.public_name, on_accept, http};
   int failed = jobs_start(loop, "query", QUERIES_WAITING_MAX, &service->queries);
   if (!failed) failed = jobs_start(loop, "monitor", QUERIES_WAITING_MAX, &service->monitor);
   if (!failed) failed = jobs_start_low(loop, "upload", UPLOADS_WAITING_MAX, &service->uploads);

@@ -29,9 +29,14 @@ struct http_parts { /* all borrowed, and outlive the server */
   struct symbolizer *symbolizer;
   struct quotas *quotas; /* or NULL: boards have none */
   const char *address; /* "127.0.0.1:7480"; any address but loopback serves TLS and wants a token */
+  const char *public_name; /* of links, in the place of the address; or NULL */
   /* Appends other parts' counters to /metrics; may be NULL. */
   void (*metrics)(void *context, void *buf);
   void *metrics_context;
+  /* Since when BOARD is revoked, in seconds since 1970; 0: it is not.  Any thread; waits for
+     nothing.  May be NULL: none is. */
+  int64_t (*revoked_s)(void *context, const char *board);
+  void *revoked_context;
   const struct option_list *watched; /* functions whose shares are on /metrics, or NULL... */
   const char *watched_by;            /* ...and the label that tells their releases apart */
 };

@@ -124,7 +124,8 @@ static void note_url(struct http_listener *listener) {
   struct sockaddr_storage bound = {0};
   socklen_t len = sizeof bound;
   getsockname(evconnlistener_get_fd(listener->socket), (struct sockaddr *)&bound, &len);
-  address_print_url(&bound, listener->tls ? "https" : "http", listener->url);
+  address_print_url(&bound, listener->tls ? "https" : "http",
+                    listener->tls ? listener->owner->public_name : NULL, listener->url);
 }
 
 static int listen_on(struct http_listener *listener, const struct sockaddr *address,

@@ -16,6 +16,7 @@ struct sockaddr;
 struct http_listener_owner {
   struct event_base *loop;
   struct ca *ca;
+  const char *public_name; /* of the URL, of others than loopback; or NULL */
   /* A peer has connected; BEV is the callee's. */
   void (*on_accept)(void *context, struct bufferevent *bev, bool is_tls,
                     const struct sockaddr *peer);

@@ -13,8 +13,8 @@ const struct route routes[] = {
     {"GET", "/api/v1/boards", ROLE_READ, LANE_MONITOR, "match from to type limit", api_boards,
      "the boards, what sampling costs each and by which budget its rate is held, how stacks ended "
      "since its daemon began (`stacks`, as in profile), and what they "
-     "lost since each one's first sample; with from or to only "
-     "those seen in that time. match takes board, arch, kernel and boards' own labels"},
+     "lost since each one's first sample; `revoked` is when that was, or null; with from or to "
+     "only those seen in that time. match takes board, arch, kernel and boards' own labels"},
     {"GET", "/api/v1/labels", ROLE_READ, LANE_QUERY, "match from to type limit", api_labels,
      "the names of labels"},
     {"GET", "/api/v1/labels/{name}", ROLE_READ, LANE_QUERY, "match from to type limit",
@@ -82,8 +82,8 @@ const struct route routes[] = {
      "modules seen, and how good the debug file of each is; always of all boards and times: match, "
      "from, to and type are checked and choose nothing"},
     {"GET", "/api/v1/debug/files", ROLE_SYMBOLS, LANE_QUERY, "", api_debug_files,
-     "every debug file that an operator has sent, with the SHA-256 of its bytes: who has thousands "
-     "to send asks once"},
+     "every debug file that an operator has sent, with the SHA-256 of its bytes, and whether a "
+     "board has used its module (`seen`): who has thousands to send asks once"},
     {"HEAD", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "total sha256", api_debug_head,
      "bytes of that module's debug file that are there (Upload-Offset); with sha256 of that very "
      "file"},

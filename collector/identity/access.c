@@ -7,7 +7,8 @@
    look-ups, and none may be asked on an event loop.
 
    Of a token only the hash, its first characters and what became of it are kept.  A board's row
-   outlives its certificate, since revocation is by name: a revoked name is never enrolled again. */
+   outlives its certificate, since revocation is by name: a revoked name is not enrolled again
+   until it is restored. */
 #include "access.h"
 
 #include "access_db.h"
@@ -123,7 +124,7 @@ static int judge_token(struct access *access, sqlite3_stmt *row, char name[BOARD
   snprintf(name, BOARD_NAME_BYTES, "%s", board);
   bool is_gone = false;
   int result = is_revoked(access, name, &is_gone);
-  if (result == 0 && is_gone) *why = "board is revoked";
+  if (result == 0 && is_gone) *why = ACCESS_REVOKED_WHY;
   return result == 0 && is_gone ? -EACCES : result;
 }
 
@@ -192,7 +193,7 @@ static int judge_standing(const struct standing *standing,
   const char *reason = "";
   if (standing->is_revoked) {
     result = -EACCES;
-    reason = "the certificate of this board is revoked";
+    reason = ACCESS_REVOKED_WHY;
   } else if (certificate->signed_s < standing->used_from_s) {
     result = -ESTALE;
     reason = "this board has used a newer certificate: is its key in two places?";
@@ -279,6 +280,29 @@ int access_revoke(struct access *access, const char *board) {
   return result;
 }
 
+/* A row that only revoke has made goes: its name was never enrolled, nor seen. */
+static int restore(struct access *access, const char *board) {
+  int result = access_db_finish(
+      access, access_db_prepare(access,
+                                "DELETE FROM boards WHERE name = ? AND revoked_s = created_s"
+                                " AND serial IS NULL AND used_from_s IS NULL",
+                                "s", board));
+  if (result != 0 || sqlite3_changes(access->database) > 0) return result;
+  result = access_db_finish(access, access_db_prepare(access,
+                                                      "UPDATE boards SET revoked_s = NULL"
+                                                      " WHERE name = ? AND revoked_s IS NOT NULL",
+                                                      "s", board));
+  return result == 0 && sqlite3_changes(access->database) == 0 ? -ENOENT : result;
+}
+
+int access_restore(struct access *access, const char *board) {
+  pthread_mutex_lock(&access->lock);
+  int result = access_db_run(access, "BEGIN IMMEDIATE");
+  if (result == 0) result = access_db_end(access, restore(access, board));
+  pthread_mutex_unlock(&access->lock);
+  return result;
+}
+
 bool access_is_revoked(struct access *access, const char *board) {
   bool is_gone = true;
   pthread_mutex_lock(&access->lock);
@@ -287,21 +311,38 @@ bool access_is_revoked(struct access *access, const char *board) {
   return is_gone;
 }
 
-int access_revoked(struct access *access, int (*on_board)(void *context, const char *board),
-                   void *context) {
+static int walk_boards(struct access *access, const char *sql,
+                       int (*on_board)(void *context, const struct access_board *board),
+                       void *context) {
   pthread_mutex_lock(&access->lock);
-  sqlite3_stmt *rows = access_db_prepare(
-      access, "SELECT name FROM boards WHERE revoked_s IS NOT NULL ORDER BY name", "");
+  sqlite3_stmt *rows = access_db_prepare(access, sql, "");
   int result = rows ? 0 : sqlite_error(sqlite3_errcode(access->database), 0);
   while (result == 0) {
     int step = sqlite3_step(rows);
     if (step == SQLITE_DONE) break;
-    result = step == SQLITE_ROW ? on_board(context, (const char *)sqlite3_column_text(rows, 0))
-                                : sqlite_error(step, 0);
+    const struct access_board board = {.name = (const char *)sqlite3_column_text(rows, 0),
+                                       .made_s = sqlite3_column_int64(rows, 1),
+                                       .revoked_s = sqlite3_column_int64(rows, 2)};
+    result = step == SQLITE_ROW ? on_board(context, &board) : sqlite_error(step, 0);
   }
   sqlite3_finalize(rows);
   pthread_mutex_unlock(&access->lock);
   return result;
+}
+
+int access_boards(struct access *access,
+                  int (*on_board)(void *context, const struct access_board *board), void *context) {
+  static const char sql[] =
+      "SELECT name, created_s, ifnull(revoked_s, 0) FROM boards ORDER BY name";
+  return walk_boards(access, sql, on_board, context);
+}
+
+int access_revoked(struct access *access,
+                   int (*on_board)(void *context, const struct access_board *board),
+                   void *context) {
+  static const char sql[] = "SELECT name, created_s, revoked_s FROM boards"
+                            " WHERE revoked_s IS NOT NULL ORDER BY name";
+  return walk_boards(access, sql, on_board, context);
 }
 
 static int count_over(struct access *access, uint64_t root, struct access_rollover *ret) {

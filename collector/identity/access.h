@@ -35,8 +35,8 @@ int access_token_make(struct access *access, enum role role, const char *board, 
 
 /* Uses up an enroll token (its text with or without the fingerprint).  Returns 0 with the board's
    name (given, or made unique here) in BOARD of at least 129 bytes, -EACCES with WHY ("unknown
-   token", "token has expired", "token was used", "board ... is revoked"), or -errno when the answer
-   cannot be kept (the token is not used then).  A name that is enrolled already gets a new
+   token", "token has expired", "token was used", "board is revoked: ..."), or -errno when the
+   answer cannot be kept (the token is not used then).  A name that is enrolled already gets a new
    certificate.  Any thread. */
 int access_enrol(struct access *access, const char *token, char *board, size_t board_len, char *why,
                  size_t why_len);
@@ -59,17 +59,34 @@ int access_admit(struct access *access, const char *board,
    -EBADMSG or -errno.  Any thread. */
 int access_certificate(struct access *access, const char *board, struct span certificate);
 
-/* Revokes BOARD for good, also one that is not known here (its certificate may be).  Returns 0,
-   -EINVAL for a name no board may have, or -errno.  Any thread. */
+/* What a revoked board gets as the reason, for its operator to read. */
+#define ACCESS_REVOKED_WHY \
+  "board is revoked: on the collector, `fleetprof-collector revoke --undo` lets it in again"
+
+/* One board as an operator sees it. */
+struct access_board {
+  const char *name;
+  int64_t made_s;    /* enrolled, first seen, or revoked: whichever was first */
+  int64_t revoked_s; /* 0: may come in */
+};
+
+/* Revokes BOARD until access_restore, also one that is not known here (its certificate may be).
+   Returns 0, -EINVAL for a name no board may have, or -errno.  Any thread. */
 int access_revoke(struct access *access, const char *board);
+
+/* Lets BOARD in again, with whatever certificate it has that is not too old.  Returns 0, -ENOENT
+   when it is not revoked, or -errno.  Any thread. */
+int access_restore(struct access *access, const char *board);
 
 /* Returns whether BOARD is revoked; true also when the database cannot say.  Any thread. */
 bool access_is_revoked(struct access *access, const char *board);
 
-/* Calls ON_BOARD for each revoked board in strcmp order.  Returns 0, -errno, or what ON_BOARD
-   returned when that was not 0.  Any thread. */
-int access_revoked(struct access *access, int (*on_board)(void *context, const char *board),
-                   void *context);
+/* Call ON_BOARD for each board, or each revoked one, in strcmp order; what it gets is gone when it
+   returns.  Return 0, -errno, or what ON_BOARD returned when that was not 0.  Any thread. */
+int access_boards(struct access *access,
+                  int (*on_board)(void *context, const struct access_board *board), void *context);
+int access_revoked(struct access *access,
+                   int (*on_board)(void *context, const struct access_board *board), void *context);
 
 struct access_rollover {
   uint64_t boards;      /* that may come in */

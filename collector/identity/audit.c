@@ -9,6 +9,7 @@
 #include "audit.h"
 
 #include "common/clock.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,8 +51,8 @@ static int print_line(const char *subject, const char *what, char line[AUDIT_LIN
   clock_print_time(clock_walltime_ns(), time);
   int len = snprintf(line, AUDIT_LINE_BYTES, "%s %s: %s", time, subject, what);
   if (len > AUDIT_LINE_BYTES - 2) len = AUDIT_LINE_BYTES - 2;
-  for (int i = 0; i < len; i++)
-    if ((unsigned char)line[i] < ' ' || line[i] == 127) line[i] = '?';
+  line[len] = '\0';
+  text_show(line);
   line[len] = '\n';
   return len + 1;
 }

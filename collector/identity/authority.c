@@ -11,11 +11,14 @@
 #include "ca_files.h"
 #include "certificate.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +28,7 @@ enum {
   SERVER_RENEW_DAYS = 365,
   DAY_SECONDS = 24 * 60 * 60,
   HOST_NAME_BYTES = 65, /* Linux gives a host at most 64 characters */
+  NAME_BYTES = 201,     /* DNS has up to 253; a link with it has to fit LIMIT_VALUE_BYTES */
   ROOT_TAG_BYTES = 4,   /* of randomness in the root's name, to tell fleets and roots apart */
 };
 
@@ -93,6 +97,91 @@ static int64_t due_of(const X509 *server) {
   return (int64_t)timegm(&end) - (int64_t)SERVER_RENEW_DAYS * DAY_SECONDS;
 }
 
+/* Whether LIST has TERM between its commas. */
+static bool has_term(const char *list, const char *term) {
+  size_t len = strlen(term);
+  for (const char *at = list; *at != '\0';) {
+    size_t at_len = strcspn(at, ",");
+    if (at_len == len && strncasecmp(at, term, len) == 0) return true;
+    at += at_len + (at[at_len] == ',');
+  }
+  return false;
+}
+
+static int add_term(const char *term, char *list) {
+  size_t len = strlen(list), more = strlen(term);
+  if (has_term(list, term)) return 0;
+  if (len + more + sizeof "," > AUTHORITY_NAMES_BYTES) return -EOVERFLOW;
+  snprintf(list + len, AUTHORITY_NAMES_BYTES - len, "%s%s", len > 0 ? "," : "", term);
+  return 0;
+}
+
+static bool is_host_name(const char *name) {
+  size_t len = strlen(name);
+  return len > 0 && len < NAME_BYTES && name[0] != '-' && name[0] != '.' &&
+         strspn(name, BOARD_NAME_ALNUM ".-") == len;
+}
+
+int authority_add_name(const char *name, char *ret) {
+  char term[NAME_BYTES + sizeof "DNS:"], address[INET6_ADDRSTRLEN];
+  struct in6_addr six;
+  struct in_addr four;
+  if (inet_pton(AF_INET6, name, &six) == 1)
+    snprintf(term, sizeof term, "IP:%s", inet_ntop(AF_INET6, &six, address, sizeof address));
+  else if (inet_pton(AF_INET, name, &four) == 1)
+    snprintf(term, sizeof term, "IP:%s", inet_ntop(AF_INET, &four, address, sizeof address));
+  else if (is_host_name(name))
+    snprintf(term, sizeof term, "DNS:%s", name);
+  else
+    return -EINVAL;
+  return add_term(term, ret);
+}
+
+/* Adds what CERTIFICATE names; others than hosts and addresses are none of ours. */
+static int add_names_of(const X509 *certificate, char *ret) {
+  GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+  int result = 0;
+  for (int i = 0; i < sk_GENERAL_NAME_num(names) && result == 0; i++) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
+    char text[NAME_BYTES] = "";
+    if (name->type == GEN_DNS)
+      snprintf(text, sizeof text, "%.*s", ASN1_STRING_length(name->d.dNSName),
+               (const char *)ASN1_STRING_get0_data(name->d.dNSName));
+    else if (name->type == GEN_IPADD)
+      inet_ntop(ASN1_STRING_length(name->d.iPAddress) == 4 ? AF_INET : AF_INET6,
+                ASN1_STRING_get0_data(name->d.iPAddress), text, sizeof text);
+    result = text[0] != '\0' ? authority_add_name(text, ret) : 0;
+    if (result == -EINVAL) result = 0;
+  }
+  GENERAL_NAMES_free(names);
+  return result;
+}
+
+/* Writes what a server certificate is to name: this machine, and NAMES, or what SERVER does. */
+static int list_names(const char *names, const X509 *server, char ret[AUTHORITY_NAMES_BYTES]) {
+  char host[HOST_NAME_BYTES];
+  host_name(host);
+  snprintf(ret, AUTHORITY_NAMES_BYTES, "DNS:%s", host);
+  int result = add_term("DNS:localhost", ret);
+  if (result == 0) result = add_term("IP:127.0.0.1", ret);
+  if (result == 0) result = add_term("IP:::1", ret);
+  if (names == NULL) return result == 0 && server != NULL ? add_names_of(server, ret) : result;
+  for (const char *at = names; *at != '\0' && result == 0;) {
+    char term[NAME_BYTES + sizeof "DNS:"];
+    size_t len = strcspn(at, ",");
+    snprintf(term, sizeof term, "%.*s", (int)len, at);
+    result = add_term(term, ret);
+    at += len + (at[len] == ',');
+  }
+  return result;
+}
+
+/* Whether SERVER names WANTED and nothing else. */
+static bool has_names(const X509 *server, const char *wanted) {
+  char named[AUTHORITY_NAMES_BYTES] = "";
+  return add_names_of(server, named) == 0 && strcasecmp(named, wanted) == 0;
+}
+
 /* One that begins in the future was made while our clock was wrong: boards would not take it. */
 static bool is_server_good(const struct authority *authority, X509 *server, EVP_PKEY *key) {
   char host[HOST_NAME_BYTES];
@@ -104,12 +193,11 @@ static bool is_server_good(const struct authority *authority, X509 *server, EVP_
          X509_cmp_time(X509_get0_notBefore(server), &now) < 0 && due_of(server) > now;
 }
 
-/* Makes one, RET, and writes it. */
+/* Makes one that names ALT_NAMES, RET, and writes it. */
 static int make_server(const struct authority *authority, const struct authority_paths *paths,
-                       X509 **ret) {
-  char host[HOST_NAME_BYTES], alt_names[3 * HOST_NAME_BYTES];
+                       const char *alt_names, X509 **ret) {
+  char host[HOST_NAME_BYTES];
   host_name(host);
-  snprintf(alt_names, sizeof alt_names, "DNS:%s,DNS:localhost,IP:127.0.0.1,IP:::1", host);
   struct certificate_terms terms = {
       .use = CERTIFICATE_SERVER, .name = host, .alt_names = alt_names, .days = SERVER_DAYS};
   EVP_PKEY *key = certificate_key_make();
@@ -121,13 +209,17 @@ static int make_server(const struct authority *authority, const struct authority
   return result;
 }
 
-int authority_serve(struct authority *authority, const struct authority_paths *paths) {
+int authority_serve(struct authority *authority, const struct authority_paths *paths,
+                    const char *names) {
+  char wanted[AUTHORITY_NAMES_BYTES];
   X509 *server = ca_files_read_certificate(paths->server);
   EVP_PKEY *key = ca_files_read_key(paths->server_key);
-  int result = 0;
-  if (!is_server_good(authority, server, key)) {
+  int result = list_names(names, server, wanted);
+  bool is_good =
+      is_server_good(authority, server, key) && (names == NULL || has_names(server, wanted));
+  if (result == 0 && !is_good) {
     X509_free(server);
-    result = make_server(authority, paths, &server);
+    result = make_server(authority, paths, wanted, &server);
   }
   if (result == 0) authority->due_s = due_of(server);
   X509_free(server);

@@ -34,9 +34,18 @@ int authority_make(const struct authority_paths *paths, struct authority *ret);
 int authority_load(const struct authority_paths *paths, struct authority *ret, char *error,
                    size_t error_len);
 
-/* Makes the server certificate when there is none that is good for another year, and notes when
-   that will be so again.  Returns 0 or -errno. */
-int authority_serve(struct authority *authority, const struct authority_paths *paths);
+enum { AUTHORITY_NAMES_BYTES = 12 << 10 /* OPTION_LIST_MAX names, and this machine's own */ };
+
+/* Makes the server certificate when there is none that is good for another year and names what it
+   should, and notes when that will be so again.  It names this machine, "localhost", and NAMES
+   ("DNS:a.example,IP:10.0.0.1"); NULL: nothing is asked, the next one names what this one does.
+   Returns 0 or -errno. */
+int authority_serve(struct authority *authority, const struct authority_paths *paths,
+                    const char *names);
+
+/* Appends NAME, a host name or a numeric address, to the list RET of AUTHORITY_NAMES_BYTES, unless
+   it is there.  Returns 0, -EINVAL when no certificate can name it, or -EOVERFLOW. */
+int authority_add_name(const char *name, char *ret);
 
 void authority_fini(struct authority *authority);
 

@@ -33,6 +33,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,6 +56,7 @@ struct ca {
   char dir[PATH_MAX];
   struct authority_paths paths[RANKS];
   long board_seconds;
+  char *names; /* beside this machine's, that the server certificate has; NULL: nobody has said */
   pthread_mutex_t lock; /* over what follows */
   struct authority authorities[RANKS];
   struct stamp stamps[RANKS];
@@ -73,17 +75,18 @@ static bool is_same(const struct stamp *a, const struct stamp *b) {
          a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-static int load_one(const struct authority_paths *paths, bool is_to_be_made, struct authority *ret,
+static int load_one(const struct ca *ca, enum authority_rank rank, struct authority *ret,
                     char *error, size_t error_len) {
+  const struct authority_paths *paths = &ca->paths[rank];
   if (access(paths->root, F_OK) != 0) {
-    if (!is_to_be_made) return 0;
+    if (rank != AUTHORITY_FIRST) return 0;
     int made = authority_make(paths, ret);
     if (made != 0) return authority_complain(error, error_len, made, "cannot make the root");
   } else {
     int failed = authority_load(paths, ret, error, error_len);
     if (failed != 0) return failed;
   }
-  int served = authority_serve(ret, paths);
+  int served = authority_serve(ret, paths, ca->names);
   if (served == 0) return 0;
   return authority_complain(error, error_len, served, "cannot make the server certificate");
 }
@@ -94,7 +97,7 @@ static int load_all(struct ca *ca, struct authority ret[RANKS], struct stamp ret
   int result = rollover_settle(ca->dir);
   if (result != 0) return authority_complain(error, error_len, result, "cannot end the rollover");
   for (int i = 0; i < RANKS && result == 0; i++) {
-    result = load_one(&ca->paths[i], i == AUTHORITY_FIRST, &ret[i], error, error_len);
+    result = load_one(ca, (enum authority_rank)i, &ret[i], error, error_len);
     look_at(&ca->paths[i], &ret_stamps[i]);
   }
   return result;
@@ -157,7 +160,15 @@ void ca_close(struct ca *ca) {
   if (ca == NULL) return;
   for (int i = 0; i < RANKS; i++) authority_fini(&ca->authorities[i]);
   pthread_mutex_destroy(&ca->lock);
+  free(ca->names);
   free(ca);
+}
+
+int ca_set_names(struct ca *ca, const char *names, char *error, size_t error_len) {
+  free(ca->names);
+  ca->names = strdup(names);
+  if (ca->names == NULL) return authority_complain(error, error_len, -ENOMEM, ca->dir);
+  return load(ca, error, error_len);
 }
 
 /* Whether a server certificate is to be renewed; says so once an hour where that fails. */

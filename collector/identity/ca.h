@@ -21,6 +21,12 @@ int ca_look(const char *dir);
 int ca_open(const char *dir, struct ca **ret, char *error, size_t error_len);
 void ca_close(struct ca *ca);
 
+/* Sets what the server certificate names beside this machine and localhost: "DNS:a.example,IP:..."
+   (authority_add_name), "" for nothing.  Another one is made where it is not so; until this is
+   called the names that it has stay.  Returns 0, or -errno with one line in ERROR.  Before there
+   are threads. */
+int ca_set_names(struct ca *ca, const char *names, char *error, size_t error_len);
+
 const char *ca_server_certificate_path(const struct ca *ca);
 const char *ca_server_key_path(const struct ca *ca);
 const char *ca_root_path(const struct ca *ca);

@@ -40,6 +40,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,8 @@ struct ingest {
   struct listener *listener;
   struct writer *writer;
   struct event *tick, *pulse;
-  struct revocations *revocations;
+  struct revocations *revocations; /* changed by the loop, under the lock */
+  pthread_mutex_t revocations_lock;
   uint64_t ca_generation; /* of the files in use */
   bool is_reading_revocations, is_stopping;
   struct vestibule vestibule;
@@ -200,19 +202,34 @@ static void follow_ca(struct ingest *ingest) {
     log_info("ingest-ca files: others are in use now");
 }
 
+/* Takes LIST over; the loop reads the old one no more, and other threads only under the lock. */
+static void set_revocations_take(struct ingest *ingest, struct revocations *list) {
+  pthread_mutex_lock(&ingest->revocations_lock);
+  struct revocations *old = ingest->revocations;
+  ingest->revocations = list;
+  ingest->host.revocations = list;
+  pthread_mutex_unlock(&ingest->revocations_lock);
+  revocations_free(old);
+}
+
+int64_t ingest_revoked_s(struct ingest *ingest, const char *board) {
+  pthread_mutex_lock(&ingest->revocations_lock);
+  int64_t since_s = revocations_since_s(ingest->revocations, board);
+  pthread_mutex_unlock(&ingest->revocations_lock);
+  return since_s;
+}
+
 static void replace_revocations(struct ingest *ingest, struct job *job) {
   ingest->is_reading_revocations = false;
   follow_ca(ingest);
   if (job->revocations == NULL) return; /* it could not be read: the last one still holds */
-  revocations_free(ingest->revocations);
-  ingest->revocations = job->revocations;
-  ingest->host.revocations = job->revocations;
+  set_revocations_take(ingest, job->revocations);
   job->revocations = NULL;
   for (uint32_t i = 0; i < ingest->roster.cap; i++) {
     struct connection *connection = roster_at(&ingest->roster, i);
     if (connection != NULL && !is_stranger(connection) &&
         revocations_has(ingest->revocations, connection_board(connection)))
-      connection_refuse(connection, REFUSAL_REVOKED, "the certificate of this board is revoked");
+      connection_refuse(connection, REFUSAL_REVOKED, ACCESS_REVOKED_WHY);
   }
 }
 
@@ -357,9 +374,10 @@ static int start_workers(struct ingest *ingest) {
 static int start_tick(struct ingest *ingest) {
   static const struct timeval period = {.tv_sec = REVOCATIONS_SECONDS};
   static const struct timeval pulse = {.tv_usec = PULSE_US};
-  int result = revocations_read(ingest->parts.access, &ingest->revocations);
+  struct revocations *list;
+  int result = revocations_read(ingest->parts.access, &list);
   if (result != 0) return result;
-  ingest->host.revocations = ingest->revocations;
+  set_revocations_take(ingest, list);
   ingest->tick = event_new(ingest->parts.loop, -1, EV_PERSIST, on_tick, ingest);
   if (ingest->tick == NULL || event_add(ingest->tick, &period) != 0) return -ENOMEM;
   ingest->pulse = event_new(ingest->parts.loop, -1, EV_PERSIST, on_pulse, ingest);
@@ -391,6 +409,7 @@ int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *er
     return -ENOMEM;
   }
   ingest->parts = *parts;
+  pthread_mutex_init(&ingest->revocations_lock, NULL);
   ingest->host = (struct connection_host){.loop = parts->loop,
                                           .figures = &ingest->figures,
                                           .page_url = parts->page_url,
@@ -454,11 +473,13 @@ void ingest_stop(struct ingest *ingest) {
   close_all(ingest);
   listener_stop(ingest->listener);
   writer_free(ingest->writer);
-  revocations_free(ingest->revocations);
+  set_revocations_take(ingest, NULL);
   SSL_CTX_free(ingest->host.tls);
 }
 
 void ingest_free(struct ingest *ingest) {
+  if (ingest == NULL) return;
+  pthread_mutex_destroy(&ingest->revocations_lock);
   free(ingest);
 }
 

@@ -51,6 +51,10 @@ void ingest_free(struct ingest *ingest);
 /* Another limit from now on, as memory_limit_bytes.  Loop only. */
 void ingest_set_memory_limit(struct ingest *ingest, uint64_t bytes);
 
+/* Returns since when BOARD is revoked, in seconds since 1970, as the list says that was read last;
+   0: it is not.  Any thread, until ingest_free. */
+int64_t ingest_revoked_s(struct ingest *ingest, const char *board);
+
 /* Appends counters in Prometheus text form.  Any thread. */
 void ingest_metrics(struct ingest *ingest, struct buf *ret);
 

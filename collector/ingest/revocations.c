@@ -19,27 +19,32 @@ enum {
   REVOCATIONS_BYTES_MAX = 256 << 20, /* a million boards with the longest names, and to spare */
 };
 
+struct revocation {
+  const char *board;
+  int64_t since_s;
+};
+
 struct revocations {
-  struct arena arena;
-  const char **names;
+  struct arena arena; /* of the names */
+  struct revocation *rows;
   size_t count, cap;
 };
 
 static int grow(struct revocations *list) {
   size_t cap = list->cap ? 2 * list->cap : REVOCATIONS_FIRST;
-  const char **names = realloc(list->names, cap * sizeof *names);
-  if (names == NULL) return -ENOMEM;
-  list->names = names;
+  struct revocation *rows = realloc(list->rows, cap * sizeof *rows);
+  if (rows == NULL) return -ENOMEM;
+  list->rows = rows;
   list->cap = cap;
   return 0;
 }
 
-static int on_board(void *context, const char *board) {
+static int on_board(void *context, const struct access_board *board) {
   struct revocations *list = context;
   if (list->count == list->cap && grow(list) != 0) return -ENOMEM;
-  char *name = arena_string(&list->arena, board, strlen(board));
+  char *name = arena_string(&list->arena, board->name, strlen(board->name));
   if (name == NULL) return -EOVERFLOW;
-  list->names[list->count++] = name;
+  list->rows[list->count++] = (struct revocation){name, board->revoked_s};
   return 0;
 }
 
@@ -59,16 +64,25 @@ int revocations_read(struct access *access, struct revocations **ret) {
 void revocations_free(struct revocations *revocations) {
   if (revocations == NULL) return;
   arena_fini(&revocations->arena);
-  free(revocations->names);
+  free(revocations->rows);
   free(revocations);
 }
 
-static int compare_names(const void *a, const void *b) {
-  return strcmp(a, *(const char *const *)b);
+static int compare_names(const void *board, const void *row) {
+  return strcmp(board, ((const struct revocation *)row)->board);
+}
+
+static const struct revocation *find(const struct revocations *revocations, const char *board) {
+  if (revocations == NULL || revocations->count == 0) return NULL;
+  return bsearch(board, revocations->rows, revocations->count, sizeof *revocations->rows,
+                 compare_names);
 }
 
 bool revocations_has(const struct revocations *revocations, const char *board) {
-  return revocations != NULL && revocations->count > 0 &&
-         bsearch(board, revocations->names, revocations->count, sizeof *revocations->names,
-                 compare_names) != NULL;
+  return find(revocations, board) != NULL;
+}
+
+int64_t revocations_since_s(const struct revocations *revocations, const char *board) {
+  const struct revocation *found = find(revocations, board);
+  return found != NULL ? found->since_s : 0;
 }

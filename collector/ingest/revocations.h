@@ -5,6 +5,7 @@
 #define INGEST_REVOCATIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct access;
 struct revocations;
@@ -14,7 +15,9 @@ struct revocations;
 int revocations_read(struct access *access, struct revocations **ret);
 void revocations_free(struct revocations *revocations);
 
-/* Returns whether BOARD is in the list; an absent list (NULL) holds nobody. */
+/* Return whether BOARD is in the list, and since when (seconds since 1970; 0: it is not); an absent
+   list (NULL) holds nobody. */
 bool revocations_has(const struct revocations *revocations, const char *board);
+int64_t revocations_since_s(const struct revocations *revocations, const char *board);
 
 #endif

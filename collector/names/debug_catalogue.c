@@ -370,7 +370,10 @@ int catalogue_each_operator_file(sqlite3 *db,
                                  int (*on_file)(void *context, const struct catalogue_file *file),
                                  void *context) {
   static const char sql[] =
-      "SELECT " FILE_COLUMNS " FROM file WHERE (quality >= ?1 OR quality < 0) AND EXISTS"
+      "SELECT " FILE_COLUMNS ", EXISTS (SELECT 1 FROM module WHERE id = file.build_id"
+      "  OR id = file.sha256 OR id IN (SELECT module FROM origin"
+      "   WHERE origin.sha256 = file.sha256 AND board = ''))"
+      " FROM file WHERE (quality >= ?1 OR quality < 0) AND EXISTS"
       " (SELECT 1 FROM origin WHERE origin.sha256 = file.sha256"
       "  AND board = '') ORDER BY build_id, file.sha256";
   sqlite3_stmt *row;
@@ -380,6 +383,7 @@ int catalogue_each_operator_file(sqlite3 *db,
   while (error == 0 && (code = sqlite3_step(row)) == SQLITE_ROW) {
     struct catalogue_file file;
     read_file_row(row, &file);
+    file.is_seen = sqlite3_column_int(row, sqlite3_column_count(row) - 1) != 0;
     error = on_file(context, &file);
   }
   if (error == 0 && code != SQLITE_DONE) error = -EIO;

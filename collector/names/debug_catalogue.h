@@ -17,6 +17,7 @@ struct catalogue_file {
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
   uint32_t build_id_len; /* 0: not read yet */
   uint32_t sender;       /* of INDEX_TEXTS_SENDERS: the operators, or a board */
+  bool is_seen;          /* catalogue_each_operator_file alone: a board uses its module */
   char reason[LIMIT_VALUE_BYTES];
 };
 

@@ -46,6 +46,7 @@ struct debug_known {
   uint8_t sha256[32];
   uint64_t bytes;
   enum debug_quality quality;
+  bool is_seen; /* a board has used its module */
 };
 
 #endif

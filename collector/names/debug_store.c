@@ -317,7 +317,8 @@ static int on_listed(void *context, const struct catalogue_file *file) {
   const struct file_listing *listing = context;
   struct debug_known known = {.id = span_of(file->build_id, file->build_id_len),
                               .bytes = file->bytes,
-                              .quality = file->quality};
+                              .quality = file->quality,
+                              .is_seen = file->is_seen};
   memcpy(known.sha256, file->sha256, sizeof known.sha256);
   return listing->on_file(listing->context, &known);
 }

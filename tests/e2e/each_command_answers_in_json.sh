@@ -53,7 +53,10 @@ told planned 'd["dry_run"] and d["found"] == 1 and d["sent"] == 0 and d["files"]
   fleetprof upload --dry-run "$W/files"
 FLEETPROF_TOKEN=$(fleetprof-collector token --data "$data" --role symbols)
 export FLEETPROF_TOKEN
-told upload 'd["found"] == 1 and d["failed"] == 0 and len(d["files"][0]["id"]) >= 16' fleetprof upload --http "$http" "$W/files"
+told upload 'd["seen"] and d["found"] == 1 and d["failed"] == 0 and len(d["files"][0]["id"]) >= 16' fleetprof upload --http "$http" "$W/files"
+told unseen 'not d["seen"] and d["sent"] == 1' fleetprof upload --http "$http" "$targets/phases"
+fleetprof upload --http "$http" "$targets/phases" | grep -q '^None of it has been sampled so far: no board has used' || fail "an upload of what no board has used says nothing"
+! fleetprof upload --http "$http" "$W/files" | grep -q 'None of it' || fail "an upload of what a board has used is called unused"
 unset FLEETPROF_TOKEN
 told check 'd["faults"] == [] and d["files"] > 2' fleetprof-collector check --data "$data"
 told backup "d['file'] == '$W/backup.tar' and d['files'] > 2 and d['left_out'] == [] and d['bytes'] > 4096" fleetprof-collector backup --data "$data" "$W/backup.tar"

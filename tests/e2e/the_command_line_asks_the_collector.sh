@@ -124,7 +124,7 @@ COLLECTOR=$!
 far() { fleetprof query --http "https://localhost:$H" "$@" truth; }
 listens() { curl -ks "https://localhost:$H/healthz" >/dev/null; }
 until_true 10 listens || fail "the collector does not listen"
-expect 1 'unknown CA' far --token-file "$W/token"
+expect 1 'unknown CA .*it names .*localhost, 127.0.0.1, ::1): a collector has a CA of its own: give its ca/root.pem.* by --ca FILE$' far --token-file "$W/token"
 expect 1 'token --data DIR --role read. makes a token .* by --token-file FILE or FLEETPROF_TOKEN)$' far --ca "$W/data/ca/root.pem"
 fleetprof-collector token --data "$W/data" --role symbols >"$W/symbols" || fail "no token"
 expect 1 'its role is another; .*--role read. makes a token .* by --token-file FILE' far --ca "$W/data/ca/root.pem" --token-file "$W/symbols"
@@ -136,4 +136,26 @@ grep -qF "$heaviest" "$W/out" || fail "no table over TLS"
 curl -fsS --cacert "$W/data/ca/root.pem" -H "Authorization: Bearer $(cat "$W/token")" --resolve "$(hostname):$H:127.0.0.1" "https://$(hostname):$H/api/v1/boards" >"$W/out" 2>&1 ||
   fail "curl to the collector's own name: $(cat "$W/out")" # as the README says
 FLEETPROF_TOKEN=$(cat "$W/token") expect 0 '' far --ca "$W/data/ca/root.pem"
-expect 1 'another address' fleetprof query --http "https://127.0.0.2:$H" --ca "$W/data/ca/root.pem" --token-file "$W/token"
+other() { fleetprof query --http "https://127.0.0.2:$H" --ca "$W/data/ca/root.pem" --token-file "$W/token" "$@"; }
+expect 1 'is for another address (it names .*localhost, 127.0.0.1, ::1): ask it by one of these, or start the collector with --public-name' other
+# Who speaks plain HTTP to it is told so, with whatever request.
+expect 1 'this port speaks HTTPS and the request is plain HTTP: write https://' fleetprof query --http "http://localhost:$H" truth
+for method in GET HEAD POST PUT; do
+  body=()
+  [ $method = GET ] || [ $method = HEAD ] || body=(--data-binary "@$targets/truth")
+  [ $method = HEAD ] && body=(-I)
+  [ "$(curl -sm 10 -o "$W/out" -w '%{http_code} %{content_type}' -X $method "${body[@]}" "http://127.0.0.1:$H/api/v1/boards")" = "400 application/problem+json" ] ||
+    fail "a plain $method to the HTTPS port: $(cat "$W/out")"
+done
+[ "$(curl -sm 10 "http://127.0.0.1:$H/" | json 'd["status"]')" = 400 ] || fail "the answer to plain HTTP is no problem+json"
+far --ca "$W/data/ca/root.pem" --token-file "$W/token" >/dev/null || fail "the port no longer serves"
+# The certificate names what people call the collector; who trusts its root sees no difference.
+stop_collector
+fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "0.0.0.0:$H" --public-name press.example.org --public-name 127.0.0.2 >"$W/named.log" 2>&1 &
+COLLECTOR=$!
+until_true 10 listens || fail "the collector does not listen: $(cat "$W/named.log")"
+grep -q "ready collector: https://press.example.org:$H/" "$W/named.log" || fail "the name is not that of links: $(cat "$W/named.log")"
+expect 0 '' other truth
+curl -fsS --cacert "$W/data/ca/root.pem" --resolve "press.example.org:$H:127.0.0.1" "https://press.example.org:$H/healthz" >"$W/out" 2>&1 || fail "curl by the public name: $(cat "$W/out")"
+fleetprof-collector --data "$W/none" --public-name 'a b' >"$W/out" 2>&1 && fail "a name with a blank"
+grep -q -- "--public-name a b: is neither a host name nor a numeric address" "$W/out" && [ ! -e "$W/none" ] || fail "a wrong name: $(cat "$W/out")"

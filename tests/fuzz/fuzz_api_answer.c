@@ -4,7 +4,7 @@
 #include "cli/answer_flame.h"
 #include "cli/answer_text.h"
 #include "common/buf.h"
-#include "proto/text.h"
+#include "common/text.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>

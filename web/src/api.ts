@@ -74,6 +74,7 @@ export interface Board {
   quotas?: Readonly<Record<string, QuotaUse>>;
   loss: Loss;
   stacks: EndShares | null;
+  revoked: string | null;
 }
 
 export interface Boards { boards: Board[] }

@@ -225,10 +225,11 @@ test("moments are written the same everywhere, a span names its day once", () =>
   assert.deepEqual([0, 1, 1200].map((n) => counted(n, "board")), ["0 boards", "1 board", "1,200 boards"]);
 });
 
-test("a board is live, late, silent", () => {
+test("a board is live, late, silent, or revoked", () => {
   const now = Date.parse("2026-01-01T12:00:00Z");
-  assert.deepEqual(["2026-01-01T11:59:00Z", "2026-01-01T11:30:00Z", "2026-01-01T01:00:00Z", null].map((time) => stateOf(time, now)),
+  assert.deepEqual(["2026-01-01T11:59:00Z", "2026-01-01T11:30:00Z", "2026-01-01T01:00:00Z", null].map((time) => stateOf({ last_seen: time, revoked: null }, now)),
                    ["live", "late", "silent", "silent"]);
+  assert.equal(stateOf({ last_seen: "2026-01-01T11:59:00Z", revoked: "2026-01-01T11:58:00Z" }, now), "revoked");
 });
 
 test("of ten thousand rows those are drawn that are seen", () => {

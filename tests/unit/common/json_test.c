@@ -56,6 +56,10 @@ static void strings_that_could_end_a_string_or_a_script_are_escaped(void **state
   assert_string_is(span_of_string("</script><img onerror=x>&"),
                    "\"\\u003c/script\\u003e\\u003cimg onerror=x\\u003e\\u0026\"");
   assert_string_is(span_of("a\0\n\x1f\x7f", 5), "\"a\\u0000\\u000a\\u001f\\u007f\"");
+  assert_string_is(span_of_string("\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0"),
+                   "\"\\u0080\\u009b\\u009f\xc2\xa0\"");
+  assert_string_is(span_of_string("\xe2\x80\xaa\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9\xe2\x80\xaf"),
+                   "\"\\u202a\\u202e\\u2066\\u2069\xe2\x80\xaf\"");
   assert_string_is(span_of_string(""), "\"\"");
 }
 

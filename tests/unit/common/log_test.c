@@ -66,6 +66,12 @@ static void what_a_peer_said_cannot_make_a_second_line(void **state) {
   log_error("peer: %s", "a\nerror forged\x1b[2J\x7f");
   release_stderr();
   assert_string_equal(printed, "error peer: a?error forged?[2J?\n");
+  catch_stderr();
+  log_error("peer: %s", "\xc2\x9b"
+                        "2J \xe2\x80\xae"
+                        "gpj.exe \xc3\xa4"); /* C1, U+202E, and a letter */
+  release_stderr();
+  assert_string_equal(printed, "error peer: ?\?2J ?\?\?gpj.exe \xc3\xa4\n");
 }
 
 static void a_line_too_long_is_cut_and_says_so(void **state) {

@@ -3,9 +3,9 @@
 
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/text.h"
 #include "proto/batch_codec.h"
 #include "proto/limits.h"
-#include "proto/text.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -14,7 +14,7 @@ static void assert_url(const char *text, const char *expected) {
   socklen_t len = 0;
   char url[ADDRESS_URL_BYTES];
   assert_int_equal(address_parse(text, &address, &len), 0);
-  address_print_url(&address, "http", url);
+  address_print_url(&address, "http", NULL, url);
   assert_string_equal(url, expected);
 }
 
@@ -31,10 +31,10 @@ static void any_address_is_shown_as_this_machine(void **state) {
   socklen_t len = 0;
   char url[ADDRESS_URL_BYTES];
   assert_int_equal(address_parse("0.0.0.0:1", &address, &len), 0);
-  address_print_url(&address, "https", url);
+  address_print_url(&address, "https", NULL, url);
   assert_null(strstr(url, "0.0.0.0"));
   assert_int_equal(address_parse("[::]:1", &address, &len), 0);
-  address_print_url(&address, "https", url);
+  address_print_url(&address, "https", NULL, url);
   assert_null(strstr(url, "[::]"));
 }
 

@@ -210,6 +210,22 @@ static void boards_have_every_promised_field(void **state) {
   assert_has(ask(api_boards, "match", "{board=\"other\"}", NULL, NULL), "{\"boards\":[]}");
 }
 
+static int64_t when_revoked(void *context, const char *board) {
+  return strcmp(board, context) == 0 ? 1500000000 : 0;
+}
+
+static void a_revoked_board_says_since_when(void **state) {
+  (void)state;
+  static char revoked[] = "press-7", other[] = "press-8";
+  assert_has(ask(api_boards, NULL, NULL, NULL, NULL), "\"revoked\":null}");
+  service.parts.revoked_s = when_revoked;
+  service.parts.revoked_context = revoked;
+  assert_has(ask(api_boards, NULL, NULL, NULL, NULL), "\"revoked\":\"2017-07-14T02:40:00");
+  service.parts.revoked_context = other;
+  assert_has(ask(api_boards, NULL, NULL, NULL, NULL), "\"revoked\":null}");
+  service.parts.revoked_s = NULL;
+}
+
 static void a_board_s_quotas_are_told_with_what_is_used_of_them(void **state) {
   (void)state;
   const struct quota_limits limits = {.a_day = {[QUOTA_BYTES] = 1000, [QUOTA_SERIES] = 7}};
@@ -393,6 +409,7 @@ int main(void) {
       TEST(a_tree_may_begin_with_a_labels_values),
       TEST(an_unknown_format_is_named),
       TEST(boards_have_every_promised_field),
+      TEST(a_revoked_board_says_since_when),
       TEST(a_board_s_quotas_are_told_with_what_is_used_of_them),
       TEST(the_books_close_with_what_is_pending),
       TEST(boards_and_books_are_selected_by_the_boards_own_labels),

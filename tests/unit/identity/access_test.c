@@ -105,7 +105,7 @@ static void a_board_may_enrol_again_unless_it_is_revoked(void **state) {
   assert_int_equal(access_revoke(gate, "b"), 0);
   assert_true(access_is_revoked(gate, "b"));
   assert_int_equal(enrol(make_token(ROLE_ENROLL, "b", HOUR_NS)), -EACCES);
-  assert_string_equal(why, "board is revoked");
+  assert_string_equal(why, ACCESS_REVOKED_WHY);
 }
 
 static void a_refused_enrolment_does_not_use_the_token_up(void **state) {
@@ -115,13 +115,20 @@ static void a_refused_enrolment_does_not_use_the_token_up(void **state) {
   access_revoke(gate, "b");
   assert_int_equal(enrol(token), -EACCES);
   assert_int_equal(enrol(token), -EACCES);
-  assert_string_equal(why, "board is revoked");
+  assert_string_equal(why, ACCESS_REVOKED_WHY);
 }
 
 static int note_name(void *context, const char *name) {
   char *list = context;
   size_t len = strlen(list);
   snprintf(list + len, 64 - len, "%s ", name);
+  return 0;
+}
+
+static int note_board(void *context, const struct access_board *found) {
+  char *list = context;
+  size_t len = strlen(list);
+  snprintf(list + len, 64 - len, "%s%s ", found->name, found->revoked_s != 0 ? "!" : "");
   return 0;
 }
 
@@ -133,8 +140,32 @@ static void revoked_boards_are_listed_in_order(void **state) {
   assert_int_equal(access_revoke(gate, "B"), 0);
   assert_int_equal(access_revoke(gate, "a"), 0);
   assert_int_equal(access_revoke(gate, "a b"), -EINVAL);
-  assert_int_equal(access_revoked(gate, note_name, list), 0);
-  assert_string_equal(list, "B a z ");
+  assert_int_equal(access_revoked(gate, note_board, list), 0);
+  assert_string_equal(list, "B! a! z! ");
+  list[0] = 0;
+  assert_int_equal(access_boards(gate, note_board, list), 0);
+  assert_string_equal(list, "B! a! good z! ");
+}
+
+static void a_restored_board_comes_in_with_what_it_had(void **state) {
+  (void)state;
+  char list[64] = "";
+  const struct access_certificate old = {.signed_s = 1000}, new = {.signed_s = 2000};
+  assert_int_equal(access_admit(gate, "b", &new, why, sizeof why), 0);
+  assert_int_equal(access_restore(gate, "b"), -ENOENT);
+  assert_int_equal(access_restore(gate, "never"), -ENOENT);
+  assert_int_equal(access_revoke(gate, "b"), 0);
+  assert_int_equal(access_admit(gate, "b", &new, why, sizeof why), -EACCES);
+  assert_string_equal(why, ACCESS_REVOKED_WHY);
+  assert_int_equal(access_restore(gate, "b"), 0);
+  assert_false(access_is_revoked(gate, "b"));
+  assert_int_equal(access_admit(gate, "b", &old, why, sizeof why), -ESTALE); /* as before */
+  assert_int_equal(access_admit(gate, "b", &new, why, sizeof why), 0);
+  assert_int_equal(access_restore(gate, "b"), -ENOENT);
+  assert_int_equal(access_revoke(gate, "by-force"), 0);
+  assert_int_equal(access_restore(gate, "by-force"), 0);
+  assert_int_equal(access_boards(gate, note_board, list), 0);
+  assert_string_equal(list, "b "); /* a name that was only ever revoked is forgotten */
 }
 
 static void names_and_roles_that_make_no_sense_get_no_token(void **state) {
@@ -536,6 +567,7 @@ int main(void) {
       IN_DIR(a_board_may_enrol_again_unless_it_is_revoked),
       IN_DIR(a_refused_enrolment_does_not_use_the_token_up),
       IN_DIR(revoked_boards_are_listed_in_order),
+      IN_DIR(a_restored_board_comes_in_with_what_it_had),
       IN_DIR(names_and_roles_that_make_no_sense_get_no_token),
       IN_DIR(a_token_has_its_role_from_when_it_is_learned_until_it_ends),
       IN_DIR(an_enroll_token_has_no_role_once_it_was_used),

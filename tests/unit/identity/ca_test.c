@@ -3,6 +3,7 @@
 #include "identity/ca.h"
 
 #include "common/buf.h"
+#include "identity/authority.h"
 #include "identity/ca_files.h"
 #include "identity/certificate.h"
 #include "request_fixture.h"
@@ -256,6 +257,54 @@ static void a_server_certificate_near_its_end_is_renewed_and_the_root_kept(void 
   ca_close(ca);
 }
 
+static bool is_named(const char *name) {
+  X509 *server = ca_files_read_certificate(path_of("server.pem"));
+  bool is_it =
+      X509_check_host(server, name, 0, 0, NULL) == 1 || X509_check_ip_asc(server, name, 0) == 1;
+  X509_free(server);
+  return is_it;
+}
+
+static void a_server_certificate_names_what_it_is_told_and_keeps_the_root(void **state) {
+  (void)state;
+  char names[AUTHORITY_NAMES_BYTES] = "", host[65] = "";
+  uint8_t before[32], after[32];
+  gethostname(host, sizeof host - 1);
+  assert_int_equal(authority_add_name("press.example.org", names), 0);
+  assert_int_equal(authority_add_name("10.1.2.3", names), 0);
+  assert_int_equal(authority_add_name("fd00:0::1", names), 0);
+  assert_int_equal(authority_add_name("PRESS.example.org", names), 0); /* is there */
+  assert_string_equal(names, "DNS:press.example.org,IP:10.1.2.3,IP:fd00::1");
+  static const char *const bad[] = {"",   "a,DNS:b",       "a b", "-a",
+                                    ".a", "10.1.2.3:7480", "*.a", "a/b"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    assert_int_equal(authority_add_name(bad[i], names), -EINVAL);
+  struct ca *ca = open_ca();
+  ca_fingerprint(ca, before);
+  assert_false(is_named("press.example.org"));
+  assert_int_equal(ca_set_names(ca, names, error, sizeof error), 0);
+  assert_true(is_named("press.example.org") && is_named("10.1.2.3") && is_named("fd00::1"));
+  assert_true(is_named(host) && is_named("localhost") && is_named("127.0.0.1") && is_named("::1"));
+  struct stat first, second;
+  assert_int_equal(stat(path_of("server.pem"), &first), 0);
+  assert_int_equal(ca_set_names(ca, names, error, sizeof error), 0); /* it has them: it stays */
+  assert_int_equal(stat(path_of("server.pem"), &second), 0);
+  assert_true(first.st_ino == second.st_ino);
+  ca_close(ca);
+  write_server(20, 0); /* a command that nobody has told any names renews this one */
+  ca = open_ca();
+  assert_false(is_named("10.1.2.3"));
+  assert_int_equal(ca_set_names(ca, names, error, sizeof error), 0);
+  ca_close(ca);
+  ca = open_ca();
+  assert_true(is_named("10.1.2.3")); /* and none that has them loses them so */
+  assert_int_equal(ca_set_names(ca, "", error, sizeof error), 0);
+  assert_false(is_named("press.example.org") || is_named("10.1.2.3"));
+  ca_fingerprint(ca, after);
+  assert_memory_equal(before, after, sizeof before);
+  ca_close(ca);
+}
+
 static void a_server_certificate_is_renewed_under_who_serves_it(void **state) {
   (void)state;
   ca_close(open_ca());
@@ -369,6 +418,7 @@ int main(void) {
       IN_DIR(serials_are_random_and_names_may_be_long),
       IN_DIR(a_name_that_no_board_may_have_is_not_signed),
       IN_DIR(a_server_certificate_near_its_end_is_renewed_and_the_root_kept),
+      IN_DIR(a_server_certificate_names_what_it_is_told_and_keeps_the_root),
       IN_DIR(a_certificate_is_as_old_as_its_signature_whatever_its_life),
       IN_DIR(a_server_certificate_is_renewed_under_who_serves_it),
       IN_DIR(a_renewal_that_fails_is_not_tried_again_at_once),

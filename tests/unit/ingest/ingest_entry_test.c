@@ -150,16 +150,19 @@ static void a_revoked_board_is_cut_off_and_refused_in_its_next_handshake(void **
   enrol("edge-2");
   greet(&peer, "edge-1", 11);
   assert_int_equal(access_revoke(door.access, "edge-1"), 0);
+  assert_int_equal(ingest_revoked_s(door.ingest, "edge-1"), 0);
   connect_board(&other, "edge-1"); /* the list is not read again yet: the hello is what meets it */
   assert_true(peer_say(&other, &hello));
   assert_true(peer_hear(&other, &heard));
   assert_int_equal(heard.type, FRAME_REJECT);
-  assert_string_equal(heard.reject.reason, "the certificate of this board is revoked");
+  assert_string_equal(heard.reject.reason, ACCESS_REVOKED_WHY);
   assert_ends(&other);
   assert_true(peer_hear(&peer, &heard)); /* and its other session ends with the same words */
   assert_int_equal(heard.type, FRAME_REJECT);
   assert_true(heard.reject.permanent);
   assert_ends(&peer);
+  assert_true(ingest_revoked_s(door.ingest, "edge-1") > 0);
+  assert_int_equal(ingest_revoked_s(door.ingest, "edge-2"), 0);
   int result = peer_connect(&peer, context_of("edge-1"), ingest_port(door.ingest));
   if (result == 1) assert_false(peer_hear(&peer, &heard));
   tls_failure(peer.ssl, why, sizeof why);

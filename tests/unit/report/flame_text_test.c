@@ -4,7 +4,7 @@
 #include "report/flame_text.h"
 
 #include "common/buf.h"
-#include "proto/text.h"
+#include "common/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

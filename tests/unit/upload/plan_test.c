@@ -166,9 +166,24 @@ static void nothing_found_is_a_plan_too(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static void modules_that_no_board_has_used_are_told_from_those_that_one_has(void **state) {
+  (void)state;
+  add(2, "cs");
+  add(5, "c");
+  struct known_file others[] = {known(9, 0, true), known(1, 1, true)};
+  others[0].is_seen = others[1].is_seen = true;
+  assert_false(plan_is_any_seen(&found, NULL, 0));
+  assert_false(plan_is_any_seen(&found, others, 2));
+  struct known_file ours[] = {known(9, 0, true), known(5, 1, false), known(2, 0, true)};
+  assert_false(plan_is_any_seen(&found, ours, 3));
+  for (size_t i = 0; i < 3; i++) ours[i].is_seen = ours[i].id[0] == 5;
+  assert_true(plan_is_any_seen(&found, ours, 3));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_stripped_program_goes_with_its_debug_file),
+      TEST(modules_that_no_board_has_used_are_told_from_those_that_one_has),
       TEST(a_program_that_was_never_stripped_goes_alone),
       TEST(better_symbols_come_first_and_a_list_last),
       TEST(a_list_alone_names),

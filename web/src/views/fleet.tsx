@@ -30,12 +30,12 @@ function rateTitle(board: Board): string | undefined {
 const cell = (text: string, title = text) => <td role="cell" class="optional" title={title}>{text || "–"}</td>;
 
 function BoardRow({ board, now, index }: { board: Board; now: number; index: number }) {
-  const state = stateOf(board.last_seen, now);
+  const state = stateOf(board, now);
   const stacks = board.stacks ? endsOf(board.stacks).map((end) => endText(end, board.stacks![end])).join(", ") : "";
   const chosen = { ...parseSelection(""), match: withLabel("", "board", board.name) };
   return <tr role="row" aria-rowindex={index + 2}>
     <td role="cell" class="name" title={shown(board.name, 80)}><a {...follow(viewOf(chosen, "profile"))}>{shown(board.name, 80)}</a></td>
-    <td role="cell"><span class={"state " + state}>{state}</span></td>
+    <td role="cell" title={board.revoked ? `since ${shown(board.revoked)}; fleetprof-collector revoke --undo lets it in again` : undefined}><span class={"state " + state}>{state}</span></td>
     <td role="cell" title={shown(board.last_seen)}>{ago(board.last_seen, now)}</td>
     {cell(shown(board.sampler))}
     <td role="cell" class="number" title={rateTitle(board)}>{board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–"}</td>
@@ -81,14 +81,14 @@ export function FleetView() {
       .some((part) => part?.toLowerCase().includes(text))) : all;
   }, [all, chosen.search]);
   const counts = useMemo(() => {
-    const made: Record<BoardState, number> = { live: 0, late: 0, silent: 0 };
-    for (const board of all) made[stateOf(board.last_seen, now)]++;
+    const made: Record<BoardState, number> = { live: 0, late: 0, silent: 0, revoked: 0 };
+    for (const board of all) made[stateOf(board, now)]++;
     return made;
   }, [all, now]);
   return <section id="fleet">
     <State of={boards} what="the fleet" />
     <div class="line">
-      <div>{all.length > 0 && <Figures rows={[["Boards", count(all.length)], ...STATES.map((state) =>
+      <div>{all.length > 0 && <Figures rows={[["Boards", count(all.length)], ...STATES.filter((state) => state !== "revoked" || counts[state] > 0).map((state) =>
         [state, <span class={"state " + (counts[state] > 0 ? state : "none")}>{count(counts[state])}</span>] as const)]} />}</div>
       <ExportMenu asks={[{ label: "boards", path: BOARDS_PATH, parameters: BOARDS_ASKED }, ...movementQuestions(chosen)]}
                   files={[...sampleFiles({ from: chosen.from, to: chosen.to }), chartFile(".stack canvas")]} />

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "proto/text.h"
+#include "common/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -97,12 +98,24 @@ static void marks_that_turn_text_travel_and_are_not_shown(void **state) {
   assert_string_equal(text, "?[2J?\?");
 }
 
+static void a_line_is_one_line_whatever_is_in_it(void **state) {
+  (void)state;
+  char *printed;
+  size_t len;
+  FILE *out = open_memstream(&printed, &len);
+  text_print(out, "%s: %s %d", "a\nb\x1b[2J", "\xc2\x9b\xe2\x80\xae", 7);
+  fclose(out);
+  assert_string_equal(printed, "a?b?[2J: ?\?\?\?\? 7\n");
+  free(printed);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(letters_of_every_length_are_clean),
       cmocka_unit_test(what_breaks_the_rule_is_not_clean_and_gets_cleaned),
       cmocka_unit_test(cleaning_makes_every_byte_pair_clean),
       cmocka_unit_test(marks_that_turn_text_travel_and_are_not_shown),
+      cmocka_unit_test(a_line_is_one_line_whatever_is_in_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,8 @@
    they would turn what stands around them, are not sent the former. */
 #include "text.h"
 
+#include <stdarg.h>
+
 /* What follows each lead byte: how many bytes, and the range of the first of them, which is where
    overlong forms, surrogates and too large values differ. */
 struct lead {
@@ -62,7 +64,7 @@ void text_clean(char *text) {
 }
 
 /* The marks are two of the three bytes that U+2000 to U+207F begin with, and one of a few. */
-static bool turns(const uint8_t *at) {
+bool text_turns(const uint8_t *at) {
   if (at[0] != 0xe2) return false;
   if (at[1] == 0x80) return at[2] >= 0xaa && at[2] <= 0xae;
   return at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9;
@@ -71,5 +73,15 @@ static bool turns(const uint8_t *at) {
 void text_show(char *text) {
   text_clean(text); /* so a lead byte has its tail behind it */
   for (; *text != '\0'; text++)
-    if (turns((const uint8_t *)text)) text[0] = text[1] = text[2] = '?';
+    if (text_turns((const uint8_t *)text)) text[0] = text[1] = text[2] = '?';
+}
+
+void text_print(FILE *out, const char *format, ...) {
+  char line[TEXT_LINE_BYTES];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(line, sizeof line, format, values);
+  va_end(values);
+  text_show(line);
+  fprintf(out, "%s\n", line);
 }

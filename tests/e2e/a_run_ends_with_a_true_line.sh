@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Where the samples of a run are is said as it is, whatever the collector does: it is away, it hangs (and who waits for it sees for
+# how long), it has revoked the board, it refuses the batches for good.  No link to what is not stored.  What a run that was
+# killed has left in the temporary folder is gone with the next start, of any kind.
+. "$(dirname "$0")/lib.sh"
+export TMPDIR=$W/tmp TERM=vt100 DISPLAY=:0
+mkdir "$TMPDIR"
+start_collector
+enroll here
+said() { run --verbose --hz 499 "$@" -- "$targets/truth" .3 2>&1 >/dev/null | grep '^fleetprof: ' | tail -n 1; }
+ends() { # ends NAME PATTERN OPTION...: the last line of a run with these options
+  local line
+  line=$(said "${@:3}")
+  grep -qE -- "$2" <<<"$line" || fail "$1: '$line'"
+  [[ $1 = stored ]] || ! grep -q 'http://' <<<"$line" || fail "$1: a link to what is not there: $line"
+  say "$1: $line"
+}
+ends stored 'samples by .*, stored by the collector; http://'
+
+# It hangs: the wait shows how long it has been, and goes.
+kill -STOP "$COLLECTOR"
+OUT=$W/out /usr/bin/python3 "$(dirname "$0")/on_terminal.py" 100 fleetprof run --state "$B" --flush-timeout 4s -- "$targets/truth" .3 >"$W/terminal" || fail "a run ended with $?"
+grep -aqE "waiting for the collector to store the samples, [12] s" "$W/terminal" || fail "nothing tells how long it waits: $(cat -v "$W/terminal")"
+tail -n 1 "$W/terminal" | grep -aqE 'kept in the spool: 127.0.0.1:[0-9]+ has not answered in time' || fail "it hangs: $(cat -v "$W/terminal")"
+kill -CONT "$COLLECTOR"
+until_true 30 books_are_closed here || fail "what was kept does not come"
+ends stored 'stored by the collector; http://'
+
+# It is away.
+stop_collector
+ends away 'samples by .*, kept in the spool: 127.0.0.1:[0-9]+: .*(refused|closed|reset)'
+collector_up
+
+# It has revoked the board.
+until_true 60 books_are_closed here || fail "what was kept does not come"
+fleetprof-collector revoke --data "$W/data" --board here >/dev/null || fail "revoke ended with $?"
+is_out() { status --format json | json "d['uplink']['why']" | grep -q revoked; }
+until_true 60 is_out || fail "it is not cut off: $(status)"
+ends revoked 'kept in the spool: .*revoked.*revoke --undo'
+fleetprof-collector revoke --data "$W/data" --board here --undo >/dev/null || fail "undo ended with $?"
+kill "$(cat "$B/fleetprofd.pid")"
+until_true 10 is_gone "$(cat "$B/fleetprofd.pid" 2>/dev/null || echo 999999999)" || :
+until_true 40 eval '[ "$(api boards | json "[b[\"revoked\"] for b in d[\"boards\"]] == [None]")" = yes ]' || fail "it is revoked still"
+ends stored 'stored by the collector; http://'
+until_true 60 books_are_closed here || fail "what was kept does not come: $(books here)"
+
+# It takes what it is sent, and refuses it for good.
+stop_collector
+collector_up --board-series 1
+enroll strict
+run --service first -- "$targets/truth" .3 >/dev/null || fail "the first service"
+until_true 20 books_are_closed strict || fail "the first service is not stored"
+ends refused 'samples by .*, lost: the collector refused them for good: .*quota of series' --service second
+[ "$(status --format json | json "d['loss']['dropped']['quota'] > 0")" = yes ] || fail "not counted: $(status --format json | json "d['loss']")"
+
+# A run that is killed with all around it, and a start of another kind.
+fleetprof run --output "$W/killed.fp" -- "$targets/truth" 30 >/dev/null 2>&1 &
+killed=$!
+has_state() { ls -d "$TMPDIR"/fleetprof-run-*/fleetprofd.pid >/dev/null 2>&1 && [ -s "$(ls -d "$TMPDIR"/fleetprof-run-*/fleetprofd.pid)" ]; }
+until_true 10 has_state || fail "no state: $(ls -R "$TMPDIR")"
+daemon=$(cat "$TMPDIR"/fleetprof-run-*/fleetprofd.pid)
+program=$(pgrep -P $killed -x truth)
+kill -9 $killed "$daemon" $program "$(pgrep -P "$daemon")"
+wait $killed 2>/dev/null
+until_true 10 is_gone "$daemon" || fail "the daemon lives"
+[ -n "$(ls "$TMPDIR")" ] || fail "nothing is left: the test says nothing"
+run -- true >/dev/null 2>&1 || fail "a run ended with $?"
+[ -z "$(ls "$TMPDIR")" ] || fail "left behind: $(ls -R "$TMPDIR")"
