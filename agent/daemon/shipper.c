@@ -24,8 +24,10 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/sums.h"
 #include "drain/histogram_drain.h"
 #include "drain/target_state.h"
+#include "intake/cpu_list.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "proto/limits.h"
@@ -64,9 +66,25 @@ static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   target_explain(target, ret->why, sizeof ret->why);
 }
 
+/* Returns the weight of the target that has most of it. */
+static uint64_t heaviest_ns(const struct batch *batch) {
+  uint64_t sums[WINDOW_SERIES_MAX] = {0}, most = 0;
+  for (uint32_t i = 0; i < batch->sample_count; i++) {
+    uint64_t *sum = &sums[batch->threads[batch->samples[i].thread].target];
+    *sum = sum_of(*sum, batch->samples[i].weight);
+    if (*sum > most) most = *sum;
+  }
+  return most;
+}
+
+/* A window begins with its first sample, or earlier: no target spends more than all CPUs have, so
+   what was drained late, or is billed when a process ends, was spent before that. */
 static void set_times(struct batch *batch, uint64_t start_boottime_ns) {
   uint64_t now = clock_boottime_ns(), wall = clock_walltime_ns();
   if (start_boottime_ns == 0 || start_boottime_ns > now) start_boottime_ns = now;
+  batch->cpus = cpu_list_possible();
+  uint64_t least_ns = batch->cpus > 0 ? heaviest_ns(batch) / batch->cpus : 0;
+  if (now - start_boottime_ns < least_ns) start_boottime_ns = now > least_ns ? now - least_ns : 0;
   clock_boot_id(batch->boot_id);
   batch->end_boottime_ns = now;
   batch->start_boottime_ns = start_boottime_ns;
