@@ -43,14 +43,16 @@ static const char schema[] = NODE_TABLE_SCHEMA
     " records INTEGER NOT NULL, PRIMARY KEY(hour_ms, board, reason)) WITHOUT ROWID;"
     "CREATE TABLE rolled_loss(source INTEGER PRIMARY KEY, id INTEGER NOT NULL);";
 
-/* Where a block's sums would not fit a signed column, another stands beside it. */
-#define PARTS_BESIDE (UINT64_C(1) << 32)
-
 enum {
   PART_NODES = 1 << 17,
   FREE_FRACTION = 8, /* with more of its pages free a file is written anew */
+  /* Where a block's sums would not fit a signed column, another stands beside it: its part is
+     higher by this. */
+  PARTS_BESIDE = 1 << 15,
+  PART_SHIFT = 32,
 };
 _Static_assert((int)PART_NODES <= (int)BLOCK_ROWS_MAX, "a block holds a part with one row a node");
+_Static_assert(DAY_NODES_MAX / PART_NODES < PARTS_BESIDE, "others stand beside all parts");
 
 enum statement {
   FIND_SERIES,
@@ -222,9 +224,12 @@ struct block_key {
   uint64_t series, part;
 };
 
+/* The table has one row for each marks, whatever the part; so the part stands in the upper half of
+   these, too, which nobody reads. */
 static void bind_key(sqlite3_stmt *statement, int from, const struct tier_slot *slot,
                      const struct block_key *key) {
-  const uint64_t values[] = {key->series, slot->tier, slot->start_ms, slot->marks, key->part};
+  const uint64_t values[] = {key->series, slot->tier, slot->start_ms,
+                             slot->marks | key->part << PART_SHIFT, key->part};
   for (int i = 0; i < 5; i++) db_bind_u64(statement, from + i, values[i]);
 }
 

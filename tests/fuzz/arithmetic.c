@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -448,9 +449,11 @@ static void sum_up(void) {
 }
 
 int main(int argc, char **argv) {
-  char dir[] = "/tmp/fleetprof-arithmetic-XXXXXX", error[256] = "", total[WIDE_SUM_DIGITS + 1];
+  char dir[PATH_MAX], error[256] = "", total[WIDE_SUM_DIGITS + 1];
   uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 5000;
   seed = random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  const char *folder = getenv("TMPDIR");
+  snprintf(dir, sizeof dir, "%s/fleetprof-arithmetic-XXXXXX", folder != NULL ? folder : "/tmp");
   if (mkdtemp(dir) == NULL || store_open(dir, &store, error, sizeof error) != 0) {
     fprintf(stderr, "arithmetic: %s: %s\n", dir, error[0] != '\0' ? error : strerror(errno));
     return 1;
