@@ -43,7 +43,9 @@
 enum {
   ZSTD_LEVEL = 1, /* 3 saves 4 % of the bytes and takes twice the time */
   FIRST_SEQ = 1,
+  TAKEN_FACTOR = 2, /* a collector takes so much more than CPUs times (window + slack) */
 };
+#define TAKEN_SLACK_NS (60 * NS_PER_SECOND)
 #define ENDS_TOGETHER_NS NS_PER_SECOND
 
 /* A series keeps what its target said as it began; this is how it stands now. */
@@ -77,13 +79,21 @@ static uint64_t heaviest_ns(const struct batch *batch) {
   return most;
 }
 
-/* A window begins with its first sample, or earlier: no target spends more than all CPUs have, so
-   what was drained late, or is billed when a process ends, was spent before that. */
+/* A window begins with its first sample, or earlier where a collector would not take the weight
+   that is in it (WIRE.md): no target spends more than all CPUs have, so what was drained late, or
+   is billed when a process ends, was spent before that.  Not sooner, since the window is all
+   targets'.
+ */
+static uint64_t least_window_ns(const struct batch *batch) {
+  uint64_t least_ns = heaviest_ns(batch) / (batch->cpus * TAKEN_FACTOR) + 1;
+  return least_ns > TAKEN_SLACK_NS ? least_ns - TAKEN_SLACK_NS : 0;
+}
+
 static void set_times(struct batch *batch, uint64_t start_boottime_ns) {
   uint64_t now = clock_boottime_ns(), wall = clock_walltime_ns();
   if (start_boottime_ns == 0 || start_boottime_ns > now) start_boottime_ns = now;
   batch->cpus = cpu_list_possible();
-  uint64_t least_ns = batch->cpus > 0 ? heaviest_ns(batch) / batch->cpus : 0;
+  uint64_t least_ns = batch->cpus > 0 ? least_window_ns(batch) : 0;
   if (now - start_boottime_ns < least_ns) start_boottime_ns = now > least_ns ? now - least_ns : 0;
   clock_boot_id(batch->boot_id);
   batch->end_boottime_ns = now;
