@@ -44,10 +44,13 @@ enum {
   if (!(what)) fail(__LINE__, #what)
 
 static uint64_t seed, random_state, batches_done;
+static char dir[PATH_MAX]; /* stays when something does not hold */
 
 static void fail(int line, const char *what) {
-  fprintf(stderr, "arithmetic: line %d: %s does not hold: seed %" PRIu64 ", after %" PRIu64 "\n",
-          line, what, seed, batches_done);
+  fprintf(stderr,
+          "arithmetic: line %d: %s does not hold: seed %" PRIu64 ", after %" PRIu64
+          " batches, in %s\n",
+          line, what, seed, batches_done, dir);
   exit(1);
 }
 
@@ -449,7 +452,7 @@ static void sum_up(void) {
 }
 
 int main(int argc, char **argv) {
-  char dir[PATH_MAX], error[256] = "", total[WIDE_SUM_DIGITS + 1];
+  char error[256] = "", total[WIDE_SUM_DIGITS + 1];
   uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 5000;
   seed = random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   const char *folder = getenv("TMPDIR");
