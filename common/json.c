@@ -145,6 +145,17 @@ void json_uint(struct json *json, uint64_t value) {
   put(json, text + at, sizeof text - at);
 }
 
+void json_wide(struct json *json, wide_sum value) {
+  char digits[WIDE_SUM_DIGITS + 1];
+  if (!wide_sum_is_long(value)) {
+    json_uint(json, (uint64_t)value);
+    return;
+  }
+  wide_sum_print(value, digits);
+  begin_value(json);
+  put_text(json, digits);
+}
+
 void json_int(struct json *json, int64_t value) {
   if (value >= 0) {
     json_uint(json, (uint64_t)value);
@@ -194,4 +205,14 @@ void json_key_string(struct json *json, const char *key, const char *text) {
 void json_key_uint(struct json *json, const char *key, uint64_t value) {
   json_key(json, key);
   json_uint(json, value);
+}
+
+void json_key_wide(struct json *json, const char *key, wide_sum value) {
+  char digits[WIDE_SUM_DIGITS + 1], exact[64];
+  json_key(json, key);
+  json_wide(json, value);
+  if (value <= JSON_EXACT_MAX) return;
+  wide_sum_print(value, digits);
+  snprintf(exact, sizeof exact, "%s_exact", key);
+  json_key_string(json, exact, digits);
 }

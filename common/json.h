@@ -5,6 +5,7 @@
 #define COMMON_JSON_H
 
 #include "span.h"
+#include "sums.h"
 
 struct buf;
 
@@ -28,6 +29,7 @@ void json_key(struct json *json, const char *key);
 void json_string(struct json *json, const char *text); /* NULL is written as null */
 void json_span(struct json *json, struct span text);
 void json_uint(struct json *json, uint64_t value);
+void json_wide(struct json *json, wide_sum value);
 void json_int(struct json *json, int64_t value);
 void json_double(struct json *json, double value); /* what is no number is written as null */
 void json_bool(struct json *json, bool value);
@@ -40,5 +42,10 @@ void json_raw_end(struct json *json, size_t len);
 /* Key and value at once. */
 void json_key_string(struct json *json, const char *key, const char *text);
 void json_key_uint(struct json *json, const char *key, uint64_t value);
+
+/* Where VALUE is more than a double holds (JSON_EXACT_MAX), its digits follow as a string, under
+   KEY with "_exact" behind it. */
+#define JSON_EXACT_MAX (UINT64_C(1) << 53)
+void json_key_wide(struct json *json, const char *key, wide_sum value);
 
 #endif

@@ -87,7 +87,6 @@ struct batch_thread {
   uint32_t target;
   const char *name;
 };
-
 struct batch_node {
   uint32_t parent; /* index of an earlier node, or BATCH_NONE for a root */
   uint32_t module;
@@ -109,6 +108,7 @@ struct batch {
   uint64_t start_walltime_ns, end_walltime_ns;
   struct counters counters;
   struct effort effort; /* of the board, or nothing said */
+  uint32_t cpus;        /* that the board may have, offline ones too; 0: not said (older boards) */
   uint32_t module_count, target_count, thread_count, node_count, sample_count;
   const struct batch_module *modules;
   const struct batch_target *targets;

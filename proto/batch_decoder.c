@@ -339,6 +339,7 @@ int batch_decode(struct span bytes, struct arena *arena, struct batch *ret_batch
   unpack_times(&unpack, in, &batch);
   unpack_counters(&unpack, in->counters, &batch.counters);
   unpack_effort(&unpack, in->effort, &batch.effort);
+  batch.cpus = (uint32_t)unpack_number(&unpack, in->cpus, "number of CPUs", LIMIT(LIMIT_CPUS));
   unpack_modules(&unpack, in, &batch);
   unpack_targets(&unpack, in, &batch);
   unpack_threads(&unpack, in, &batch);

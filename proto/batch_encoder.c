@@ -34,8 +34,7 @@ struct columns {
 static void columns_fini(struct columns *columns) {
   struct buf *all[] = {&columns->depths, &columns->modules, &columns->addresses,
                        &columns->nodes,  &columns->threads, &columns->types,
-                       &columns->counts, &columns->steps,
-                       &columns->of_samples};
+                       &columns->counts, &columns->steps,   &columns->of_samples};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) buf_fini(all[i]);
 }
 
@@ -203,6 +202,7 @@ static void pack_batch(struct pack *pack, const struct batch *batch, Fleetprof__
   out->end_walltime_ns = batch->end_walltime_ns;
   out->counters = pack_counters(pack, &batch->counters);
   out->effort = pack_effort(pack, &batch->effort);
+  out->cpus = batch->cpus < LIMIT_CPUS ? batch->cpus : LIMIT_CPUS;
   check_counts(pack, batch);
   pack_modules(pack, batch, out);
   pack_targets(pack, batch, out);

@@ -53,10 +53,19 @@ int packer_compress(struct packer *packer, struct span raw, int level, struct bu
   return 0;
 }
 
+/* Bytes that refer to others say so with a checksum: a frame of zstd has a bit for it in the byte
+   behind its magic number.  One frame, since what follows it might have none. */
+static bool is_checked(struct span packed) {
+  enum { MAGIC_BYTES = 4, HAS_CHECKSUM = 1 << 2 };
+  return packed.len > MAGIC_BYTES && (packed.data[MAGIC_BYTES] & HAS_CHECKSUM) != 0 &&
+         ZSTD_findFrameCompressedSize(packed.data, packed.len) == packed.len;
+}
+
 int packer_decompress(struct packer *packer, struct span packed, size_t raw_len, size_t max_bytes,
                       struct buf *ret) {
   struct span prefix = take_prefix(packer);
   if (raw_len > max_bytes) return -EOVERFLOW;
+  if (prefix.len > 0 && !is_checked(packed)) return -EBADMSG;
   unsigned long long claimed = ZSTD_getFrameContentSize(packed.data, packed.len);
   if (claimed == ZSTD_CONTENTSIZE_ERROR) return -EBADMSG;
   if (claimed != ZSTD_CONTENTSIZE_UNKNOWN && claimed > raw_len) return -EBADMSG;

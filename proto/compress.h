@@ -17,7 +17,7 @@ struct packer {
 void packer_fini(struct packer *packer);
 
 /* As compress and decompress, below.  A frame that refers to a prefix inflates with the same bytes
-   alone: it has a checksum, and with others it is -EBADMSG. */
+   alone: it must have a checksum, and with others, as without one, it is -EBADMSG. */
 int packer_compress(struct packer *packer, struct span raw, int level, struct buf *ret);
 int packer_decompress(struct packer *packer, struct span packed, size_t raw_len, size_t max_bytes,
                       struct buf *ret);

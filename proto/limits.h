@@ -21,6 +21,7 @@ enum {
   LIMIT_BATCH_THREADS = 8192,
   LIMIT_BATCH_NODES = 131072,
   LIMIT_BATCH_SAMPLES = 262144,
+  LIMIT_CPUS = 8192, /* of a board: as many as Linux can be built for */
   LIMIT_LABELS = 32,
   LIMIT_BOOTS = 64,        /* earlier ones that a board tells of */
   LIMIT_STACK_DEPTH = 128, /* frames kept of one stack */

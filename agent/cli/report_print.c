@@ -115,8 +115,9 @@ static int print_flame(const struct report_settings *settings, const struct repo
   for (uint32_t i = 0; i < tree->node_count; i++) {
     const struct view_node *node = &tree->nodes[i];
     const struct view_function *function = &tree->functions[node->function];
-    nodes[i] = (struct flame_node){function->name, function->module, node->parent,
-                                   node->self_weight, node->total_weight};
+    nodes[i] =
+        (struct flame_node){function->name, function->module, node->parent,
+                            wide_sum_cut(node->self_weight), wide_sum_cut(node->total_weight)};
   }
   const struct flame flame = {
       .nodes = nodes, .count = tree->node_count, .depth = (uint32_t)settings->options.depth};

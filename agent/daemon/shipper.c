@@ -24,8 +24,10 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/sums.h"
 #include "drain/histogram_drain.h"
 #include "drain/target_state.h"
+#include "intake/cpu_list.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "proto/limits.h"
@@ -41,7 +43,9 @@
 enum {
   ZSTD_LEVEL = 1, /* 3 saves 4 % of the bytes and takes twice the time */
   FIRST_SEQ = 1,
+  TAKEN_FACTOR = 2, /* a collector takes so much more than CPUs times (window + slack) */
 };
+#define TAKEN_SLACK_NS (60 * NS_PER_SECOND)
 #define ENDS_TOGETHER_NS NS_PER_SECOND
 
 /* A series keeps what its target said as it began; this is how it stands now. */
@@ -64,9 +68,33 @@ static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   target_explain(target, ret->why, sizeof ret->why);
 }
 
+/* Returns the weight of the target that has most of it. */
+static uint64_t heaviest_ns(const struct batch *batch) {
+  uint64_t sums[WINDOW_SERIES_MAX] = {0}, most = 0;
+  for (uint32_t i = 0; i < batch->sample_count; i++) {
+    uint64_t *sum = &sums[batch->threads[batch->samples[i].thread].target];
+    *sum = sum_of(*sum, batch->samples[i].weight);
+    if (*sum > most) most = *sum;
+  }
+  return most;
+}
+
+/* A window begins with its first sample, or earlier where a collector would not take the weight
+   that is in it (WIRE.md): no target spends more than all CPUs have, so what was drained late, or
+   is billed when a process ends, was spent before that.  Not sooner, since the window is all
+   targets'.
+ */
+static uint64_t least_window_ns(const struct batch *batch) {
+  uint64_t least_ns = heaviest_ns(batch) / (batch->cpus * TAKEN_FACTOR) + 1;
+  return least_ns > TAKEN_SLACK_NS ? least_ns - TAKEN_SLACK_NS : 0;
+}
+
 static void set_times(struct batch *batch, uint64_t start_boottime_ns) {
   uint64_t now = clock_boottime_ns(), wall = clock_walltime_ns();
   if (start_boottime_ns == 0 || start_boottime_ns > now) start_boottime_ns = now;
+  batch->cpus = cpu_list_possible();
+  uint64_t least_ns = batch->cpus > 0 ? least_window_ns(batch) : 0;
+  if (now - start_boottime_ns < least_ns) start_boottime_ns = now > least_ns ? now - least_ns : 0;
   clock_boot_id(batch->boot_id);
   batch->end_boottime_ns = now;
   batch->start_boottime_ns = start_boottime_ns;

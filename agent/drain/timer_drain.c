@@ -10,6 +10,7 @@
 #include "census/census.h"
 #include "census/lock_step.h"
 #include "common/clock.h"
+#include "common/sums.h"
 #include "intake/unwind_choice.h"
 #include "targets/claim.h"
 #include "targets/process_clock.h"
@@ -25,6 +26,8 @@ enum {
 };
 
 #define BELIEVED_NS (10 * NS_PER_SECOND) /* of one sample, without a look at the clock */
+/* Of all beside what the CPUs had: a collector takes as much (collector/ingest/plausible.h). */
+#define BELIEVED_ALL_NS (60 * NS_PER_SECOND)
 
 static uint64_t growth(uint64_t now, uint64_t counted) {
   uint64_t more = now - counted;
@@ -78,6 +81,15 @@ static bool is_beyond_belief(const struct target *target, uint64_t weight_ns) {
                                      target->weight_ns > target_cpu_ns_max(target) - weight_ns);
 }
 
+/* Small samples come to more than there was time for, too: the collector would refuse the batch,
+   which is everybody's.  What was found to be possible needs no further look at the clock. */
+static bool is_over_all(struct target *target, uint64_t weight_ns) {
+  uint64_t all_ns = sum_of(target->weight_ns, weight_ns);
+  if (all_ns <= target->turn.believed_ns) return false;
+  target->turn.believed_ns = target_cpu_ns_max(target) + BELIEVED_ALL_NS;
+  return all_ns > target->turn.believed_ns;
+}
+
 /* A walk along frame pointers knows that it was cut, or led astray by code that keeps none, and not
    that it was whole; where stacks are walked by tables it means that there were none yet. */
 static enum stack_end end_of(const struct target *target, const struct ring_sample *sample) {
@@ -105,6 +117,10 @@ static void take_sample(struct drain *drain, struct target *target, const struct
   }
   if (target->held.clock != RING_CLOCK_THREAD)
     weight_ns = process_clock_take(target, process, weight_ns);
+  if (is_over_all(target, weight_ns)) {
+    drain_add_bad(drain, tally);
+    return;
+  }
   bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;
   int maps_fd = is_first ? target->fds[1] : -1;
   struct slot_mark *mark = slot_marks_of(target, view);

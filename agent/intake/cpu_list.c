@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
+#define POSSIBLE_PATH "/sys/devices/system/cpu/possible"
 enum { TEXT_BYTES = 4096, NUMBER_MAX = 1 << 20 };
 
 static int parse_number(const char **text, int *ret) {
@@ -47,14 +48,22 @@ int cpu_list_parse(const char *text, struct cpu_list *ret) {
   }
 }
 
-int cpu_list_online(struct cpu_list *ret) {
+static int read_list(const char *path, struct cpu_list *ret) {
   char text[TEXT_BYTES];
-  FILE *file = fopen(ONLINE_PATH, "re");
-  if (file != NULL) {
-    char *line = fgets(text, sizeof text, file);
-    fclose(file);
-    if (line != NULL && cpu_list_parse(line, ret) == 0) return 0;
-  }
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return -errno;
+  char *line = fgets(text, sizeof text, file);
+  fclose(file);
+  return line != NULL ? cpu_list_parse(line, ret) : -EINVAL;
+}
+
+unsigned cpu_list_possible(void) {
+  struct cpu_list list;
+  return read_list(POSSIBLE_PATH, &list) == 0 ? list.count : 0;
+}
+
+int cpu_list_online(struct cpu_list *ret) {
+  if (read_list(ONLINE_PATH, ret) == 0) return 0;
   long count = sysconf(_SC_NPROCESSORS_ONLN);
   ret->count = 0;
   return count > 0 ? add_range(ret, 0, (int)count - 1) : -ENOENT;

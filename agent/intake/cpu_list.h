@@ -17,4 +17,8 @@ int cpu_list_parse(const char *text, struct cpu_list *ret);
    0 or -errno. */
 int cpu_list_online(struct cpu_list *ret);
 
+/* How many CPUs this machine may have while it runs, those offline included; 0 where the kernel
+   does not say. */
+unsigned cpu_list_possible(void);
+
 #endif

@@ -457,8 +457,8 @@ int diff_text_print(const struct diff_sides *sides, const struct view_diff *diff
 
 void diff_text_write_json(const struct diff_sides *sides, const struct view_diff *diff,
                           uint32_t limit, struct json *ret) {
-  json_key_uint(ret, "a_total", sides->a->total_weight);
-  json_key_uint(ret, "b_total", sides->b->total_weight);
+  json_key_wide(ret, "a_total", sides->a->total_weight);
+  json_key_wide(ret, "b_total", sides->b->total_weight);
   json_key_uint(ret, "a_samples", sides->a->total_count);
   json_key_uint(ret, "b_samples", sides->b->total_count);
   json_key(ret, "a_effective_samples");

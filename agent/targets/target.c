@@ -10,6 +10,7 @@
 #include "timer_ring.h"
 
 #include "common/clock.h"
+#include "intake/cpu_list.h"
 #include "perf/perf_ring.h"
 #include "proc/proc_stat.h"
 
@@ -107,8 +108,9 @@ void target_restore(struct target *target) {
 }
 
 uint64_t target_cpu_ns_within(uint64_t age_ns) {
+  uint64_t cpus = cpu_list_possible(); /* some may have gone offline since */
   long online = sysconf(_SC_NPROCESSORS_ONLN);
-  uint64_t cpus = online > 0 ? (uint64_t)online : 1;
+  if (cpus == 0) cpus = online > 0 ? (uint64_t)online : 1;
   uint64_t ns = age_ns < UINT64_MAX / 2 / cpus ? age_ns * cpus : UINT64_MAX / 2;
   return ns + ns / 10 + CPU_EXTRA_NS;
 }

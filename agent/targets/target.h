@@ -29,10 +29,11 @@ struct target_threads {
 
 /* Where the drain of a timer ring stands: it may be cut short (drain/drain.c). */
 struct target_turn {
-  uint32_t slot;      /* to go on with */
-  uint32_t claims;    /* new processes since claims_ns */
-  uint64_t claims_ns; /* CLOCK_MONOTONIC */
-  uint64_t missed;    /* turns, for its toll */
+  uint32_t slot;        /* to go on with */
+  uint32_t claims;      /* new processes since claims_ns */
+  uint64_t claims_ns;   /* CLOCK_MONOTONIC */
+  uint64_t missed;      /* turns, for its toll */
+  uint64_t believed_ns; /* weight that it can have, by the last look at the clock */
 };
 
 /* What a histogram or recorder keeps, and what of it was taken; times are CLOCK_MONOTONIC. */
@@ -103,10 +104,9 @@ static inline int target_event(const struct target *target, uint32_t place) {
 }
 void target_threads_close(struct target_threads *threads);
 
-/* More CPU time than TARGET's tree can have spent since it was made: all CPUs' time since then, and
-   a tenth more for clocks that disagree. */
+/* More CPU time than TARGET's tree can have spent since it was made, or any in AGE_NS: all CPUs'
+   time since then, and a tenth more for clocks that disagree. */
 uint64_t target_cpu_ns_max(const struct target *target);
-/* The same of AGE_NS. */
 uint64_t target_cpu_ns_within(uint64_t age_ns);
 
 /* Samples a CPU second since the rate was set last, in thousandths; 0: too few to say. */

@@ -39,9 +39,9 @@ static void write_edge(struct json *json, const struct edges_result *result,
   json_key_string(json, "module", is_function ? function->module : NULL);
   json_key_string(json, "file", is_function ? function->file : NULL);
   json_key_string(json, "kind", edge->kind == EDGE_STACK ? "stack" : "lr");
-  json_key_uint(json, "weight", edge->measured + edge->extrapolated);
-  json_key_uint(json, "measured", edge->measured);
-  json_key_uint(json, "extrapolated", edge->extrapolated);
+  json_key_wide(json, "weight", edge->measured + edge->extrapolated);
+  json_key_wide(json, "measured", edge->measured);
+  json_key_wide(json, "extrapolated", edge->extrapolated);
   json_key_uint(json, "samples", edge->count);
   json_key(json, "share");
   json_double(json, edge->share.share);
@@ -56,7 +56,7 @@ static void write_edge(struct json *json, const struct edges_result *result,
 static void write_part(struct json *json, const char *kind, const struct edge_part *part) {
   json_key(json, kind);
   json_open(json, '{');
-  json_key_uint(json, "weight", part->weight);
+  json_key_wide(json, "weight", part->weight);
   json_key_uint(json, "samples", part->count);
 }
 
@@ -68,20 +68,20 @@ static void write_pairs(struct json *json, const struct edge_answer *answer) {
       [PAIR_BY_SCAN] = "by_instructions", [PAIR_BY_SIDE] = "by_outside",
       [PAIR_BY_INLINE] = "by_inlining",
   };
-  uint64_t all = 0;
+  wide_sum all = 0;
   for (unsigned rung = 0; rung < PAIR_RUNGS; rung++) all += answer->rung_weight[rung];
   double resolved = (double)(all - answer->rung_weight[PAIR_UNRESOLVED]);
   write_part(json, "lr", &answer->parts[EDGE_LR]);
   json_key(json, "resolvable_share");
   json_double(json, all > 0 ? resolved / (double)all : 0);
-  json_key_uint(json, "not_extrapolated", answer->refused_weight);
+  json_key_wide(json, "not_extrapolated", answer->refused_weight);
   json_key_uint(json, "resolvable_samples_min", EDGES_RESOLVABLE_MIN);
   for (unsigned rung = 0; rung < PAIR_RUNGS; rung++)
-    json_key_uint(json, rungs[rung], answer->rung_weight[rung]);
-  json_key_uint(json, "outside", answer->outside_weight);
-  json_key_uint(json, "outside_refuted", answer->refuted_weight);
-  json_key_uint(json, "code_not_seen", answer->unseen_weight);
-  json_key_uint(json, "code_too_tangled", answer->tangled_weight);
+    json_key_wide(json, rungs[rung], answer->rung_weight[rung]);
+  json_key_wide(json, "outside", answer->outside_weight);
+  json_key_wide(json, "outside_refuted", answer->refuted_weight);
+  json_key_wide(json, "code_not_seen", answer->unseen_weight);
+  json_key_wide(json, "code_too_tangled", answer->tangled_weight);
   json_close(json, '}');
 }
 

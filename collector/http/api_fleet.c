@@ -14,6 +14,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "common/sums.h"
 #include "query/selector.h"
 #include "quota/quota.h"
 #include "request.h"
@@ -155,6 +156,20 @@ static uint64_t revoked_ms(const struct http_parts *parts, const char *board) {
                                   : 0;
 }
 
+/* What it sent that was refused for good, quotas apart; null: nothing. */
+static void write_refused(struct json *json, const struct store_board *board) {
+  json_key(json, "refused");
+  if (board->refused == 0) {
+    json_string(json, NULL);
+    return;
+  }
+  json_open(json, '{');
+  json_key_uint(json, "times", board->refused);
+  write_time(json, "last", board->refused_ms);
+  json_key_string(json, "why", board->refused_why);
+  json_close(json, '}');
+}
+
 static void write_board(struct board_walk *walk, const struct store_board *board) {
   struct json *json = &walk->json;
   struct books books = books_of(board);
@@ -180,6 +195,7 @@ static void write_board(struct board_walk *walk, const struct store_board *board
   json_key_string(json, "clock", board->clock);
   json_key(json, "loss");
   write_reasons(json, &books);
+  write_refused(json, board);
   write_stacks(json, &board->effort);
   if (walk->parts->quotas != NULL) write_quotas(json, walk->parts->quotas, board->name);
   write_time(json, "revoked", revoked_ms(walk->parts, board->name));
@@ -196,8 +212,8 @@ static int on_board(void *context, const struct store_board *board) {
 }
 
 static void write_books(struct json *json, const struct books *books) {
-  json_key_uint(json, "produced", books->produced);
-  json_key_uint(json, "stored", books->stored);
+  json_key_wide(json, "produced", books->produced);
+  json_key_wide(json, "stored", books->stored);
   json_key(json, "dropped");
   write_reasons(json, books);
 }
@@ -206,10 +222,11 @@ static int on_board_books(void *context, const struct store_board *board) {
   struct board_walk *walk = context;
   if (!is_selected(walk, board)) return 0;
   struct books books = books_of(board);
-  walk->sum.produced += books.produced;
-  walk->sum.stored += books.stored;
-  walk->sum.pending += books.pending;
-  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) walk->sum.dropped[i] += books.dropped[i];
+  walk->sum.produced = sum_of(walk->sum.produced, books.produced);
+  walk->sum.stored = sum_of(walk->sum.stored, books.stored);
+  walk->sum.pending = sum_of(walk->sum.pending, books.pending);
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
+    walk->sum.dropped[i] = sum_of(walk->sum.dropped[i], books.dropped[i]);
   if (!is_within_limit(walk)) return 0;
   walk->count++;
   json_open(&walk->json, '{');

@@ -21,8 +21,8 @@ static void write_sums(struct json *json, const struct detail_question *question
   json_key(json, "function");
   json_open(json, '{');
   json_key_string(json, "name", question->function);
-  json_key_uint(json, "self", detail->self);
-  json_key_uint(json, "total", detail->total);
+  json_key_wide(json, "self", detail->self);
+  json_key_wide(json, "total", detail->total);
   json_key_uint(json, "self_samples", detail->self_count);
   json_key_uint(json, "total_samples", detail->total_count);
   table_json_share(json, "self_share", "self_ci", &detail->self_share);
@@ -53,7 +53,7 @@ static void write_offsets(struct json *json, const struct query_detail *detail, 
     json_key_string(json, "code", offset->function);
     json_key_string(json, "module", offset->module);
     json_key_string(json, "build_id", offset->build_id);
-    json_key_uint(json, "self", offset->weight);
+    json_key_wide(json, "self", offset->weight);
     json_key_uint(json, "samples", offset->count);
     json_close(json, '}');
   }
@@ -93,8 +93,8 @@ static void write_rows(struct json *json, const struct list_form *form,
     json_key_string(json, form->name, row->name);
     if (form->has_module) json_key_string(json, "module", row->module);
     if (form->has_line) write_line(json, row->line);
-    json_key_uint(json, "self", row->self);
-    json_key_uint(json, "total", row->total);
+    json_key_wide(json, "self", row->self);
+    json_key_wide(json, "total", row->total);
     json_key_uint(json, "samples", row->self_count);
     if (form->text != NULL) write_text(json, form->text, row);
     json_close(json, '}');

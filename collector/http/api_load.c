@@ -17,7 +17,7 @@ static void write_row(struct json *json, const struct query_load_row *row) {
     json_key_string(json, "module", row->module);
     json_key_string(json, "file", row->file);
   }
-  json_key_uint(json, "weight", row->weight);
+  json_key_wide(json, "weight", row->weight);
   json_key_uint(json, "samples", row->count);
   table_json_share(json, "share", "ci", &row->share);
   table_json_mark(json, row->lack);

@@ -43,7 +43,7 @@ static int write_top(struct request *request, const struct view_tree *tree,
 }
 
 struct ranked {
-  uint64_t weight;
+  wide_sum weight;
   uint32_t node;
 };
 
@@ -161,7 +161,7 @@ static bool is_program(const struct view_tree *tree, const char *module) {
    main is, else the heaviest function that nobody called. */
 static const char *main_module(const struct view_tree *tree) {
   const char *found = tree->program_count > 0 ? tree->programs[0].exe : "";
-  uint64_t most = 0;
+  wide_sum most = 0;
   bool has_main = false;
   if (tree->program_count == 1) return found;
   for (uint32_t i = 1; i < tree->node_count; i++) {
@@ -187,7 +187,8 @@ static int write_file(struct request *request, const struct view_tree *tree,
       .start_ns = selection->from_ms * NS_PER_MS,
       .main_module = main_module(tree),
       .end_ns = selection->to_ms * NS_PER_MS,
-      .period_ns = tree->total_count > 0 ? tree->total_weight / tree->total_count : 0};
+      .period_ns =
+          tree->total_count > 0 ? wide_sum_cut(tree->total_weight / tree->total_count) : 0};
   int error = limit_stacks(request, tree, selection);
   if (error == 0) error = form->write(tree, &origin, &request->arena, begin_file(request));
   error = end_file(request, error);

@@ -50,13 +50,13 @@ static int read_step(struct request *request, const struct selection *selection,
 }
 
 static void write_points(struct json *json, const struct query_series_row *row) {
-  json_key_uint(json, "weight", row->weight);
+  json_key_wide(json, "weight", row->weight);
   json_key(json, "points");
   json_open(json, '[');
   for (uint32_t i = 0; i < row->point_count && !json->is_full; i++) {
     json_open(json, '[');
     json_uint(json, row->points[i].time_s);
-    json_uint(json, row->points[i].weight);
+    json_wide(json, row->points[i].weight);
     json_close(json, ']');
   }
   json_close(json, ']');

@@ -6,6 +6,7 @@
 #include "board_metrics.h"
 
 #include "common/buf.h"
+#include "common/sums.h"
 #include "store/store_read.h"
 
 #include <inttypes.h>
@@ -25,10 +26,11 @@ void metrics_print_label(struct buf *ret, const char *text) {
 
 static int on_board(void *context, const struct store_board *board) {
   struct walk *walk = context;
-  walk->produced += board->produced;
-  walk->stored += board->stored;
-  walk->pending += board->pending;
-  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) walk->dropped[i] += board->dropped[i];
+  walk->produced = sum_of(walk->produced, board->produced);
+  walk->stored = sum_of(walk->stored, board->stored);
+  walk->pending = sum_of(walk->pending, board->pending);
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
+    walk->dropped[i] = sum_of(walk->dropped[i], board->dropped[i]);
   if (walk->count++ >= BOARD_METRICS_MAX) return 0;
   buf_append_string(walk->ret, "fleetprof_board_last_seen_timestamp_seconds{board=\"");
   metrics_print_label(walk->ret, board->name);

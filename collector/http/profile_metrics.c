@@ -41,14 +41,14 @@ static void print_nameless(const struct view_tree *tree, struct buf *ret) {
 struct watch {
   const struct view_tree *tree;
   uint32_t *release; /* of each node: the outermost frame that it stands below */
-  uint64_t *weight;  /* of each release, of the function in hand */
+  wide_sum *weight;  /* of each release, of the function in hand */
   bool *is_inside;   /* of each node: it or one above it is the function in hand */
 };
 
 /* Parents come first. */
 static int begin_watch(const struct view_tree *tree, struct arena *arena, struct watch *ret) {
   struct watch watch = {tree, arena_array(arena, tree->node_count, sizeof(uint32_t)),
-                        arena_array(arena, tree->node_count, sizeof(uint64_t)),
+                        arena_array(arena, tree->node_count, sizeof(wide_sum)),
                         arena_array(arena, tree->node_count, sizeof(bool))};
   if (watch.release == NULL || watch.weight == NULL || watch.is_inside == NULL) return -1;
   for (uint32_t i = 0; i < tree->node_count; i++) {

@@ -31,6 +31,7 @@
 #include "placement.h"
 
 #include "common/clock.h"
+#include "common/sums.h"
 
 #include <string.h>
 
@@ -129,6 +130,11 @@ void placement_earlier(const struct placement *placement, const struct hello *he
   }
 }
 
+static bool is_same_boot(const struct placement *placement, const struct batch *batch) {
+  return placement->is_known &&
+         memcmp(placement->boot_id, batch->boot_id, sizeof placement->boot_id) == 0;
+}
+
 static const struct earlier_boot *find_earlier(const struct placement *placement,
                                                const struct batch *batch) {
   for (uint32_t i = 0; i < placement->earlier_count; i++)
@@ -154,14 +160,20 @@ static bool is_believed(const struct span_ns *wall, const struct earlier_boot *b
                           wall->end <= boot->latest_ns + BOUND_SLACK_NS);
 }
 
+uint64_t placement_boot_ns(const struct placement *placement, const struct batch *batch,
+                           uint64_t our_ns) {
+  if (!is_same_boot(placement, batch) || our_ns < placement->our_ns) return UINT64_MAX;
+  uint64_t heard_ns = placement->learnt_ns - placement->offset_ns;
+  uint64_t passed_ns = our_ns - placement->our_ns;
+  return sum_of(sum_of(heard_ns, passed_ns), DAY_NS);
+}
+
 struct placed placement_of(const struct placement *placement, const struct batch *batch,
                            uint64_t now_ns) {
   struct span_ns window = {batch->start_boottime_ns, batch->end_boottime_ns};
   struct span_ns wall = {batch->start_walltime_ns, batch->end_walltime_ns};
   uint64_t length_ns = window.start <= window.end ? window.end - window.start : 0;
-  bool is_same_boot = placement->is_known &&
-                      memcmp(placement->boot_id, batch->boot_id, sizeof placement->boot_id) == 0;
-  if (is_same_boot && move(&window, placement->offset_ns, now_ns))
+  if (is_same_boot(placement, batch) && move(&window, placement->offset_ns, now_ns))
     return place(window, now_ns, placement_clock(placement));
   const struct earlier_boot *boot = find_earlier(placement, batch);
   if (boot != NULL && !boot->is_bound && move(&window, boot->offset_ns, now_ns))

@@ -48,6 +48,11 @@ void placement_relearn(struct placement *placement, const struct ping *ping, uin
 /* The word for what is known. */
 const char *placement_clock(const struct placement *placement);
 
+/* Returns how long BATCH's boot can have lasted by now, when our time since boot is OUR_NS, with a
+   day to spare; UINT64_MAX where that boot is not the one that the session speaks for. */
+uint64_t placement_boot_ns(const struct placement *placement, const struct batch *batch,
+                           uint64_t our_ns);
+
 /* Places BATCH, which arrived at NOW_NS. */
 struct placed placement_of(const struct placement *placement, const struct batch *batch,
                            uint64_t now_ns);

@@ -23,6 +23,7 @@
   X(TOKEN, "token")                     /* unknown, expired or used */                           \
   X(REQUEST, "certificate_request")     /* not a request that we sign */                         \
   X(BAD_BATCH, "bad_batch")             /* does not inflate or decode, or contradicts itself */  \
+  X(IMPLAUSIBLE, "implausible")         /* says what cannot be (plausible.h) */                  \
   X(BATCH_TOO_LARGE, "batch_too_large") /* over a limit of limits.h */                           \
   X(QUOTA, "quota")                     /* of that board is used up, and the batch needs more */ \
   X(DEBUG_PIECE, "debug_piece")         /* a piece of a debug file that does not fit */          \

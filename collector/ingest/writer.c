@@ -8,9 +8,10 @@
    told includes every batch that came before, on this connection or on one that it has just lost.
    What is left of a decoded batch when it is durable is the store's, which settles it.
 
-   A batch that does not inflate, does not decode or contradicts its own envelope is refused for
-   good and counted in the books; a store that fails is our fault, and the board is told to come
-   again.  Pings of one board in one group are the same news told twice: only the last is written.
+   A batch that does not inflate, does not decode, contradicts its own envelope or says what cannot
+   be (plausible.h; of its run's books the store knows) is refused for good and counted in the
+   books; a store that fails is our fault, and the board is told to come again.  Pings of one board
+   in one group are the same news told twice: only the last is written.
 
    It does not talk to boards: outcomes are put into words by session.c. */
 #include "writer.h"
@@ -24,6 +25,7 @@
 #include "identity/ca.h"
 #include "job.h"
 #include "names/debug_wishes.h"
+#include "plausible.h"
 #include "proto/batch_codec.h"
 #include "proto/opened_batch.h"
 #include "quota/quota.h"
@@ -84,6 +86,11 @@ static int check_envelope(struct job *job, const struct batch *batch) {
   return -EBADMSG;
 }
 
+static int check_values(struct job *job, const struct batch *batch) {
+  uint64_t boot_ns = placement_boot_ns(&job->placement, batch, clock_boottime_ns());
+  return plausible_batch(batch, boot_ns, job->why, sizeof job->why);
+}
+
 /* Compares what is in it with what its board may still bring. */
 static int check_quota(const struct writer *writer, struct job *job, const struct batch *batch) {
   struct quota_verdict verdict;
@@ -98,7 +105,22 @@ static int check_quota(const struct writer *writer, struct job *job, const struc
 
 static enum refusal refusal_of(int failure) {
   if (failure == -EDQUOT) return REFUSAL_QUOTA;
+  if (failure == -ERANGE) return REFUSAL_IMPLAUSIBLE;
   return failure == -EOVERFLOW ? REFUSAL_BATCH_TOO_LARGE : REFUSAL_BAD_BATCH;
+}
+
+/* It is in the books. */
+static void refuse_for_good(struct writer *writer, struct job *job, enum refusal refusal,
+                            const char *why) {
+  job_refuse(job, refusal, why);
+  if (writer->parts.quotas != NULL)
+    quotas_count_refusal(writer->parts.quotas, job->board, clock_monotonic_ns());
+  figures_add(&writer->parts.figures->batches_refused_total, 1);
+}
+
+/* Nobody has counted them. */
+static uint64_t announced_records(const struct envelope *envelope) {
+  return envelope->records < PLAUSIBLE_RECORDS_MAX ? envelope->records : PLAUSIBLE_RECORDS_MAX;
 }
 
 static void refuse_batch(struct writer *writer, struct job *job, int failure) {
@@ -115,16 +137,17 @@ static void refuse_batch(struct writer *writer, struct job *job, int failure) {
     job_fail(job, refusal_of(failure), job->why);
     return;
   }
-  int counted = store_refused(writer->parts.store, job->board, envelope->run, envelope->seq,
-                              envelope->records);
+  const struct store_refusal refused = {.board = job->board,
+                                        .run = envelope->run,
+                                        .seq = envelope->seq,
+                                        .records = announced_records(envelope),
+                                        .why = failure != -EDQUOT ? job->why : NULL};
+  int counted = store_refused(writer->parts.store, &refused);
   if (counted != 0) { /* refused for good means: in the books */
     job_fail(job, REFUSAL_STORE, "the collector cannot write to its store");
     return;
   }
-  job_refuse(job, refusal_of(failure), job->why);
-  if (writer->parts.quotas != NULL)
-    quotas_count_refusal(writer->parts.quotas, job->board, clock_monotonic_ns());
-  figures_add(&writer->parts.figures->batches_refused_total, 1);
+  refuse_for_good(writer, job, refusal_of(failure), job->why);
 }
 
 /* Copies one wish into JOB, which outlives the decoded batch; the rows of all are made with the
@@ -241,6 +264,7 @@ static int open_batch(struct writer *writer, struct job *job, struct opened_batc
                                  job->why, sizeof job->why);
   if (result != 0) return result;
   result = check_envelope(job, &opened->batch);
+  if (result == 0) result = check_values(job, &opened->batch);
   if (result == 0) result = check_quota(writer, job, &opened->batch);
   if (result == 0 && envelope->after != 0) result = stand_alone(writer, job);
   if (result == 0 && job->is_kept)
@@ -278,6 +302,11 @@ static void settle_entry(struct writer *writer, struct entry *entry, enum store_
     figures_add(&figures->batches_failed_total, 1);
     job->wanted_count = 0;
     job_fail(job, REFUSAL_STORE, "the collector cannot write to its store");
+    return;
+  }
+  if (outcome == STORE_REFUSED) {
+    job->wanted_count = 0;
+    refuse_for_good(writer, job, REFUSAL_IMPLAUSIBLE, STORE_REFUSED_BOOKS);
     return;
   }
   figures_add(outcome == STORE_STORED ? &figures->batches_stored_total
@@ -325,10 +354,13 @@ static bool is_spoken_over(const struct job *job) {
 
 static int note(struct writer *writer, const struct job *job) {
   const struct counters *counters = counters_of(job);
-  struct store_board_seen seen = {.board = job->board,
+  char why[LIMIT_VALUE_BYTES];
+  bool is_refused = plausible_counters(counters, why, sizeof why) != 0;
+  struct store_board_seen seen = {.refused = is_refused ? why : NULL,
+                                  .board = job->board,
                                   .seen_ms = job->received_ns / NS_PER_MS,
                                   .clock = placement_clock(&job->placement),
-                                  .counters = counters->run != 0 ? counters : NULL};
+                                  .counters = counters->run != 0 && !is_refused ? counters : NULL};
   if (job->kind == JOB_HELLO) {
     const struct hello *hello = &job->message.hello;
     seen.arch = said(hello->arch);
@@ -348,7 +380,11 @@ static int note(struct writer *writer, const struct job *job) {
     seen.effort = said_effort(&job->message.ping.effort);
     seen.is_settled = job->message.ping.is_settled;
   }
-  return store_board_seen(writer->parts.store, &seen);
+  int error = store_board_seen(writer->parts.store, &seen);
+  if (error == 0 && !is_refused) return 0;
+  if (is_refused || error == -ERANGE)
+    figures_add(&writer->parts.figures->refused[REFUSAL_IMPLAUSIBLE], 1);
+  return error == -ERANGE ? 0 : error;
 }
 
 static void note_pings(struct writer *writer, struct job *group) {

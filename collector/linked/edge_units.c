@@ -27,6 +27,8 @@
 
 #include <math.h>
 
+static const double whole_max = 9e18; /* below SUM_MAX, as units' weights are */
+
 static void mix_in_unit(struct finding *finding, unsigned unit) {
   const struct pair_links *pairs = finding->question->pairs;
   for (uint32_t i = 0; i < finding->link_count; i++)
@@ -101,7 +103,8 @@ void edge_units_spread(struct finding *finding, struct ratio *ratio) {
   enum groups_kind kind =
       is_extrapolated(&finding->answer) ? units->kind : ratio_kind_of_shares(units);
   unsigned count = are_units ? units->count : 0;
-  for (unsigned i = 0; i < count; i++) wholes[i] = (uint64_t)fmax(weigh(finding, i), 0);
+  for (unsigned i = 0; i < count; i++)
+    wholes[i] = (uint64_t)fmin(fmax(weigh(finding, i), 0), whole_max);
   ratio_init(ratio, are_units ? kind : GROUPS_NONE, count, wholes,
              evidence_trials(&finding->answer.evidence));
   for (unsigned i = 0; i < count && ratio->is_grouped; i++)

@@ -79,17 +79,17 @@ static int find_in_stacks(struct finding *finding, struct arena *arena) {
     struct sum *sum = finding_sum(finding, EDGE_STACK, last[i]);
     finding->standing[finding->standing_count++] = (struct standing){i, last[i]};
     sum->measured += node->self_weight;
-    sum->count += node->self_count;
+    sum->count = sum_of(sum->count, node->self_count);
     evidence_add(&sum->evidence, node->self_count, node->self_weight);
     part->weight += node->self_weight;
-    part->count += node->self_count;
+    part->count = sum_of(part->count, node->self_count);
   }
   return 0;
 }
 
 /* ---- pairs ---- */
 
-void finding_mix(struct mix *mix, const struct pair_link *link, uint64_t weight) {
+void finding_mix(struct mix *mix, const struct pair_link *link, wide_sum weight) {
   if (link->key.is_inlined) return;
   if (link->key.caller != PAIR_NO_CALLER) {
     mix->resolved += weight;
@@ -140,17 +140,17 @@ struct route finding_route(const struct finding *finding, const struct pair_link
 
 /* WHOLE * PART / PARTS, rising with PART, and all of it in the end; products of two weights have no
    room in 64 bits. */
-static uint64_t part_of(uint64_t whole, uint64_t part, uint64_t parts) {
+static wide_sum part_of(wide_sum whole, wide_sum part, wide_sum parts) {
   if (part >= parts) return whole;
   double share = (double)whole * ((double)part / (double)parts);
-  return share < (double)whole ? (uint64_t)share : whole;
+  return share < (double)whole ? (wide_sum)share : whole;
 }
 
 /* What LINK, of a known caller, gets of POOL; asked of each link once. */
-static uint64_t extrapolate(struct mixed *mixed, const struct pair_link *link, enum pool pool) {
+static wide_sum extrapolate(struct mixed *mixed, const struct pair_link *link, enum pool pool) {
   const struct mix *mix = &mixed->all;
   if (link->key.is_inlined || is_refused(mixed)) return 0;
-  uint64_t before = part_of(mix->unresolved, mixed->passed, mix->resolved);
+  wide_sum before = part_of(mix->unresolved, mixed->passed, mix->resolved);
   mixed->passed += link->weight;
   if (pool == POOL_NONE) return 0;
   if (pool == POOL_LEAF) return part_of(mix->unresolved_leaf, link->weight, mix->resolved);
@@ -158,12 +158,12 @@ static uint64_t extrapolate(struct mixed *mixed, const struct pair_link *link, e
 }
 
 static void add_link(struct finding *finding, const struct pair_link *link,
-                     const struct route *route, uint64_t extrapolated) {
+                     const struct route *route, wide_sum extrapolated) {
   struct sum *sum = finding_sum(finding, EDGE_LR, route->end);
   struct edge_part *part = &finding->answer.parts[EDGE_LR];
   sum->measured += link->weight;
   sum->extrapolated += extrapolated;
-  sum->count += link->count;
+  sum->count = sum_of(sum->count, link->count);
   add_evidence(&sum->evidence, &link->evidence);
   part->weight += link->weight + extrapolated;
   if (route->pool != POOL_LEAF) return;
@@ -173,12 +173,13 @@ static void add_link(struct finding *finding, const struct pair_link *link,
 
 /* Of callers all pairs in the function are told; of callees those that are its calls. */
 static void note_rungs(struct finding *finding, const struct pair_link *link,
-                       const struct route *route, uint64_t extrapolated) {
+                       const struct route *route, wide_sum extrapolated) {
   struct edge_answer *answer = &finding->answer;
   bool are_callers = finding->question->side == EDGE_CALLERS;
   bool is_told = are_callers ? finding->question->is_asked[link->key.callee]
                              : route->is_any && route->end != EDGE_ITSELF;
-  if (are_callers ? is_told : route->is_any) answer->parts[EDGE_LR].count += link->count;
+  uint64_t *count = &answer->parts[EDGE_LR].count;
+  if (are_callers ? is_told : route->is_any) *count = sum_of(*count, link->count);
   if (!is_told) return;
   for (unsigned rung = 0; rung < PAIR_RUNGS; rung++)
     answer->rung_weight[rung] += link->rung_weight[rung];
@@ -212,7 +213,7 @@ static void add_links(struct finding *finding, bool is_to_itself) {
     const struct route route = finding_route(finding, link);
     bool is_known = link->key.caller != PAIR_NO_CALLER;
     if ((route.is_any && route.end == EDGE_ITSELF) != is_to_itself) continue;
-    uint64_t extrapolated = is_known ? extrapolate(mixed, link, route.pool) : 0;
+    wide_sum extrapolated = is_known ? extrapolate(mixed, link, route.pool) : 0;
     note_rungs(finding, link, &route, extrapolated);
     if (route.is_any) add_link(finding, link, &route, extrapolated);
     if (route.is_any && route.end == EDGE_UNRESOLVED)
@@ -222,7 +223,7 @@ static void add_links(struct finding *finding, bool is_to_itself) {
 
 /* ---- the answer ---- */
 
-static double fraction(uint64_t part, uint64_t whole) {
+static double fraction(wide_sum part, wide_sum whole) {
   return whole > 0 ? (double)part / (double)whole : 0;
 }
 
@@ -234,9 +235,9 @@ static bool is_open(const struct finding *finding, uint32_t function) {
          (function < tree->function_count && tree->functions[function].end != STACK_UNTOLD);
 }
 
-static uint64_t open_weight(const struct finding *finding) {
+static wide_sum open_weight(const struct finding *finding) {
   const struct edge_answer *answer = &finding->answer;
-  uint64_t weight = answer->refused_weight;
+  wide_sum weight = answer->refused_weight;
   for (uint32_t i = 0; i < answer->edge_count; i++) {
     const struct edge *edge = &answer->edges[i];
     if (edge->kind == EDGE_STACK && is_open(finding, edge->function)) weight += edge->measured;
@@ -258,7 +259,7 @@ static struct view_share share_of(const struct finding *finding, const struct ed
 
 static int heaviest_first(const void *left, const void *right) {
   const struct edge *a = left, *b = right;
-  uint64_t weight = a->measured + a->extrapolated, other = b->measured + b->extrapolated;
+  wide_sum weight = a->measured + a->extrapolated, other = b->measured + b->extrapolated;
   if (weight != other) return weight > other ? -1 : 1;
   if (a->function != b->function) return a->function < b->function ? -1 : 1;
   return (int)a->kind - (int)b->kind;
@@ -269,7 +270,7 @@ static int list(struct finding *finding, struct arena *arena) {
   uint32_t ends = finding->function_count + 3, count = 0;
   for (unsigned kind = 0; kind < EDGE_KINDS; kind++) {
     answer->total_weight += answer->parts[kind].weight;
-    answer->total_count += answer->parts[kind].count;
+    answer->total_count = sum_of(answer->total_count, answer->parts[kind].count);
     for (uint32_t i = 0; i < ends; i++) {
       const struct sum *sum = &finding->sums[kind][i];
       count += sum->measured + sum->extrapolated > 0;

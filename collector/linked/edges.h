@@ -27,7 +27,7 @@ enum {
 struct edge {
   uint32_t function; /* at the other end; or one of the above */
   enum edge_kind kind;
-  uint64_t measured, extrapolated; /* weights; with `lr` alone is anything extrapolated */
+  wide_sum measured, extrapolated; /* weights; with `lr` alone is anything extrapolated */
   uint64_t count;                  /* samples that were measured */
   struct view_share share;         /* of the answer's total */
 };
@@ -40,19 +40,21 @@ struct edge_question {
 };
 
 struct edge_part {
-  uint64_t weight, count; /* of the samples, extrapolated included */
+  wide_sum weight;
+  uint64_t count; /* of the samples, extrapolated included */
 };
 
 struct edge_answer {
   struct edge *edges; /* heaviest first */
   uint32_t edge_count;
-  uint64_t total_weight, total_count;
+  wide_sum total_weight;
+  uint64_t total_count;
   struct evidence evidence;
   struct edge_part parts[EDGE_KINDS];
   struct ratio basis; /* of the intervals: what the sampling units have of all edges */
   /* Of the pairs in the function, or, of callees, in the functions that they are in: */
-  uint64_t rung_weight[PAIR_RUNGS], outside_weight, refuted_weight, unseen_weight, tangled_weight;
-  uint64_t refused_weight; /* unresolved, of functions with too few that are not */
+  wide_sum rung_weight[PAIR_RUNGS], outside_weight, refuted_weight, unseen_weight, tangled_weight;
+  wide_sum refused_weight; /* unresolved, of functions with too few that are not */
 };
 
 /* Answers QUESTION in ARENA.  The edges' weights add up to total_weight: of callers each stack

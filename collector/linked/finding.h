@@ -8,20 +8,21 @@
 
 /* Of the edge to one other end. */
 struct sum {
-  uint64_t measured, extrapolated, count;
+  wide_sum measured, extrapolated;
+  uint64_t count;
   struct evidence evidence;
   double in_unit, variance; /* of edge_units.c */
 };
 
 /* Weights of the pairs of one function, where it is not inlined. */
 struct mix {
-  uint64_t resolved, unresolved;
-  uint64_t unresolved_leaf; /* of these its own code was running */
+  wide_sum resolved, unresolved;
+  wide_sum unresolved_leaf; /* of these its own code was running */
 };
 
 struct mixed {
   struct mix all, in_unit;
-  uint64_t passed;          /* resolved weight of the callers that were looked at */
+  wide_sum passed;          /* resolved weight of the callers that were looked at */
   struct evidence evidence; /* of the resolved ones */
   bool has_route;           /* some link of it has */
 };
@@ -59,9 +60,9 @@ struct sum *finding_sum(const struct finding *finding, enum edge_kind kind, uint
 struct route finding_route(const struct finding *finding, const struct pair_link *link);
 
 /* Adds LINK's weight to MIX, unless it is inlined. */
-void finding_mix(struct mix *mix, const struct pair_link *link, uint64_t weight);
+void finding_mix(struct mix *mix, const struct pair_link *link, wide_sum weight);
 
-static inline uint64_t finding_pool(const struct mix *mix, enum pool pool) {
+static inline wide_sum finding_pool(const struct mix *mix, enum pool pool) {
   if (pool == POOL_NONE) return 0;
   return pool == POOL_ALL ? mix->unresolved : mix->unresolved_leaf;
 }

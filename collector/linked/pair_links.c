@@ -53,7 +53,7 @@ int pair_links_add(struct pair_links *links, const struct pair_sample *sample) {
   int error = find(links, &sample->key, &at);
   if (error != 0) return error;
   struct pair_link *link = &links->links[at];
-  link->count += sample->count;
+  link->count = sum_of(link->count, sample->count);
   link->weight += sample->weight;
   link->rung_weight[sample->rung] += sample->weight;
   if (sample->is_outside) link->outside_weight += sample->weight;

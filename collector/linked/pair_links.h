@@ -22,13 +22,14 @@ struct pair_call_key {
 
 struct pair_link {
   struct pair_call_key key;
-  uint64_t count, weight;
-  uint64_t outside_weight; /* of those that point out of the function */
-  uint64_t unseen_weight;  /* of those in code that nobody has looked at */
-  uint64_t
+  uint64_t count;
+  wide_sum weight;
+  wide_sum outside_weight; /* of those that point out of the function */
+  wide_sum unseen_weight;  /* of those in code that nobody has looked at */
+  wide_sum
       tangled_weight; /* of those that no rung tells, in functions that could not be followed */
-  uint64_t refuted_weight; /* of these the code says that nothing of the function returns there */
-  uint64_t rung_weight[PAIR_RUNGS];
+  wide_sum refuted_weight; /* of these the code says that nothing of the function returns there */
+  wide_sum rung_weight[PAIR_RUNGS];
   struct evidence evidence;
 };
 

@@ -59,8 +59,8 @@ struct looker {
   struct tally of_function, of_line, of_build, of_board, of_thread;
   uint64_t stack;         /* number of the one being looked at */
   uint32_t board, thread; /* of the block, in texts */
-  uint64_t self, total, self_count, total_count;
-  uint64_t elsewhere[KEYS]; /* weights by what they may be */
+  uint64_t self_count, total_count;
+  wide_sum self, total, elsewhere[KEYS]; /* weights by what they may be */
 };
 
 static int grow(void **array, uint32_t *room, uint32_t needed, size_t entry_bytes) {
@@ -174,7 +174,7 @@ static int count_total(struct looker *looker, const struct walk_block *block,
   int error = 0;
   looker->stack++;
   looker->total += row->weight;
-  looker->total_count += row->count;
+  looker->total_count = sum_of(looker->total_count, row->count);
   for (uint32_t at = row->node; error == 0 && at != BATCH_NONE;
        at = block->forest->nodes[at].parent) {
     if (is_stack && looker->has[at] != HAS) break;
@@ -195,7 +195,7 @@ static int count_self(struct looker *looker, const struct walk_block *block,
       .code = chain->steps[0].function, .weight = row->weight, .count = row->count};
   int error = find_build(looker, block, row->node, &spot.build);
   looker->self += row->weight;
-  looker->self_count += row->count;
+  looker->self_count = sum_of(looker->self_count, row->count);
   if (error == 0) error = tally_self(&looker->of_function, step->function, row->count, row->weight);
   if (error == 0) error = tally_self(&looker->of_line, step->place, row->count, row->weight);
   if (error == 0) error = tally_self(&looker->of_build, spot.build, row->count, row->weight);
@@ -350,8 +350,8 @@ static int list_rows(const struct looker *looker, const struct tally *tally, row
   return 0;
 }
 
-static double part_of(const struct query_detail *detail, uint64_t weight) {
-  uint64_t whole = detail->whole.total_weight;
+static double part_of(const struct query_detail *detail, wide_sum weight) {
+  wide_sum whole = detail->whole.total_weight;
   return whole > 0 ? (double)weight / (double)whole : 0;
 }
 

@@ -19,7 +19,8 @@ struct detail_offset {
   uint64_t address;     /* in the module */
   uint64_t offset;      /* from that function's start, */
   bool has_offset;      /* where it is known */
-  uint64_t weight, count;
+  uint64_t count;
+  wide_sum weight;
 };
 
 /* SELF of all rows add up to the function's; in TOTAL a stack counts once a row, and so in several
@@ -28,7 +29,8 @@ struct detail_row {
   const char *name;   /* of the board, thread, source file (may be NULL), or build-id */
   const char *module; /* of builds and definitions; else "" */
   uint32_t line;
-  uint64_t self, total, self_count;
+  wide_sum self, total;
+  uint64_t self_count;
 };
 
 struct detail_rows {
@@ -38,7 +40,8 @@ struct detail_rows {
 
 struct query_detail {
   struct view_tree whole; /* its sums; no nodes */
-  uint64_t self, total, self_count, total_count;
+  wide_sum self, total;
+  uint64_t self_count, total_count;
   struct view_share self_share, total_share;
   enum ratio_lack lack;    /* as in the function table */
   struct view_basis basis; /* of their intervals */

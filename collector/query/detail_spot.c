@@ -33,7 +33,7 @@ int detail_spots_add(struct detail_spots *spots, const struct detail_spot *spot)
     if (known->build != spot->build || known->code != spot->code || known->address != spot->address)
       continue;
     known->weight += spot->weight;
-    known->count += spot->count;
+    known->count = sum_of(known->count, spot->count);
     return 0;
   }
   return add(spots, spot, key);

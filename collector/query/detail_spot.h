@@ -3,6 +3,7 @@
 #ifndef QUERY_DETAIL_SPOT_H
 #define QUERY_DETAIL_SPOT_H
 
+#include "common/sums.h"
 #include "common/table.h"
 
 #include <stdbool.h>
@@ -18,7 +19,8 @@ struct detail_spot {
   uint64_t address;     /* in the module */
   uint64_t offset;      /* from the start of CODE, where HAS_OFFSET says that it is known */
   bool has_offset;
-  uint64_t weight, count;
+  uint64_t count;
+  wide_sum weight;
 };
 
 /* All-zero is empty. */

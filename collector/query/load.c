@@ -24,8 +24,8 @@
 #include <string.h>
 
 struct sum {
-  uint64_t weight, count;
-  uint64_t told; /* of the weight: by clocks */
+  wide_sum weight, told; /* of the weight: by clocks */
+  uint64_t count;
 };
 
 struct adder {
@@ -58,7 +58,7 @@ static int on_block(void *context, const struct walk_block *block) {
     if (error == 0) error = groups_add(&adder->units, group, block->rows[i].weight);
     if (error != 0) break;
     adder->sums[group].weight += block->rows[i].weight;
-    adder->sums[group].count += block->rows[i].count;
+    adder->sums[group].count = sum_of(adder->sums[group].count, block->rows[i].count);
     if (block->rows[i].count == 0) adder->sums[group].told += block->rows[i].weight;
   }
   return error;
@@ -80,7 +80,7 @@ struct intervals {
   double hidden; /* the reach of what may be any row's */
 };
 
-static double share_of(const struct intervals *intervals, uint64_t weight) {
+static double share_of(const struct intervals *intervals, wide_sum weight) {
   return intervals->total > 0 ? (double)weight / intervals->total : 0;
 }
 
@@ -107,8 +107,8 @@ static bool is_kernel(const struct adder *adder, uint32_t group) {
 }
 
 /* Weight that no sample could show. */
-static uint64_t find_unsampled(const struct adder *adder) {
-  uint64_t weight = 0;
+static wide_sum find_unsampled(const struct adder *adder) {
+  wide_sum weight = 0;
   for (uint32_t i = 1; i < adder->grouping.groups.count; i++)
     if (is_placeless(adder, i) && adder->sums[i].count == 0) weight += adder->sums[i].weight;
   return weight;

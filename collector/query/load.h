@@ -8,7 +8,8 @@
 struct query_load_row {
   const char *name, *module,
       *file; /* module and file: of functions; module is "", file NULL else */
-  uint64_t weight, count;
+  wide_sum weight;
+  uint64_t count;
   struct view_share share;
   enum ratio_lack lack;
 };

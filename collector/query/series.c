@@ -29,7 +29,7 @@ enum { MS_PER_S = 1000 };
 
 struct point {
   uint32_t group, step; /* step: number, from the range's first */
-  uint64_t weight;
+  wide_sum weight;
 };
 
 struct plotter {
@@ -105,7 +105,8 @@ static int on_block(void *context, const struct walk_block *block) {
   int error = grouping_turn(&plotter->grouping, block);
   for (size_t i = 0; i < block->count && error == 0; i++) {
     error = grouping_find(&plotter->grouping, block, &block->rows[i], &group);
-    if (error == 0 && group != current && weight > 0) {
+    bool is_next = group != current || !sum_fits(weight, block->rows[i].weight);
+    if (error == 0 && is_next && weight > 0) {
       error = spread(plotter, block, current, weight);
       weight = 0;
     }
@@ -118,7 +119,7 @@ static int on_block(void *context, const struct walk_block *block) {
 /* ---- the answer ---- */
 
 struct ranked {
-  uint64_t weight;
+  wide_sum weight;
   const struct view_function *name;
   uint32_t group;
 };

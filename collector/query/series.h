@@ -9,12 +9,12 @@ enum { SERIES_STEPS_MAX = 11000, SERIES_POINTS_MAX = 4 << 20 };
 
 struct query_point {
   uint64_t time_s; /* when its step begins, since 1970: a multiple of the step */
-  uint64_t weight; /* never 0: a step without load has no point */
+  wide_sum weight; /* never 0: a step without load has no point */
 };
 
 struct query_series_row {
   const char *name, *module; /* module: of a function; else "" */
-  uint64_t weight;
+  wide_sum weight;
   uint32_t point_count;
   const struct query_point *points; /* in order of time */
 };

@@ -25,7 +25,7 @@ int tally_self(struct tally *tally, uint32_t number, uint64_t count, uint64_t we
   int error = make_room(tally, number);
   if (error != 0) return error;
   tally->sums[number].self += weight;
-  tally->sums[number].self_count += count;
+  tally->sums[number].self_count = sum_of(tally->sums[number].self_count, count);
   return 0;
 }
 

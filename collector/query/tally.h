@@ -3,11 +3,13 @@
 #ifndef QUERY_TALLY_H
 #define QUERY_TALLY_H
 
+#include "common/sums.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 struct tally_sum {
-  uint64_t self, total;
+  wide_sum self, total;
   uint64_t self_count;
   uint64_t stack; /* the last one that was counted in total */
 };

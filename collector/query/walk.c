@@ -33,7 +33,7 @@ static void add_up(const struct round *round, const struct store_row *rows, size
   struct view_tree *summary = round->summary;
   for (size_t i = 0; i < count; i++) {
     summary->total_weight += rows[i].weight;
-    summary->total_count += rows[i].count;
+    summary->total_count = sum_of(summary->total_count, rows[i].count);
     if (!round->walk->need.nothing_within)
       evidence_add(&summary->evidence, rows[i].count, rows[i].weight);
   }

@@ -17,8 +17,10 @@
 enum { PATH_BYTES = 4096 };
 
 static const char list_sql[] = "SELECT id,name,arch,kernel,version,sampler,clock,achieved_mhz,"
-                               "labels,first_seen_ms,last_seen_ms,past,ifnull(text,'') FROM board"
-                               " LEFT JOIN board_effort ON board_effort.board=id ORDER BY name";
+                               "labels,first_seen_ms,last_seen_ms,past,ifnull(text,''),"
+                               "ifnull(times,0),ifnull(at_ms,0),ifnull(why,'') FROM board"
+                               " LEFT JOIN board_effort ON board_effort.board=id"
+                               " LEFT JOIN board_refused ON board_refused.board=id ORDER BY name";
 
 static void read_board(sqlite3_stmt *row, const struct books_balance *balance,
                        struct store_board *ret) {
@@ -35,6 +37,9 @@ static void read_board(sqlite3_stmt *row, const struct books_balance *balance,
       .produced = balance->produced,
       .stored = balance->stored,
       .pending = balance->pending,
+      .refused = db_u64(row, 13),
+      .refused_ms = db_u64(row, 14),
+      .refused_why = db_text(row, 15),
   };
   memcpy(ret->dropped, balance->dropped, sizeof ret->dropped);
 }

@@ -30,18 +30,22 @@ static const char seen_sql[] =
 
 enum { ROW_TEXTS_FROM = 3 };
 
-static const char again_sql[] =
-    "UPDATE board SET last_seen_ms=?2, achieved_mhz=?3 WHERE id=?1";
+static const char again_sql[] = "UPDATE board SET last_seen_ms=?2, achieved_mhz=?3 WHERE id=?1";
 
 static const char effort_sql[] = "INSERT OR REPLACE INTO board_effort(board,text) VALUES(?,?)";
 
 static const char effort_of_sql[] = "SELECT text FROM board_effort WHERE board=?";
 
+static const char refused_sql[] =
+    "INSERT INTO board_refused(board,times,at_ms,why) VALUES(?1,1,?2,?3)"
+    " ON CONFLICT DO UPDATE SET times=times+1,at_ms=?2,why=?3";
+
 int board_table_open(sqlite3 *db, struct board_table *ret) {
-  int error = db_exec(db, BOARD_TABLE_EFFORT);
+  int error = db_exec(db, BOARD_TABLE_EFFORT BOARD_TABLE_REFUSED);
   if (error == 0) error = db_prepare(db, seen_sql, &ret->seen);
   if (error == 0) error = db_prepare(db, again_sql, &ret->again);
   if (error == 0) error = db_prepare(db, effort_sql, &ret->effort);
+  if (error == 0) error = db_prepare(db, refused_sql, &ret->refused);
   return error == 0 ? db_prepare(db, effort_of_sql, &ret->effort_of) : error;
 }
 
@@ -50,9 +54,19 @@ void board_table_close(struct board_table *table) {
   sqlite3_finalize(table->again);
   sqlite3_finalize(table->effort);
   sqlite3_finalize(table->effort_of);
+  sqlite3_finalize(table->refused);
   buf_fini(&table->labels);
   buf_fini(&table->row);
   known_boards_fini(&table->known);
+}
+
+int board_table_refused(struct board_table *table, uint64_t board, uint64_t at_ms,
+                        const char *why) {
+  if (why == NULL) return 0;
+  db_bind_u64(table->refused, 1, board);
+  db_bind_u64(table->refused, 2, at_ms);
+  db_bind_text(table->refused, 3, why);
+  return db_run(table->refused);
 }
 
 void board_table_rolled_back(struct board_table *table) {

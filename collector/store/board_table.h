@@ -20,8 +20,13 @@
 #define BOARD_TABLE_EFFORT \
   "CREATE TABLE IF NOT EXISTS board_effort(board INTEGER PRIMARY KEY, text TEXT NOT NULL);"
 
+/* As the one above: what a board sent that was refused for good. */
+#define BOARD_TABLE_REFUSED                                             \
+  "CREATE TABLE IF NOT EXISTS board_refused(board INTEGER PRIMARY KEY," \
+  " times INTEGER NOT NULL, at_ms INTEGER NOT NULL, why TEXT NOT NULL);"
+
 struct board_table {
-  sqlite3_stmt *seen, *again, *effort, *effort_of;
+  sqlite3_stmt *seen, *again, *effort, *effort_of, *refused;
   struct buf labels, row;
   struct known_boards known;
 };
@@ -38,6 +43,10 @@ void board_table_close(struct board_table *table);
 /* Adds or updates SEEN's board (counters are run_table's business).  Returns 0 or -errno. */
 int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
                      struct board_row *ret);
+
+/* Counts that something of BOARD was refused for good at AT_MS, for WHY (NULL: nothing is counted).
+   Returns 0 or -errno. */
+int board_table_refused(struct board_table *table, uint64_t board, uint64_t at_ms, const char *why);
 
 /* What was written since the last commit is rolled back. */
 void board_table_rolled_back(struct board_table *table);

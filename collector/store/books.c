@@ -17,6 +17,9 @@
                  as lost is lost, as far as it is still open.
      pending   = what is open after that: in the board's spool or window, or on its way.
 
+   A board's numbers may be lies.  What was stored or lost before it could be was produced
+   (books_are_possible): who says otherwise is not listened to.  Sums stop at SUM_MAX.
+
    A batch whose ack was lost is in the board's spool, and stored.  When it is dropped there to make
    room, or dies with a worker's memory, or rots, the board counts as lost what is not: then stored
    and dropped come to more than was produced, and what is stored was not lost.
@@ -25,6 +28,7 @@
 #include "books.h"
 
 #include "common/buf.h"
+#include "common/sums.h"
 #include "proto/varint.h"
 
 #include <errno.h>
@@ -39,30 +43,64 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
 
 static uint64_t total_of(const uint64_t *dropped) {
   uint64_t sum = 0;
-  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) sum += dropped[i];
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) sum = sum_of(sum, dropped[i]);
   return sum;
 }
 
+/* What a board may lose of batches that it has, and that may be stored all the same: what is taken
+   back first stands first. */
+static const enum loss_reason after_spooling[] = {LOSS_SPOOL_FULL,    LOSS_SPOOL_ERROR,
+                                                  LOSS_WORKER_KILLED, LOSS_SPOOL_CORRUPT,
+                                                  LOSS_REJECTED,      LOSS_QUOTA};
+enum { AFTER_SPOOLING = sizeof after_spooling / sizeof *after_spooling };
+
+static uint64_t lost_before_spooling(const uint64_t *dropped) {
+  uint64_t before[LOSS_REASON_COUNT];
+  memcpy(before, dropped, sizeof before);
+  for (size_t i = 0; i < AFTER_SPOOLING; i++) before[after_spooling[i]] = 0;
+  return total_of(before);
+}
+
+bool books_are_possible(const struct books *books) {
+  uint64_t lost = lost_before_spooling(books->board.dropped);
+  return sum_of(books->stored, lost) <= books->board.produced;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
 void books_report(struct books *books, const struct counters *counters) {
-  uint64_t known = books->board.produced + total_of(books->board.dropped);
-  uint64_t told = counters->produced + total_of(counters->dropped);
-  uint32_t final = books->board.final | counters->final;
-  if (told > known || (told == known && counters->shipped >= books->board.shipped))
-    books->board = *counters;
-  books->board.final = final;
+  struct counters *board = &books->board;
+  uint64_t known = sum_of(board->produced, total_of(board->dropped));
+  uint64_t told = sum_of(counters->produced, total_of(counters->dropped));
+  if (told > known || (told == known && counters->shipped >= board->shipped))
+    board->shipped = counters->shipped;
+  board->run = counters->run;
+  board->produced = larger(board->produced, counters->produced);
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
+    board->dropped[i] = larger(board->dropped[i], counters->dropped[i]);
+  board->final |= counters->final;
+}
+
+bool books_take(struct books *books, uint64_t records, const struct counters *counters) {
+  struct books after = *books;
+  after.stored = sum_of(after.stored, records);
+  if (counters != NULL) books_report(&after, counters);
+  if (!books_are_possible(&after) && books_are_possible(books)) return false;
+  *books = after;
+  return true;
 }
 
 /* Takes back what the board counts as lost of batches that are stored.  Returns what is left. */
 static uint64_t take_back(const struct books *books, uint64_t *dropped) {
-  static const enum loss_reason after_spooling[] = {
-      LOSS_SPOOL_FULL, LOSS_SPOOL_ERROR, LOSS_WORKER_KILLED, LOSS_SPOOL_CORRUPT, LOSS_REJECTED};
-  uint64_t total = total_of(dropped);
-  uint64_t twice = less(total, less(books->board.produced, books->stored));
-  for (size_t i = 0; i < sizeof after_spooling / sizeof *after_spooling; i++) {
-    uint64_t *of_reason = &dropped[after_spooling[i]], part = smaller(*of_reason, twice);
-    *of_reason -= part;
-    twice -= part;
-    total -= part;
+  uint64_t total = lost_before_spooling(dropped);
+  uint64_t room = less(less(books->board.produced, books->stored), total);
+  for (size_t i = AFTER_SPOOLING; i-- > 0;) {
+    uint64_t *of_reason = &dropped[after_spooling[i]];
+    *of_reason = smaller(*of_reason, room);
+    room -= *of_reason;
+    total += *of_reason;
   }
   return total;
 }
@@ -92,10 +130,11 @@ void books_balance(const struct books *books, struct books_balance *ret) {
 }
 
 void books_add(struct books_balance *sum, const struct books_balance *balance) {
-  sum->produced += balance->produced;
-  sum->stored += balance->stored;
-  sum->pending += balance->pending;
-  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) sum->dropped[i] += balance->dropped[i];
+  sum->produced = sum_of(sum->produced, balance->produced);
+  sum->stored = sum_of(sum->stored, balance->stored);
+  sum->pending = sum_of(sum->pending, balance->pending);
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
+    sum->dropped[i] = sum_of(sum->dropped[i], balance->dropped[i]);
 }
 
 void books_loss_encode(const uint64_t *loss, struct buf *ret) {

@@ -21,15 +21,24 @@ struct books_balance {
   uint64_t dropped[LOSS_REASON_COUNT];
 };
 
-/* Takes over what COUNTERS adds to what is known; older counters change nothing. */
+/* Whether as much was produced as was stored, or lost before it could be: else a number is not
+   true. */
+bool books_are_possible(const struct books *books);
+
+/* Takes over what COUNTERS adds to what is known; older counters change nothing, and nothing that
+   was produced or lost becomes less. */
 void books_report(struct books *books, const struct counters *counters);
+
+/* Adds a stored batch of RECORDS (0: none) and what COUNTERS say (NULL: nothing).  Returns false,
+   with BOOKS as they were, where that makes books that cannot be of such as can. */
+bool books_take(struct books *books, uint64_t records, const struct counters *counters);
 
 /* Nothing of this run will come any more: what is open is lost. */
 void books_settle(struct books *books);
 
 void books_balance(const struct books *books, struct books_balance *ret);
 
-/* Adds one run's BALANCE to SUM. */
+/* Adds one run's BALANCE to SUM, each number up to SUM_MAX. */
 void books_add(struct books_balance *sum, const struct books_balance *balance);
 
 /* Loss arrays as varints, one a reason; fewer than we know are zeros, more are ignored. */

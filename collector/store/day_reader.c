@@ -15,6 +15,7 @@
 #include "block.h"
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/sums.h"
 #include "day_file.h"
 #include "db.h"
 #include "proto/compress.h"
@@ -510,7 +511,7 @@ int day_reader_loss(struct day_reader *reader, const struct day_losses *losses, 
     uint64_t reason = db_u64(loss, 0);
     bool is_wanted = boards == NULL || is_one || is_among(boards, db_text(loss, 2));
     if (is_wanted && reason < LOSS_REASON_COUNT)
-      sum[reason] = (int64_t)((uint64_t)sum[reason] + db_u64(loss, 1));
+      sum[reason] = sum_of_signed(sum[reason], (int64_t)db_u64(loss, 1));
   }
   return row;
 }

@@ -20,6 +20,7 @@
 #include "board_table.h"
 #include "common/buf.h"
 #include "common/clock.h"
+#include "common/sums.h"
 #include "db.h"
 #include "fresh_rows.h"
 #include "proto/batch_codec.h"
@@ -204,6 +205,31 @@ static void place(struct landing *landing, const struct store_append *batch,
   arrival->end_ms = end;
 }
 
+/* Counts a batch of RECORDS in RUN's books, of which nothing is kept. */
+static int refuse_one(struct landing *landing, struct run_row *run, const struct arrival *arrival,
+                      const struct store_refusal *refusal) {
+  struct books_balance before;
+  books_balance(&run->books, &before);
+  if (!ledger_add(&run->ledger, refusal->seq)) landing->figures.gaps_closed++;
+  run->books.refused = sum_of(run->books.refused, refusal->records);
+  run->touched_ms = arrival->start_ms;
+  landing->figures.refused++;
+  int error =
+      board_table_refused(&landing->boards, arrival->board.id, arrival->start_ms, refusal->why);
+  return error != 0 ? error : save_run(landing, run, &before, arrival);
+}
+
+static int refuse_books(struct landing *landing, struct store_append *batch, struct run_row *run,
+                        struct arrival *arrival) {
+  const struct store_refusal refusal = {
+      .seq = arrival->seq, .records = batch->envelope->records, .why = STORE_REFUSED_BOOKS};
+  arrival->envelope = (struct span){0};
+  arrival->opened = NULL;
+  arrival->start_ms = arrival->end_ms = batch->received_ms;
+  batch->outcome = STORE_REFUSED;
+  return refuse_one(landing, run, arrival, &refusal);
+}
+
 static int append_one(struct landing *landing, struct store_append *batch) {
   const struct envelope *envelope = batch->envelope;
   const struct store_board_seen seen = {.board = batch->board, .seen_ms = batch->received_ms};
@@ -224,11 +250,12 @@ static int append_one(struct landing *landing, struct store_append *batch) {
     return 0;
   }
   books_balance(&run.books, &before);
+  const struct counters *counters = &batch->batch->counters;
+  if (!books_take(&run.books, batch_record_count(batch->batch),
+                  counters->run == envelope->run ? counters : NULL))
+    return refuse_books(landing, batch, &run, &arrival);
   if (!ledger_add(&run.ledger, envelope->seq)) landing->figures.gaps_closed++;
   if (envelope->seq > run.newest) run.newest = envelope->seq;
-  run.books.stored += batch_record_count(batch->batch);
-  if (batch->batch->counters.run == envelope->run)
-    books_report(&run.books, &batch->batch->counters);
   run.touched_ms = batch->received_ms;
   place(landing, batch, &arrival);
   batch->outcome = STORE_STORED;
@@ -296,18 +323,24 @@ static int settle_others(struct landing *landing, const struct store_board_seen 
   return 0;
 }
 
-static int seen_in_transaction(struct landing *landing, const struct store_board_seen *seen) {
+static int seen_in_transaction(struct landing *landing, const struct store_board_seen *seen,
+                               bool *ret_is_refused) {
   const struct counters *counters = seen->counters;
   struct arrival arrival = {
       .board_name = seen->board, .start_ms = seen->seen_ms, .end_ms = seen->seen_ms};
   struct books_balance before;
   struct run_row run;
   int error = board_table_seen(&landing->boards, seen, &arrival.board);
+  if (error == 0)
+    error = board_table_refused(&landing->boards, arrival.board.id, seen->seen_ms, seen->refused);
   if (error != 0 || counters == NULL) return error;
   error = run_table_load(&landing->runs, arrival.board.id, counters->run, &run);
   if (error != 0) return error;
   books_balance(&run.books, &before);
-  books_report(&run.books, counters);
+  *ret_is_refused = !books_take(&run.books, 0, counters);
+  if (*ret_is_refused)
+    return board_table_refused(&landing->boards, arrival.board.id, seen->seen_ms,
+                               STORE_REFUSED_BOOKS);
   run.touched_ms = seen->seen_ms;
   arrival.run = counters->run;
   error = save_run(landing, &run, &before, &arrival);
@@ -315,38 +348,34 @@ static int seen_in_transaction(struct landing *landing, const struct store_board
 }
 
 int landing_seen(struct landing *landing, const struct store_board_seen *seen) {
-  bool is_last_word = seen->counters != NULL && seen->counters->final;
+  bool is_last_word = seen->counters != NULL && seen->counters->final, is_refused = false;
   pthread_mutex_lock(&landing->lock);
   int error = begin(landing, is_last_word);
-  if (error == 0) error = end(landing, seen_in_transaction(landing, seen));
+  if (error == 0) error = end(landing, seen_in_transaction(landing, seen, &is_refused));
   give_back(landing);
-  return error;
+  return error == 0 && is_refused ? -ERANGE : error;
 }
 
 static int refused_in_transaction(struct landing *landing, struct arrival *arrival,
-                                  uint64_t records) {
+                                  const struct store_refusal *refusal) {
   const struct store_board_seen seen = {.board = arrival->board_name, .seen_ms = arrival->start_ms};
-  struct books_balance before;
   struct run_row run;
   int error = board_table_seen(&landing->boards, &seen, &arrival->board);
   if (error == 0) error = run_table_load(&landing->runs, arrival->board.id, arrival->run, &run);
   if (error != 0 || ledger_has(&run.ledger, arrival->seq)) return error;
-  books_balance(&run.books, &before);
-  if (!ledger_add(&run.ledger, arrival->seq)) landing->figures.gaps_closed++;
-  run.books.refused += records;
-  run.touched_ms = arrival->start_ms;
-  landing->figures.refused++;
-  return save_run(landing, &run, &before, arrival);
+  return refuse_one(landing, &run, arrival, refusal);
 }
 
-int landing_refused(struct landing *landing, const char *board, uint64_t run, uint64_t seq,
-                    uint64_t records) {
+int landing_refused(struct landing *landing, const struct store_refusal *refusal) {
   uint64_t now_ms = clock_walltime_ns() / NS_PER_MS;
-  struct arrival arrival = {
-      .board_name = board, .run = run, .seq = seq, .start_ms = now_ms, .end_ms = now_ms};
+  struct arrival arrival = {.board_name = refusal->board,
+                            .run = refusal->run,
+                            .seq = refusal->seq,
+                            .start_ms = now_ms,
+                            .end_ms = now_ms};
   pthread_mutex_lock(&landing->lock);
   int error = begin(landing, true);
-  if (error == 0) error = end(landing, refused_in_transaction(landing, &arrival, records));
+  if (error == 0) error = end(landing, refused_in_transaction(landing, &arrival, refusal));
   give_back(landing);
   return error;
 }

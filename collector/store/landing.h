@@ -42,8 +42,7 @@ uint64_t landing_epoch(const struct landing *landing);
    more. */
 int landing_append(struct landing *landing, struct store_append *batches, size_t count);
 int landing_seen(struct landing *landing, const struct store_board_seen *seen);
-int landing_refused(struct landing *landing, const char *board, uint64_t run, uint64_t seq,
-                    uint64_t records);
+int landing_refused(struct landing *landing, const struct store_refusal *refusal);
 int landing_last_seq(struct landing *landing, const char *board, uint64_t run, uint64_t *ret);
 
 /* Calls ON_ROW for up to MAX rows after id AFTER, in order, until it returns other than 0.  Returns

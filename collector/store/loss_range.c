@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was lost in a range of time, by reason: sums of changes, since what was given up may come
    after all. */
+#include "common/sums.h"
 #include "day_reader.h"
 #include "day_visit.h"
 #include "store_read.h"
@@ -39,6 +40,6 @@ int store_loss_in_range(struct store *store, const struct store_names *boards, u
   if (error != 0) return error;
   /* A correction (a late batch closed what had been given up) may lie outside its loss's range. */
   for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
-    if (sum.records[i] > 0) loss[i] += (uint64_t)sum.records[i];
+    if (sum.records[i] > 0) loss[i] = sum_of(loss[i], (uint64_t)sum.records[i]);
   return 0;
 }

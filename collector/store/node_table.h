@@ -29,7 +29,7 @@ struct node_table {
   struct module_table modules;
   void *room;
   struct node_cell *cells; /* in ROOM, where a line of a CPU's cache begins */
-  uint64_t seed; /* of places in the cache */
+  uint64_t seed;           /* of places in the cache */
   uint64_t collisions, cut;
 };
 

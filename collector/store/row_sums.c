@@ -29,14 +29,15 @@ void row_sums_fini(struct row_sums *sums) {
 }
 
 /* Signed numbers become doubles in one step, which half of the time went into.  Both ways say the
-   same. */
+   same.  Rows whose sum is more than a signed number holds stay apart, too. */
 static bool is_alike(const struct store_row *a, const struct store_row *b) {
   if ((a->count | a->weight | b->count | b->weight) >> 63 == 0) {
+    if (((a->count + b->count) | (a->weight + b->weight)) >> 63 != 0) return false;
     double left = (double)(int64_t)a->weight * (double)(int64_t)b->count;
     double right = (double)(int64_t)b->weight * (double)(int64_t)a->count;
     return left <= 2 * right && right <= 2 * left;
   }
-  return batch_is_alike(a->count, a->weight, b->count, b->weight);
+  return false;
 }
 
 static int make_node(struct row_sums *sums, uint32_t node) {

@@ -88,7 +88,7 @@ int store_append(struct store *store, struct store_append *batches, size_t count
 
 int store_board_seen(struct store *store, const struct store_board_seen *seen) {
   int error = landing_seen(store->landing, seen);
-  if (error == 0) settle_wake(store->settle);
+  if (error == 0 || error == -ERANGE) settle_wake(store->settle);
   return error;
 }
 
@@ -96,9 +96,8 @@ int store_last_seq(struct store *store, const char *board, uint64_t run, uint64_
   return landing_last_seq(store->landing, board, run, ret);
 }
 
-int store_refused(struct store *store, const char *board, uint64_t run, uint64_t seq,
-                  uint64_t records) {
-  int error = landing_refused(store->landing, board, run, seq, records);
+int store_refused(struct store *store, const struct store_refusal *refusal) {
+  int error = landing_refused(store->landing, refusal);
   if (error == 0) settle_wake(store->settle);
   return error;
 }

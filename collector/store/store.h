@@ -23,6 +23,7 @@ enum store_outcome {
   STORE_STORED = 0,
   STORE_DUPLICATE = 1, /* (board, run, seq) is there already: ack it again */
   STORE_FAILED = 2,    /* not durable: do not ack, tell the board to retry */
+  STORE_REFUSED = 3,   /* its run's books cannot be (books_are_possible): counted, and not kept */
 };
 
 /* What a board said of itself.  NULL or zero fields leave what is known. */
@@ -37,6 +38,7 @@ struct store_board_seen {
   const struct effort *effort;     /* or NULL */
   const struct counters *counters; /* or NULL */
   bool is_settled;                 /* no batch of an earlier run than theirs will come */
+  const char *refused;             /* why what it said is not believed; or NULL */
   uint64_t seen_ms;
 };
 
@@ -63,15 +65,26 @@ void store_close(struct store *store);
    the commit failed: then every outcome is STORE_FAILED and nothing was kept.  Any thread. */
 int store_append(struct store *store, struct store_append *batches, size_t count);
 
-/* Notes what a board said of itself and its books: from Hello and Ping.  Any thread. */
+/* Notes what a board said of itself and its books: from Hello and Ping.  Returns 0; -ERANGE when
+   its counters cannot be true, which is all that is noted of them; or -errno.  Any thread. */
 int store_board_seen(struct store *store, const struct store_board_seen *seen);
 
 /* Newest stored seq of RUN of BOARD in RET, 0 when none.  Any thread. */
 int store_last_seq(struct store *store, const char *board, uint64_t run, uint64_t *ret);
 
-/* Counts a batch that was refused for good, so that the books close.  Any thread. */
-int store_refused(struct store *store, const char *board, uint64_t run, uint64_t seq,
-                  uint64_t records);
+/* A batch that was refused for good. */
+struct store_refusal {
+  const char *board;
+  uint64_t run, seq, records;
+  const char *why; /* shown with the board; NULL: it was over a quota, which is shown elsewhere */
+};
+
+/* Counts REFUSAL, so that the books close.  Any thread. */
+int store_refused(struct store *store, const struct store_refusal *refusal);
+
+/* Why a batch was STORE_REFUSED, for the board. */
+#define STORE_REFUSED_BOOKS \
+  "counters: the run has produced fewer records than were stored, or lost before they could be"
 
 /* How much is durable and waits to settle, inflated.  Any thread. */
 uint64_t store_backlog_bytes(struct store *store);

@@ -103,14 +103,14 @@ int store_loss_in_range(struct store *store, const struct store_names *boards, u
 
 struct store_board {
   const char *name, *arch, *kernel, *version, *sampler, *clock;
-  uint32_t achieved_mhz;
-  uint32_t label_count;
+  uint32_t achieved_mhz, label_count;
   struct label labels[LIMIT_LABELS];
   struct effort effort; /* budget_state is empty when the board never said any of it */
   uint64_t first_seen_ms, last_seen_ms;
-  uint64_t produced, stored; /* over all runs, in records */
-  uint64_t dropped[LOSS_REASON_COUNT];
-  uint64_t pending; /* produced - stored - dropped: still with the board */
+  uint64_t produced, stored, dropped[LOSS_REASON_COUNT]; /* over all runs, in records */
+  uint64_t pending;        /* produced - stored - dropped: still with the board */
+  const char *refused_why; /* of the last of REFUSED things it sent that were refused for good */
+  uint64_t refused, refused_ms;
 };
 
 /* Calls ON_BOARD for each board in name order.  Returns 0 or -errno. */

@@ -16,6 +16,7 @@
 #include "block.h"
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/sums.h"
 #include "day_file.h"
 #include "db.h"
 #include "node_table.h"
@@ -45,8 +46,13 @@ static const char schema[] = NODE_TABLE_SCHEMA
 enum {
   PART_NODES = 1 << 17,
   FREE_FRACTION = 8, /* with more of its pages free a file is written anew */
+  /* Where a block's sums would not fit a signed column, another stands beside it: its part is
+     higher by this. */
+  PARTS_BESIDE = 1 << 15,
+  PART_SHIFT = 32,
 };
 _Static_assert((int)PART_NODES <= (int)BLOCK_ROWS_MAX, "a block holds a part with one row a node");
+_Static_assert(DAY_NODES_MAX / PART_NODES < PARTS_BESIDE, "others stand beside all parts");
 
 enum statement {
   FIND_SERIES,
@@ -64,8 +70,9 @@ enum statement {
 static const char *const tier_sql[STATEMENTS] = {
     [FIND_SERIES] = "SELECT id FROM series WHERE grp=? AND labels=? AND type=?",
     [ADD_SERIES] = "INSERT INTO series(grp,labels,type) VALUES(?,?,?)",
-    [FIND_BLOCK] = "SELECT id,rows,raw_len,bytes FROM block WHERE series=? AND tier=? AND"
-                   " start_ms=? AND marks=? AND part=?",
+    [FIND_BLOCK] =
+        "SELECT id,rows,raw_len,bytes,count,weight FROM block WHERE series=? AND tier=? AND"
+        " start_ms=? AND marks=? AND part=?",
     [ADD_BLOCK] = "INSERT INTO block(rows,count,weight,raw_len,bytes,series,tier,start_ms,marks,"
                   "part) VALUES(?,?,?,?,?,?,?,?,?,?)",
     [CHANGE_BLOCK] = "UPDATE block SET rows=?,count=?,weight=?,raw_len=?,bytes=? WHERE id=?",
@@ -217,27 +224,38 @@ struct block_key {
   uint64_t series, part;
 };
 
+/* The table has one row for each marks, whatever the part; so the part stands in the upper half of
+   these, too, which nobody reads. */
 static void bind_key(sqlite3_stmt *statement, int from, const struct tier_slot *slot,
                      const struct block_key *key) {
-  const uint64_t values[] = {key->series, slot->tier, slot->start_ms, slot->marks, key->part};
+  const uint64_t values[] = {key->series, slot->tier, slot->start_ms,
+                             slot->marks | key->part << PART_SHIFT, key->part};
   for (int i = 0; i < 5; i++) db_bind_u64(statement, from + i, values[i]);
 }
 
-/* Finds SLOT's block KEY, its rows then being in the sums; RET is 0 when there is none. */
+/* Finds SLOT's block KEY, or the one beside it that has room for MORE, its rows then being in the
+   sums; RET is 0 when there is none. */
 static int find_block(struct tier_file *file, const struct tier_slot *slot,
-                      const struct block_key *key, uint64_t *ret) {
+                      const struct store_row *more, struct block_key *key, uint64_t *ret) {
   sqlite3_stmt *find = file->statements[FIND_BLOCK];
+  int row;
   *ret = 0;
-  bind_key(find, 1, slot, key);
-  int row = db_step(find);
-  if (row != 1) return row;
+  for (;;) {
+    bind_key(find, 1, slot, key);
+    row = db_step(find);
+    if (row != 1) return row;
+    if (sum_fits(db_u64(find, 4), more->count) && sum_fits(db_u64(find, 5), more->weight)) break;
+    sqlite3_reset(find);
+    key->part += PARTS_BESIDE;
+  }
   *ret = db_u64(find, 0);
   int error = add_stored(file, db_span(find, 3), db_u64(find, 2), db_u64(find, 1));
   sqlite3_reset(find);
   return error;
 }
 
-/* Adds up rows of one node however unlike they weigh.  Returns how many are left. */
+/* Adds up rows of one node however unlike they weigh: all of a block come to SUM_MAX at most.
+   Returns how many are left. */
 static size_t collapse(struct store_row *rows, size_t count) {
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
@@ -275,10 +293,17 @@ static int bind_rows(struct tier_file *file, sqlite3_stmt *write) {
   return 0;
 }
 
-static int add_part(struct tier_file *file, const struct tier_slot *slot,
-                    const struct block_key *key, const struct store_row *rows, size_t count) {
+/* ROWS, which come to SUM_MAX at most. */
+static int add_part(struct tier_file *file, const struct tier_slot *slot, uint64_t series,
+                    const struct store_row *rows, size_t count) {
+  struct block_key key = {series, rows->node / PART_NODES};
+  struct store_row all = {.count = 0};
   uint64_t block = 0;
-  int error = find_block(file, slot, key, &block);
+  for (size_t i = 0; i < count; i++) {
+    all.count += rows[i].count;
+    all.weight += rows[i].weight;
+  }
+  int error = find_block(file, slot, &all, &key, &block);
   for (size_t i = 0; i < count && error == 0; i++) error = row_sums_add(&file->sums, &rows[i]);
   sqlite3_stmt *write = file->statements[block != 0 ? CHANGE_BLOCK : ADD_BLOCK];
   if (error == 0) error = bind_rows(file, write);
@@ -286,19 +311,30 @@ static int add_part(struct tier_file *file, const struct tier_slot *slot,
   if (block != 0)
     db_bind_u64(write, 6, block);
   else
-    bind_key(write, 6, slot, key);
+    bind_key(write, 6, slot, &key);
   return db_run(write);
+}
+
+/* Returns how many of ROWS are of the first one's part and come to SUM_MAX at most. */
+static size_t part_of(const struct store_row *rows, size_t count) {
+  struct store_row all = rows[0];
+  size_t end = 1;
+  for (; end < count && rows[end].node / PART_NODES == rows[0].node / PART_NODES; end++) {
+    if (!sum_fits(all.count, rows[end].count) || !sum_fits(all.weight, rows[end].weight)) break;
+    all.count += rows[end].count;
+    all.weight += rows[end].weight;
+  }
+  return end;
 }
 
 int tier_file_add(struct tier_file *file, const struct tier_slot *slot,
                   const struct store_row *rows, size_t count) {
-  struct block_key key = {.part = 0};
+  uint64_t series = 0;
   if (count == 0) return 0;
-  int error = find_series(file, slot, &key.series);
-  for (size_t first = 0, end = 0; first < count && error == 0; first = end) {
-    key.part = rows[first].node / PART_NODES;
-    while (end < count && rows[end].node / PART_NODES == key.part) end++;
-    error = add_part(file, slot, &key, rows + first, end - first);
+  int error = find_series(file, slot, &series);
+  for (size_t first = 0, more = 0; first < count && error == 0; first += more) {
+    more = part_of(rows + first, count - first);
+    error = add_part(file, slot, series, rows + first, more);
   }
   return error;
 }

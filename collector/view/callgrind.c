@@ -34,7 +34,8 @@ struct entry {
 struct cost {
   uint32_t entry, callee; /* NO_CALLEE: by itself */
   uint32_t place;
-  uint64_t count, weight;
+  uint64_t count;
+  wide_sum weight;
 };
 
 struct callgrind {
@@ -79,7 +80,7 @@ static int add_cost(struct callgrind *callgrind, const struct cost *more) {
     struct cost *known = &callgrind->costs[at];
     if (known->entry != more->entry || known->callee != more->callee || known->place != more->place)
       continue;
-    known->count += more->count;
+    known->count = sum_of(known->count, more->count);
     known->weight += more->weight;
     return 0;
   }
@@ -182,8 +183,9 @@ static void put_place(struct callgrind *callgrind, const struct cost *cost) {
     put_function(callgrind, "cfn", cost->callee);
     buf_printf(callgrind->out, "calls=%llu %u\n", (unsigned long long)cost->count, callee->line);
   }
-  buf_printf(callgrind->out, "%u %llu %llu\n", line, (unsigned long long)cost->count,
-             (unsigned long long)cost->weight);
+  char weight[WIDE_SUM_DIGITS + 1];
+  wide_sum_print(cost->weight, weight);
+  buf_printf(callgrind->out, "%u %llu %s\n", line, (unsigned long long)cost->count, weight);
 }
 
 static void put_functions(struct callgrind *callgrind) {
@@ -204,20 +206,22 @@ static void put_functions(struct callgrind *callgrind) {
 }
 
 static void put_all(struct callgrind *callgrind, const struct view_origin *origin) {
-  uint64_t count = 0, weight = 0;
+  char weight[WIDE_SUM_DIGITS + 1];
+  wide_sum all = 0;
+  uint64_t count = 0;
   for (uint32_t i = 0; i < callgrind->cost_count; i++) {
     if (callgrind->costs[i].callee != NO_CALLEE) continue;
-    count += callgrind->costs[i].count;
-    weight += callgrind->costs[i].weight;
+    count = sum_of(count, callgrind->costs[i].count);
+    all += callgrind->costs[i].weight;
   }
+  wide_sum_print(all, weight);
   buf_append_string(callgrind->out, "# callgrind format\nversion: 1\n"
                                     "creator: fleetprof " FLEETPROF_VERSION "\ncmd: ");
   put_text(callgrind->out, origin->title != NULL ? origin->title : "");
-  buf_printf(callgrind->out, "\npositions: line\nevents: Samples CPU_ns\nsummary: %llu %llu\n",
-             (unsigned long long)count, (unsigned long long)weight);
+  buf_printf(callgrind->out, "\npositions: line\nevents: Samples CPU_ns\nsummary: %llu %s\n",
+             (unsigned long long)count, weight);
   put_functions(callgrind);
-  buf_printf(callgrind->out, "\ntotals: %llu %llu\n", (unsigned long long)count,
-             (unsigned long long)weight);
+  buf_printf(callgrind->out, "\ntotals: %llu %s\n", (unsigned long long)count, weight);
 }
 
 int view_callgrind(const struct view_tree *tree, const struct view_origin *origin,

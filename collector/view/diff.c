@@ -70,8 +70,8 @@ static const double run_least_ns = 5e8; /* shorter ones differ by more */
    none and is apart. */
 struct part {
   const char *module;
-  uint64_t a_weight, b_weight;
-  uint64_t a_apart, b_apart;
+  wide_sum a_weight, b_weight;
+  wide_sum a_apart, b_apart;
   struct view_named a_named, b_named;
 };
 
@@ -88,7 +88,7 @@ struct diff {
   struct table by_module;
   struct contrast contrast;
   struct hidden a, b;
-  uint64_t *beneath[2]; /* of each row and side: what is named unlike in stacks that it is in */
+  wide_sum *beneath[2]; /* of each row and side: what is named unlike in stacks that it is in */
   bool is_short;        /* too few units for any test */
   uint32_t tested[VIEW_OF_COUNT];
 };
@@ -165,7 +165,7 @@ static bool is_of_clocks(const struct view_diff_row *row) {
          (strcmp(row->name, "[kernel]") == 0 || strcmp(row->name, "[unsampled]") == 0);
 }
 
-static double share_of(uint64_t weight, const struct view_tree *tree) {
+static double share_of(wide_sum weight, const struct view_tree *tree) {
   return tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
 }
 

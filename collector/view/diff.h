@@ -35,7 +35,7 @@ enum view_scope {
 
 /* A weight with names, by where these come from. */
 struct view_named {
-  uint64_t by_debug, by_others; /* debug information; symbol tables, lists, translators */
+  wide_sum by_debug, by_others; /* debug information; symbol tables, lists, translators */
 };
 
 /* One comparison of a function: of its self or total weight, in one measure. */
@@ -53,8 +53,8 @@ struct view_change {
 struct view_diff_row {
   const char *name, *module;
   const char *file;            /* where a side has several of that name; else NULL */
-  uint64_t a_weight, b_weight; /* self */
-  uint64_t a_total, b_total;
+  wide_sum a_weight, b_weight; /* self */
+  wide_sum a_total, b_total;
   struct view_named a_named, b_named;
   struct view_change self, total; /* shares */
   struct view_change cpu;         /* of totals, or of self weights where that was asked for */

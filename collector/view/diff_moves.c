@@ -96,12 +96,12 @@ static uint32_t caller_at(const struct moves_side *side, uint32_t node) {
 
 /* The caller of more than half of each row's time, by weighted majority vote. */
 static int find_callers(struct moves_side *side, uint32_t count, struct arena *arena) {
-  uint64_t *votes = arena_array(arena, count, sizeof *votes);
+  wide_sum *votes = arena_array(arena, count, sizeof *votes);
   if (votes == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < count; i++) side->caller[i] = DIFF_ROW_NONE;
   for (uint32_t i = 1; i < side->tree->node_count; i++) {
     uint32_t row = row_at(side, i), caller = caller_at(side, i);
-    uint64_t weight = side->tree->nodes[i].total_weight;
+    wide_sum weight = side->tree->nodes[i].total_weight;
     if (row == DIFF_ROW_NONE || !side->of->is_outermost[i]) continue;
     if (side->caller[row] == caller) {
       votes[row] += weight;

@@ -146,14 +146,14 @@ static bool is_named(const struct view_function *function) {
   return quality != NULL && strcmp(quality, "none") != 0 && strcmp(quality, "bounds") != 0;
 }
 
-static void add_named(const struct view_function *function, uint64_t weight,
+static void add_named(const struct view_function *function, wide_sum weight,
                       struct view_named *named) {
   if (!is_named(function)) return;
   *(strcmp(function->quality, "dwarf") == 0 ? &named->by_debug : &named->by_others) += weight;
 }
 
 void diff_rows_beneath(const struct diff_rows *rows, unsigned side, const struct view_tree *tree,
-                       const bool *is_counted, uint64_t *ret) {
+                       const bool *is_counted, wide_sum *ret) {
   const struct diff_side *of = &rows->sides[side];
   for (uint32_t i = 1; i < tree->node_count; i++) {
     const struct view_node *node = &tree->nodes[i];

@@ -17,7 +17,7 @@ enum { DIFF_ROW_NONE = UINT32_MAX };
 struct diff_side {
   uint32_t *row_of;   /* of each function: its row, or DIFF_ROW_NONE */
   bool *is_outermost; /* of each node: none above it is of its row */
-  uint64_t *cut;      /* of each row: what of its total is in stacks without their callers */
+  wide_sum *cut;      /* of each row: what of its total is in stacks without their callers */
 };
 
 struct diff_rows {
@@ -40,7 +40,7 @@ void diff_rows_fini(struct diff_rows *rows);
 /* Adds to RET[row] the named self weight of the rows IS_COUNTED of the same module, on SIDE, in
    whose stacks the row is.  TREE is that side's. */
 void diff_rows_beneath(const struct diff_rows *rows, unsigned side, const struct view_tree *tree,
-                       const bool *is_counted, uint64_t *ret);
+                       const bool *is_counted, wide_sum *ret);
 
 /* Sums up how the units of CONTRAST lie about the rows' shares, and how neighbours in time go
    together.  Returns 0 or -ENOMEM. */

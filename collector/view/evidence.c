@@ -20,7 +20,7 @@
    One p is assumed for all: a share that changed together with the rate is not told from chance. */
 #include "evidence.h"
 
-void evidence_add(struct evidence *evidence, uint64_t count, uint64_t weight) {
+void evidence_add(struct evidence *evidence, uint64_t count, wide_sum weight) {
   double sum = (double)weight;
   if (count == 0) return;
   evidence->weight += sum;

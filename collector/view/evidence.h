@@ -3,7 +3,7 @@
 #ifndef VIEW_EVIDENCE_H
 #define VIEW_EVIDENCE_H
 
-#include <stdint.h>
+#include "common/sums.h"
 
 /* Sums over samples; all-zero is none. */
 struct evidence {
@@ -11,7 +11,7 @@ struct evidence {
 };
 
 /* Adds COUNT samples of WEIGHT together; none: time that clocks told, no evidence. */
-void evidence_add(struct evidence *evidence, uint64_t count, uint64_t weight);
+void evidence_add(struct evidence *evidence, uint64_t count, wide_sum weight);
 
 /* Adds MORE, other samples. */
 void evidence_join(struct evidence *evidence, const struct evidence *more);

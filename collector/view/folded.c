@@ -21,6 +21,7 @@ static void append_name(struct buf *ret, const char *name) {
 }
 
 int view_folded(const struct view_tree *tree, struct arena *arena, struct buf *ret) {
+  char weight[WIDE_SUM_DIGITS + 1];
   uint32_t *path = arena_array(arena, tree->node_count, sizeof *path);
   if (path == NULL) return -ENOMEM;
   for (uint32_t i = 1; i < tree->node_count; i++) {
@@ -31,7 +32,8 @@ int view_folded(const struct view_tree *tree, struct arena *arena, struct buf *r
       append_name(ret, tree->functions[tree->nodes[path[--depth]].function].name);
       buf_append_byte(ret, depth > 0 ? ';' : ' ');
     }
-    buf_printf(ret, "%llu\n", (unsigned long long)tree->nodes[i].self_weight);
+    wide_sum_print(tree->nodes[i].self_weight, weight);
+    buf_printf(ret, "%s\n", weight);
     if (ret->failed) return -ENOMEM;
   }
   return 0;

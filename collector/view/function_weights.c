@@ -72,12 +72,16 @@ void function_weights_clear(struct function_weights *weights) {
   memset(weights->total, 0, weights->function_count * sizeof *weights->total);
 }
 
+static void add(uint64_t *sum, uint64_t weight) {
+  *sum = sum_of(*sum, weight);
+}
+
 /* Adds CHUNK, the weights of the nodes from FIRST on. */
 static void add_chunk(struct function_weights *weights, const uint64_t *chunk, uint32_t first) {
   uint32_t left = weights->node_count - first;
   uint32_t count = left < GROUPS_CHUNK_KEYS ? left : GROUPS_CHUNK_KEYS;
   for (uint32_t i = 0; i < count; i++)
-    weights->self[weights->steps[first + i].function] += chunk[i];
+    add(&weights->self[weights->steps[first + i].function], chunk[i]);
   memcpy(weights->through + first, chunk, count * sizeof *chunk);
 }
 
@@ -89,7 +93,7 @@ void function_weights_add(struct function_weights *weights, const struct group *
     uint64_t weight = weights->through[i];
     if (weight == 0) continue;
     weights->through[i] = 0;
-    weights->total[step->counted_in] += weight;
-    if (i > 0) weights->through[step->parent] += weight;
+    add(&weights->total[step->counted_in], weight);
+    if (i > 0) add(&weights->through[step->parent], weight);
   }
 }

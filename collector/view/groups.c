@@ -20,6 +20,7 @@
 #include "groups.h"
 
 #include "common/arena.h"
+#include "common/sums.h"
 #include "common/table.h"
 
 #include <errno.h>
@@ -76,13 +77,13 @@ static void merge_chunk(struct groups *groups, uint64_t **into, uint64_t *from) 
     *into = from;
     return;
   }
-  for (uint32_t i = 0; i < GROUPS_CHUNK_KEYS; i++) (*into)[i] += from[i];
+  for (uint32_t i = 0; i < GROUPS_CHUNK_KEYS; i++) (*into)[i] = sum_of((*into)[i], from[i]);
   free_chunk(groups, from);
 }
 
 static void merge_cell(struct group_cell *into, const struct group_cell *from) {
   if (from->last_ms == 0) return;
-  into->weight += from->weight;
+  into->weight = sum_of(into->weight, from->weight);
   if (into->last_ms == 0 || from->first_ms < into->first_ms) into->first_ms = from->first_ms;
   if (from->last_ms > into->last_ms) into->last_ms = from->last_ms;
 }
@@ -110,7 +111,7 @@ static void merge(struct groups *groups, struct group *into, struct group *from)
   }
   for (uint32_t i = 0; i < from->room; i++)
     if (from->chunks[i] != NULL) merge_chunk(groups, &into->chunks[i], from->chunks[i]);
-  into->weight += from->weight;
+  into->weight = sum_of(into->weight, from->weight);
   evidence_join(&into->evidence, &from->evidence);
   if (groups->arena == NULL) free(from->chunks);
 }
@@ -296,9 +297,13 @@ int groups_add(struct groups *groups, uint32_t key, uint64_t weight) {
     if (error != 0 || groups->kind == GROUPS_NONE) return error;
     group = &groups->group[groups->current];
   }
-  group->chunks[at][key % GROUPS_CHUNK_KEYS] += weight;
-  group->weight += weight;
-  if (groups->kind == GROUPS_TIMES) group->cells[groups->current_board].weight += weight;
+  uint64_t *of_key = &group->chunks[at][key % GROUPS_CHUNK_KEYS];
+  *of_key = sum_of(*of_key, weight);
+  group->weight = sum_of(group->weight, weight);
+  if (groups->kind == GROUPS_TIMES) {
+    struct group_cell *cell = &group->cells[groups->current_board];
+    cell->weight = sum_of(cell->weight, weight);
+  }
   return 0;
 }
 

@@ -101,8 +101,8 @@ static void put_frame(struct buf *out, const struct view_tree *tree, const struc
 /* What one event is to weigh. */
 static uint64_t event_weight(const struct view_tree *tree) {
   uint64_t events = tree->total_count < EVENTS_MAX ? tree->total_count : EVENTS_MAX;
-  uint64_t weight = events > 0 ? tree->total_weight / events : tree->total_weight;
-  return weight > 0 ? weight : 1;
+  wide_sum weight = events > 0 ? tree->total_weight / events : tree->total_weight;
+  return weight > 0 ? wide_sum_cut(weight) : 1;
 }
 
 /* Puts WEIGHT of the stack FRAMES from AT_NS on, in events of about EACH. */
@@ -126,13 +126,13 @@ int view_perf_script(const struct view_tree *tree, const struct view_origin *ori
   struct buf frames = {0};
   (void)arena;
   for (uint32_t i = 1; i < tree->node_count && !ret->failed && !frames.failed; i++) {
-    uint64_t weight = tree->nodes[i].self_weight;
+    uint64_t weight = wide_sum_cut(tree->nodes[i].self_weight);
     if (weight == 0) continue;
     buf_clear(&frames);
     for (uint32_t at = i; at != 0; at = tree->nodes[at].parent)
       put_frame(&frames, tree, &tree->nodes[at]);
     put_events(ret, origin, buf_span(&frames), at_ns, (uint64_t[2]){weight, each});
-    at_ns += weight;
+    at_ns = sum_of(at_ns, weight);
   }
   bool is_whole = !ret->failed && !frames.failed;
   buf_fini(&frames);

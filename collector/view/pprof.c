@@ -87,7 +87,7 @@ static void put_sample(struct pprof *pprof, uint32_t leaf) {
   put_bytes(&pprof->part, 1, buf_span(&pprof->packed));
   buf_clear(&pprof->packed);
   varint_encode(&pprof->packed, nodes[leaf].self_count);
-  varint_encode(&pprof->packed, nodes[leaf].self_weight);
+  varint_encode(&pprof->packed, wide_sum_cut(nodes[leaf].self_weight));
   put_bytes(&pprof->part, 2, buf_span(&pprof->packed));
   put_part(pprof, 2);
 }

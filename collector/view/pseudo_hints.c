@@ -36,8 +36,8 @@ bool pseudo_is_placeless(const char *name) {
   return false;
 }
 
-uint64_t pseudo_kernel_weight(const struct view_tree *tree) {
-  uint64_t kernel = 0, without_samples = 0, others = 0;
+wide_sum pseudo_kernel_weight(const struct view_tree *tree) {
+  wide_sum kernel = 0, without_samples = 0, others = 0;
   for (uint32_t i = 1; i < tree->node_count; i++) {
     const struct view_node *node = &tree->nodes[i];
     bool is_kernel = strcmp(tree->functions[node->function].name, PSEUDO_KERNEL) == 0;
@@ -45,14 +45,15 @@ uint64_t pseudo_kernel_weight(const struct view_tree *tree) {
     if (node->self_count == 0) *(is_kernel ? &without_samples : &others) += node->self_weight;
   }
   if (!(tree->evidence.squares > 0)) return without_samples;
-  uint64_t sampled = (uint64_t)tree->evidence.weight;
-  uint64_t by_clocks = tree->total_weight > sampled ? tree->total_weight - sampled : 0;
+  wide_sum sampled = (wide_sum)tree->evidence.weight;
+  wide_sum by_clocks = tree->total_weight > sampled ? tree->total_weight - sampled : 0;
   by_clocks = by_clocks > others ? by_clocks - others : 0;
   return by_clocks < kernel ? by_clocks : kernel;
 }
 
 const char *pseudo_hints_kernel(const struct view_tree *tree) {
-  uint64_t weight = 0, count = 0, named = 0;
+  wide_sum weight = 0, named = 0;
+  uint64_t count = 0;
   for (uint32_t i = 1; i < tree->node_count; i++) {
     const struct view_node *node = &tree->nodes[i];
     const struct view_function *function = &tree->functions[node->function];
@@ -60,7 +61,7 @@ const char *pseudo_hints_kernel(const struct view_tree *tree) {
     bool is_named = strcmp(function->name, PSEUDO_KERNEL) != 0;
     named += is_named ? node->self_weight : 0;
     weight += is_named ? 0 : node->self_weight;
-    count += is_named ? 0 : node->self_count;
+    count = sum_of(count, is_named ? 0 : node->self_count);
   }
   if ((double)weight < PSEUDO_TOLD_SHARE * (double)tree->total_weight || weight == 0) return NULL;
   if (named > 0) return NULL;
@@ -70,7 +71,7 @@ const char *pseudo_hints_kernel(const struct view_tree *tree) {
 const char *pseudo_hints_unsampled(const struct view_tree *tree, unsigned samplers) {
   static const char *const hints[] = {BY_PERF "; " BY_TIMER, BY_PERF, BY_TIMER,
                                       BY_PERF "; " BY_TIMER};
-  uint64_t weight = 0;
+  wide_sum weight = 0;
   for (uint32_t i = 1; i < tree->node_count; i++) {
     const struct view_node *node = &tree->nodes[i];
     if (strcmp(tree->functions[node->function].name, PSEUDO_UNSAMPLED) == 0)

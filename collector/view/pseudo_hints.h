@@ -15,7 +15,7 @@ bool pseudo_is_placeless(const char *name);
 
 /* Returns the weight of [kernel] that a clock measured, without samples, beside samples of [kernel]
    too.  Any function of TREE may have called it. */
-uint64_t pseudo_kernel_weight(const struct view_tree *tree);
+wide_sum pseudo_kernel_weight(const struct view_tree *tree);
 
 /* Sets of samplers; an empty one: not known. */
 enum { HINT_PERF = 1, HINT_TIMER = 2, HINT_SAMPLERS = 4 };

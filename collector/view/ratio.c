@@ -92,7 +92,7 @@ void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
 void ratio_init_whole(struct ratio *ratio, const struct ratio_whole *whole) {
   const struct groups *groups = whole->groups;
   uint64_t wholes[GROUPS_MAX];
-  uint64_t unsampled = whole->unsampled < whole->weight ? whole->unsampled : whole->weight;
+  wide_sum unsampled = whole->unsampled < whole->weight ? whole->unsampled : whole->weight;
   double trials = evidence_trials(whole->evidence), shown = whole->evidence->weight;
   double sampled = (double)(whole->weight - unsampled);
   groups_totals(groups, wholes);

@@ -47,7 +47,7 @@ static inline enum groups_kind ratio_kind_of_shares(const struct groups *groups)
    the shares of one selection. */
 struct ratio_whole {
   const struct groups *groups;
-  uint64_t weight, unsampled;
+  wide_sum weight, unsampled;
   const struct evidence *evidence;
 };
 void ratio_init_whole(struct ratio *ratio, const struct ratio_whole *whole);

@@ -47,12 +47,12 @@ static void write_stacks(struct json *json, const struct view_tree *tree, uint32
   json_key(json, "weights");
   json_open(json, '[');
   for (uint32_t i = 1; i < tree->node_count; i++)
-    if (tree->nodes[i].self_weight > 0) json_uint(json, tree->nodes[i].self_weight);
+    if (tree->nodes[i].self_weight > 0) json_wide(json, tree->nodes[i].self_weight);
   json_close(json, ']');
 }
 
-static uint64_t weight_of(const struct view_tree *tree) {
-  uint64_t weight = 0;
+static wide_sum weight_of(const struct view_tree *tree) {
+  wide_sum weight = 0;
   for (uint32_t i = 1; i < tree->node_count; i++) weight += tree->nodes[i].self_weight;
   return weight;
 }
@@ -77,7 +77,8 @@ int view_speedscope(const struct view_tree *tree, const struct view_origin *orig
   json_key_string(&json, "name", title);
   json_key_string(&json, "unit", "nanoseconds");
   json_key_uint(&json, "startValue", 0);
-  json_key_uint(&json, "endValue", weight_of(tree));
+  json_key(&json, "endValue");
+  json_wide(&json, weight_of(tree));
   write_stacks(&json, tree, path);
   json_close(&json, '}');
   json_close(&json, ']');

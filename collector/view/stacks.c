@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t stacks_total(const struct view_tree *tree) {
-  uint64_t total = 0;
+wide_sum stacks_total(const struct view_tree *tree) {
+  wide_sum total = 0;
   for (unsigned i = 0; i < STACK_END_COUNT; i++) total += tree->stacks_weight[i];
   return total;
 }

@@ -11,11 +11,11 @@ enum { STACKS_ENDS_IN_MAX = 10 };
 struct stacks_row {
   enum stack_end end; /* TRUNCATED, NO_TABLE, BAD or OTHER */
   const char *module;
-  uint64_t weight;
+  wide_sum weight;
 };
 
 /* Returns the weight of all samples of TREE that are stacks. */
-uint64_t stacks_total(const struct view_tree *tree);
+wide_sum stacks_total(const struct view_tree *tree);
 
 /* Where the short stacks of TREE end, the heaviest STACKS_ENDS_IN_MAX rows first, in ARENA.
    Returns 0 or -ENOMEM. */

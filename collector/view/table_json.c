@@ -57,7 +57,7 @@ void table_json_summary(struct json *json, const struct view_tree *tree, struct 
   char from[32], to[32];
   clock_print_time(from_ns, from);
   clock_print_time(to_ns, to);
-  json_key_uint(json, "total", tree->total_weight);
+  json_key_wide(json, "total", tree->total_weight);
   json_key_string(json, "unit", "nanoseconds");
   json_key_uint(json, "samples", tree->total_count);
   if (tree->evidence.squares > 0 || tree->total_count == 0) {
@@ -73,8 +73,8 @@ void table_json_summary(struct json *json, const struct view_tree *tree, struct 
 }
 
 static void write_end_shares(struct json *json, const struct view_tree *tree) {
-  uint64_t total = stacks_total(tree);
-  json_key_uint(json, "weight", total);
+  wide_sum total = stacks_total(tree);
+  json_key_wide(json, "weight", total);
   for (unsigned i = 0; i < STACK_END_COUNT; i++) {
     json_key(json, stack_end_name((enum stack_end)i));
     json_double(json, total > 0 ? (double)tree->stacks_weight[i] / (double)total : 0);
@@ -87,11 +87,11 @@ static void write_end_shares(struct json *json, const struct view_tree *tree) {
   json_close(json, '}');
 }
 
-static void write_ends_in(struct json *json, const struct stacks_row *row, uint64_t total) {
+static void write_ends_in(struct json *json, const struct stacks_row *row, wide_sum total) {
   json_open(json, '{');
   json_key_string(json, "module", row->module);
   json_key_string(json, "end", stack_end_name(row->end));
-  json_key_uint(json, "weight", row->weight);
+  json_key_wide(json, "weight", row->weight);
   json_key(json, "share");
   json_double(json, total > 0 ? (double)row->weight / (double)total : 0);
   json_key_string(json, "why", stacks_why(row));
@@ -151,7 +151,7 @@ void table_json_rest(struct json *json, const char *key, const char *what,
   json_key(json, key);
   json_open(json, '{');
   json_key_uint(json, what, rest->rows);
-  json_key_uint(json, "weight", rest->weight);
+  json_key_wide(json, "weight", rest->weight);
   json_key_uint(json, "samples", rest->samples);
   json_close(json, '}');
 }
@@ -176,8 +176,8 @@ int table_json_functions(struct json *json, const struct view_tree *tree, enum t
   for (uint32_t i = 0; i < count && i < limit && !json->is_full; i++) {
     json_open(json, '{');
     table_json_function(json, &tree->functions[rows[i].function]);
-    json_key_uint(json, "self", rows[i].self_weight);
-    json_key_uint(json, "total", rows[i].total_weight);
+    json_key_wide(json, "self", rows[i].self_weight);
+    json_key_wide(json, "total", rows[i].total_weight);
     table_json_share(json, "self_share", "self_ci", &rows[i].self);
     table_json_share(json, "total_share", "total_ci", &rows[i].total);
     json_key_uint(json, "self_samples", rows[i].self_count);

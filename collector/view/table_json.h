@@ -30,13 +30,14 @@ void table_json_mark(struct json *json, enum ratio_lack lack);
 
 /* Rows that a limit left out. */
 struct table_rest {
-  uint64_t rows, weight, samples;
+  uint64_t rows, samples;
+  wide_sum weight;
 };
 
-static inline void table_rest_add(struct table_rest *rest, uint64_t weight, uint64_t samples) {
+static inline void table_rest_add(struct table_rest *rest, wide_sum weight, uint64_t samples) {
   rest->rows++;
   rest->weight += weight;
-  rest->samples += samples;
+  rest->samples = sum_of(rest->samples, samples);
 }
 
 /* Writes REST, whose rows are WHAT, under KEY into an open object. */

@@ -33,7 +33,7 @@ struct walk {
   const struct view_tree *tree;
   struct view_top_row *rows; /* one a function */
   bool *counts;              /* per node: none above it is of its function */
-  uint64_t *short_weights;   /* per function: of the short stacks that it is in */
+  wide_sum *short_weights;   /* per function: of the short stacks that it is in */
 };
 
 /* Sums up what the functions weigh. */
@@ -53,16 +53,16 @@ static int sum_up(struct walk *walk, struct arena *arena) {
     struct view_top_row *row = &walk->rows[node->function];
     is_short[i] = is_short[node->parent] || tree->functions[node->function].end != STACK_UNTOLD;
     row->self_weight += node->self_weight;
-    row->self_count += node->self_count;
+    row->self_count = sum_of(row->self_count, node->self_count);
     if (!walk->counts[i]) continue;
     row->total_weight += node->total_weight;
-    row->total_count += node->total_count;
+    row->total_count = sum_of(row->total_count, node->total_count);
     if (is_short[i]) walk->short_weights[node->function] += node->total_weight;
   }
   return error;
 }
 
-static double share_of(const struct view_tree *tree, uint64_t weight) {
+static double share_of(const struct view_tree *tree, wide_sum weight) {
   return tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
 }
 
@@ -140,8 +140,8 @@ static uint32_t find_pseudo(const struct view_tree *tree, const char *name) {
   return 0;
 }
 
-static uint64_t self_weight_of(const struct view_tree *tree, uint32_t function) {
-  uint64_t weight = 0;
+static wide_sum self_weight_of(const struct view_tree *tree, uint32_t function) {
+  wide_sum weight = 0;
   for (uint32_t i = 1; i < tree->node_count && function > 0; i++)
     if (tree->nodes[i].function == function) weight += tree->nodes[i].self_weight;
   return weight;
@@ -170,7 +170,7 @@ struct hidden {
   double short_stacks;
 };
 
-static double reach_of(const struct walk *walk, const struct ratio *ratio, uint64_t weight,
+static double reach_of(const struct walk *walk, const struct ratio *ratio, wide_sum weight,
                        double variance) {
   return weight > 0 ? ratio_reach(ratio, share_of(walk->tree, weight), variance) : 0;
 }
@@ -178,7 +178,7 @@ static double reach_of(const struct walk *walk, const struct ratio *ratio, uint6
 static void find_hidden(const struct walk *walk, const struct ratio *ratio,
                         const struct variances *variances, struct hidden *ret) {
   const struct view_tree *tree = walk->tree;
-  uint64_t kernel = pseudo_kernel_weight(tree);
+  wide_sum kernel = pseudo_kernel_weight(tree);
   *ret = (struct hidden){.kernel = find_pseudo(tree, PSEUDO_KERNEL)};
   for (uint32_t i = 1; i < tree->function_count; i++) {
     const struct view_top_row *row = &walk->rows[i];

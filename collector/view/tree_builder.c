@@ -115,7 +115,7 @@ void tree_builder_turn_merged(struct tree_builder *builder, unsigned group, uint
 void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count,
                       uint64_t weight) {
   builder->nodes[node].self_weight += weight;
-  builder->nodes[node].self_count += count;
+  builder->nodes[node].self_count = sum_of(builder->nodes[node].self_count, count);
   struct evidence samples = {0, 0};
   evidence_add(&samples, count, weight);
   evidence_join(&builder->evidence, &samples);
@@ -143,10 +143,11 @@ void tree_builder_note_end(struct tree_builder *builder, uint32_t node, bool are
 static void sum_totals(struct view_node *nodes, uint32_t count) {
   for (uint32_t i = count; i-- > 0;) {
     nodes[i].total_weight += nodes[i].self_weight;
-    nodes[i].total_count += nodes[i].self_count;
+    nodes[i].total_count = sum_of(nodes[i].total_count, nodes[i].self_count);
     if (i == 0) break;
     nodes[nodes[i].parent].total_weight += nodes[i].total_weight;
-    nodes[nodes[i].parent].total_count += nodes[i].total_count;
+    uint64_t *above = &nodes[nodes[i].parent].total_count;
+    *above = sum_of(*above, nodes[i].total_count);
   }
 }
 

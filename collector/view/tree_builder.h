@@ -3,6 +3,7 @@
 #ifndef VIEW_TREE_BUILDER_H
 #define VIEW_TREE_BUILDER_H
 
+#include "common/sums.h"
 #include "evidence.h"
 #include "function_table.h"
 #include "place_table.h"
@@ -23,7 +24,7 @@ struct tree_builder {
   uint32_t node_count, node_room;
   uint8_t *ends;          /* of each node, enum stack_end: how the stacks through it ended */
   struct table by_parent; /* (parent, function, place) -> node */
-  uint64_t stacks_weight[STACK_END_COUNT];
+  wide_sum stacks_weight[STACK_END_COUNT];
   struct evidence evidence;
   struct groups groups; /* of self weights, by node; in the arena */
   struct groups boards; /* the same by board, where those are of several boards' times */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-  NUMBER_LEN_MAX = 20,
+  NUMBER_LEN_MAX = WIDE_SUM_DIGITS,
   NUMBERS_LEN_MAX = 3 * NUMBER_LEN_MAX + 64, /* and their keys */
 };
 
@@ -44,9 +44,12 @@ static uint8_t *put(uint8_t *to, const char *text, size_t len) {
 }
 
 /* Up to NUMBER_LEN_MAX digits. */
-static uint8_t *put_number(uint8_t *to, uint64_t value) {
+static uint8_t *put_number(uint8_t *to, wide_sum number) {
+  char all[WIDE_SUM_DIGITS + 1];
   uint8_t digits[NUMBER_LEN_MAX];
   size_t at = sizeof digits;
+  uint64_t value = (uint64_t)number;
+  if (wide_sum_is_long(number)) return put(to, all, wide_sum_print(number, all));
   do digits[--at] = (uint8_t)('0' + value % 10);
   while ((value /= 10) > 0);
   memcpy(to, digits + at, sizeof digits - at);
@@ -94,18 +97,18 @@ int tree_json_nodes(struct json *json, const struct view_tree *tree, const uint3
 }
 
 /* What a column holds of NODE. */
-typedef uint64_t column(const struct view_node *node, const uint32_t *numbers);
+typedef wide_sum column(const struct view_node *node, const uint32_t *numbers);
 
-static uint64_t function_of(const struct view_node *node, const uint32_t *numbers) {
+static wide_sum function_of(const struct view_node *node, const uint32_t *numbers) {
   return numbers[node->function];
 }
 
-static uint64_t self_of(const struct view_node *node, const uint32_t *numbers) {
+static wide_sum self_of(const struct view_node *node, const uint32_t *numbers) {
   (void)numbers;
   return node->self_weight;
 }
 
-static uint64_t total_of(const struct view_node *node, const uint32_t *numbers) {
+static wide_sum total_of(const struct view_node *node, const uint32_t *numbers) {
   (void)numbers;
   return node->total_weight;
 }

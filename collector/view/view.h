@@ -9,6 +9,7 @@
 #include "ratio.h"
 #include "view_build.h"
 
+#include "common/sums.h"
 #include "proto/limits.h"
 #include "proto/loss.h"
 #include "proto/stack_end.h"
@@ -47,7 +48,7 @@ struct view_node {
   uint32_t function;
   uint32_t place;  /* index: where in it, in an inner node the call; 0: not known or asked */
   bool is_inlined; /* no call: in all that was added here it was compiled into its parent's code */
-  uint64_t self_weight, total_weight;
+  wide_sum self_weight, total_weight;
   uint64_t self_count, total_count;
 };
 
@@ -64,13 +65,13 @@ struct view_program {
 
 /* A merged, named call tree; parents come first (tree_builder.h makes one). */
 struct view_tree {
-  uint64_t total_weight;
+  wide_sum total_weight;
   uint64_t total_count;     /* samples; what clocks told is weight without any */
   struct evidence evidence; /* of the samples; squares 0: nobody looked */
   struct groups groups;     /* of what nodes weigh themselves */
   struct groups boards;     /* the same by board, where GROUPS are of several boards' times */
   /* The samples of them that are stacks, by how these ended: not what clocks told, no lone PCs. */
-  uint64_t stacks_weight[STACK_END_COUNT];
+  wide_sum stacks_weight[STACK_END_COUNT];
   uint64_t loss[LOSS_REASON_COUNT];
   uint32_t node_count, function_count;
   struct view_node *nodes;
@@ -99,22 +100,21 @@ struct view_basis {
 
 struct view_top_row {
   uint32_t function; /* index into the tree's functions */
-  uint64_t self_weight, total_weight, self_count, total_count;
+  wide_sum self_weight, total_weight;
+  uint64_t self_count, total_count;
   struct view_share self, total;
   enum ratio_lack lack; /* of SELF; of TOTAL where the function has no time of its own */
 };
 
 /* The function table of TREE, by self weight, heaviest first; total counts each stack once however
-   often it recurses.  How stacks ended is no function and has no row (stacks.h).  RET points into
-   ARENA.  Returns 0 or -ENOMEM. */
+   often it recurses.  How stacks ended is no row (stacks.h).  RET is in ARENA.  0 or -ENOMEM. */
 int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_row **ret,
              uint32_t *ret_count);
 
 /* What the intervals of TREE's shares come from. */
 struct view_basis view_basis(const struct view_tree *tree);
 
-/* Appends TREE as folded stacks, `outermost;...;leaf weight` lines, to RET.  Returns 0 or
-   -ENOMEM. */
+/* Appends TREE as folded stacks, `outermost;...;leaf weight` lines.  Returns 0 or -ENOMEM. */
 int view_folded(const struct view_tree *tree, struct arena *arena, struct buf *ret);
 
 #endif

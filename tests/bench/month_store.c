@@ -240,6 +240,7 @@ static void add_span(struct maker *maker, uint64_t board, uint64_t span) {
   sum_windows(maker, board, span * maker->span_windows);
   struct batch *batch = fill_batch(maker, &room);
   batch->counters.run = board + 1;
+  batch->counters.produced = UINT64_C(1) << 50; /* more than it stores */
   size_t at = maker->waiting;
   next(maker, board, maker->first_day_ms + span * length_ms, length_ms);
   encode(maker, batch, at, span + 1);

@@ -65,7 +65,7 @@ static void make_batch(struct world *world, uint32_t node_count) {
   world->target = (struct batch_target){
       .service = "bench", .exe = "/usr/bin/bench", .sampler = "perf", .why = ""};
   for (uint32_t i = 0; i < THREADS; i++) world->threads[i] = (struct batch_thread){0, names[i]};
-  world->batch = (struct batch){.counters = {.run = 1},
+  world->batch = (struct batch){.counters = {.run = 1, .produced = (uint64_t)WINDOWS * SAMPLES},
                                 .end_boottime_ns = 1,
                                 .module_count = 1,
                                 .target_count = 1,

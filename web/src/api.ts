@@ -73,6 +73,7 @@ export interface Board {
   budget: { cpu: number | null; bytes_day: number | null; state: string | null } | null;
   quotas?: Readonly<Record<string, QuotaUse>>;
   loss: Loss;
+  refused?: { times: number; last: string | null; why: string } | null;
   stacks: EndShares | null;
   revoked: string | null;
 }

@@ -13,7 +13,7 @@ board.hello()
 said = []
 for seq, (what, name) in enumerate(NAMES.items(), 1):
     batch = Batch(seq)
-    batch.produced = 1
+    batch.produced = seq
     named = {8: blob(8, blob(1, name) + blob(2, b"/bin/" + name) + number(3, 1) + blob(5, "perf")), 9: blob(9, blob(2, name)),
              7: blob(7, blob(1, bytes(20)) + blob(2, b"/lib/" + name))}
     verdict, _ = board.try_batch(batch, raw=batch.raw(parts=named))

@@ -92,6 +92,28 @@ static void whole_numbers_are_written_whole(void **state) {
   assert_written(&out, "[0,1234567890,18446744073709551615,-9223372036854775808,70]");
 }
 
+static void sums_beyond_a_double_are_written_as_text_too(void **state) {
+  (void)state;
+  struct buf out = {0};
+  struct json json;
+  json_init(&json, &out, 4096);
+  json_open(&json, '{');
+  json_key_wide(&json, "a", JSON_EXACT_MAX);
+  json_key_wide(&json, "b", JSON_EXACT_MAX + 1);
+  json_key_wide(&json, "c", UINT64_MAX);
+#ifdef __SIZEOF_INT128__
+  json_key_wide(&json, "d", (wide_sum)UINT64_MAX * 10);
+#endif
+  json_close(&json, '}');
+  assert_written(&out, "{\"a\":9007199254740992,"
+                       "\"b\":9007199254740993,\"b_exact\":\"9007199254740993\","
+                       "\"c\":18446744073709551615,\"c_exact\":\"18446744073709551615\""
+#ifdef __SIZEOF_INT128__
+                       ",\"d\":184467440737095516150,\"d_exact\":\"184467440737095516150\""
+#endif
+                       "}");
+}
+
 static void doubles_are_short_and_read_back_the_same(void **state) {
   (void)state;
   assert_double_is(0.1, "0.1");
@@ -128,6 +150,7 @@ int main(void) {
       cmocka_unit_test(strings_that_could_end_a_string_or_a_script_are_escaped),
       cmocka_unit_test(bytes_that_are_not_utf8_are_replaced_one_by_one),
       cmocka_unit_test(whole_numbers_are_written_whole),
+      cmocka_unit_test(sums_beyond_a_double_are_written_as_text_too),
       cmocka_unit_test(doubles_are_short_and_read_back_the_same),
       cmocka_unit_test(what_is_no_number_is_null),
       cmocka_unit_test(nothing_is_written_beyond_the_limit),

@@ -2,6 +2,8 @@
 /* From a timer ring to the spool: each record is in one batch, or in the books as lost. */
 #include "producer_fixture.h"
 
+#include "drain/drain_parts.h"
+#include "intake/cpu_list.h"
 #include "intake/unwind_choice.h"
 
 #include "common/clock.h"
@@ -24,6 +26,26 @@ static void records_become_a_batch_in_the_spool(void **state) {
   assert_int_equal(got.batch.samples[0].weight, 1000ULL * PRODUCER_UNIT_NS);
   assert_string_equal(got.batch.targets[0].service, "kept");
   assert_string_equal(got.batch.targets[0].sampler, "timer");
+  kept_batch_fini(&got);
+}
+
+/* All CPUs were busy since the boot, and nobody has looked. */
+static void a_window_begins_early_enough_for_what_is_in_it(void **state) {
+  struct bench *bench = *state;
+  struct target *target = bench->p.target;
+  struct kept_batch got;
+  uint64_t cpus = cpu_list_possible();
+  if (cpus == 0) skip(); /* the kernel does not say */
+  produce(&bench->producer);
+  drain_run(&bench->p.drain);
+  uint64_t spent_ns = cpus * clock_boottime_ns();
+  drain_rest(&bench->p.drain, target, spent_ns);
+  assert_int_equal(shipper_close_window(&bench->p.shipper, false), 0);
+  kept_take_batch(&bench->p, &got);
+  uint64_t window_ns = got.batch.end_boottime_ns - got.batch.start_boottime_ns;
+  assert_int_equal(got.batch.cpus, cpus);
+  uint64_t taken_ns = 2 * cpus * (window_ns + 60 * NS_PER_SECOND); /* WIRE.md */
+  assert_true(taken_ns >= spent_ns + PRODUCER_UNIT_NS);
   kept_batch_fini(&got);
 }
 
@@ -199,11 +221,28 @@ static void a_weight_beyond_the_time_that_has_passed_is_not_believed(void **stat
   kept_batch_fini(&got);
 }
 
+/* Each may be, and all of them not. */
+static void many_weights_beyond_the_time_that_has_passed_are_not_believed(void **state) {
+  struct bench *bench = *state;
+  struct target *target = bench->p.target;
+  target->weight_ns = target_cpu_ns_max(target) + 40 * NS_PER_SECOND;
+  for (unsigned i = 0; i < 1000; i++) {
+    produce(&bench->producer);
+    set_weight(&bench->producer, (uint32_t)(9 * NS_PER_SECOND / PRODUCER_UNIT_NS));
+    drain_run(&bench->p.drain);
+  }
+  const struct counters *books = counter_page_books(kept.page);
+  assert_int_equal(books->produced, 1000);
+  assert_in_range(books->dropped[LOSS_BAD_RECORD], 1, 999);
+  assert_true(target->weight_ns <= target_cpu_ns_max(target) + 60 * NS_PER_SECOND);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, bench_make_open, bench_unmake)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(records_become_a_batch_in_the_spool),
+      CASE(a_window_begins_early_enough_for_what_is_in_it),
       CASE(targets_that_end_within_a_second_share_a_batch),
       CASE(a_window_that_somebody_closed_has_its_ends),
       CASE(what_found_no_room_in_the_ring_is_counted_once),
@@ -214,6 +253,7 @@ int main(void) {
       CASE(a_targets_wild_claims_of_loss_are_not_believed),
       CASE(a_walk_that_was_led_astray_ended_in_code_of_which_nothing_is_known),
       CASE(a_weight_beyond_the_time_that_has_passed_is_not_believed),
+      CASE(many_weights_beyond_the_time_that_has_passed_are_not_believed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

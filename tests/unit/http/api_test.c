@@ -199,14 +199,14 @@ static void boards_have_every_promised_field(void **state) {
   assert_has(body,
              "\"arch\":\"armv7l\",\"kernel\":\"5.4.0\",\"versions\":{\"fleetprofd\":\"0.1.0\"},"
              "\"first_seen\":\"20");
-  assert_has(body,
-             "\"sampler\":\"perf\",\"achieved_hz\":98.7,\"asked_hz\":99,"
-             "\"rate_reason\":\"budget\",\"cost\":{\"handler_ns_p50\":61,"
-             "\"handler_ns_p99\":480,\"sample_ns\":2800,\"daemon_cpu\":0.00084,"
-             "\"added_cpu\":0.0021,\"bytes_day\":123456},\"budget\":{\"cpu\":0.005,"
-             "\"bytes_day\":null,\"state\":\"cpu\"},\"clock\":\"synced\","
-             "\"loss\":{\"ring_full\":5,\"pending\":15},\"stacks\":{\"not_told\":0,"
-             "\"complete\":0.75,\"truncated\":0.25,\"no_table\":0,\"bad\":0,\"other_stack\":0}");
+  assert_has(
+      body, "\"sampler\":\"perf\",\"achieved_hz\":98.7,\"asked_hz\":99,"
+            "\"rate_reason\":\"budget\",\"cost\":{\"handler_ns_p50\":61,"
+            "\"handler_ns_p99\":480,\"sample_ns\":2800,\"daemon_cpu\":0.00084,"
+            "\"added_cpu\":0.0021,\"bytes_day\":123456},\"budget\":{\"cpu\":0.005,"
+            "\"bytes_day\":null,\"state\":\"cpu\"},\"clock\":\"synced\","
+            "\"loss\":{\"ring_full\":5,\"pending\":15},\"refused\":null,\"stacks\":{\"not_told\":0,"
+            "\"complete\":0.75,\"truncated\":0.25,\"no_table\":0,\"bad\":0,\"other_stack\":0}");
   assert_has(ask(api_boards, "match", "{board=\"other\"}", NULL, NULL), "{\"boards\":[]}");
 }
 

@@ -26,7 +26,8 @@
 static struct {
   int append_result, refused_result;
   unsigned commits, batches, said, notes, refused, wishes;
-  uint64_t noted_produced;
+  uint64_t noted_produced, refused_records, refuse_seq; /* the last: for its books; 0: none */
+  char noted_refusal[256];
   const char *noted_sampler, *noted_clock;
   char order[64]; /* one letter a call */
 } fake;
@@ -41,7 +42,9 @@ int store_append(struct store *store, struct store_append *batches, size_t count
   fake.commits++;
   note_call('a');
   for (size_t i = 0; i < count; i++) {
+    bool is_refused = batches[i].envelope->seq == fake.refuse_seq;
     batches[i].outcome = fake.append_result ? STORE_FAILED : STORE_STORED;
+    if (is_refused) batches[i].outcome = STORE_REFUSED;
     const char *sampler = batches[i].seen->sampler;
     fake.said += sampler != NULL && strcmp(sampler, "perf") == 0;
     fake.batches++;
@@ -56,6 +59,8 @@ int store_board_seen(struct store *store, const struct store_board_seen *seen) {
   if (seen->counters != NULL) fake.noted_produced = seen->counters->produced;
   fake.noted_sampler = seen->sampler;
   fake.noted_clock = seen->clock;
+  if (seen->refused != NULL)
+    snprintf(fake.noted_refusal, sizeof fake.noted_refusal, "%s", seen->refused);
   return 0;
 }
 
@@ -66,10 +71,10 @@ int store_last_seq(struct store *store, const char *board, uint64_t run, uint64_
   return 0;
 }
 
-int store_refused(struct store *store, const char *board, uint64_t run, uint64_t seq,
-                  uint64_t records) {
-  (void)store, (void)board, (void)run, (void)seq, (void)records;
+int store_refused(struct store *store, const struct store_refusal *refusal) {
+  (void)store;
   fake.refused++;
+  fake.refused_records = refusal->records;
   return fake.refused_result;
 }
 
@@ -142,13 +147,13 @@ static struct span keep(struct job *job, struct buf *bytes) {
   return kept;
 }
 
-static struct job *add_batch(const char *board, uint64_t seq) {
+static struct job *add_batch_of(const char *board, uint64_t seq, uint64_t weight) {
   struct batch_module module = {
       .id = span_of_string("id"), .path = "/usr/bin/thing", .kind = MODULE_ELF};
   struct batch_target target = {.service = service, .exe = "/s", .sampler = "perf", .why = ""};
   struct batch_thread thread = {.name = "main"};
   struct batch_node node = {.parent = BATCH_NONE, .address = 1};
-  struct batch_sample sample = {.count = 3, .weight = 5};
+  struct batch_sample sample = {.count = 3, .weight = weight};
   struct batch batch = {.counters = {.run = 7, .produced = 3 * seq},
                         .module_count = 1,
                         .target_count = 1,
@@ -171,6 +176,10 @@ static struct job *add_batch(const char *board, uint64_t seq) {
   job->message.batch.zstd = keep(job, &zstd);
   buf_fini(&raw);
   return job;
+}
+
+static struct job *add_batch(const char *board, uint64_t seq) {
+  return add_batch_of(board, seq, 5);
 }
 
 /* Lets JOB's batch refer to PREFIX, as seq AFTER. */
@@ -329,6 +338,30 @@ static void a_batch_over_a_quota_is_refused_in_the_books_and_others_are_stored(v
   quotas_free(quotas);
 }
 
+static void a_batch_that_says_what_cannot_be_is_refused_for_good(void **state) {
+  (void)state;
+  struct job *lie = add_batch_of("edge-1", 1, UINT64_C(1) << 62),
+             *ping = add_job(JOB_PING, "edge-1");
+  struct job *good = add_batch("edge-1", 2), *books = add_batch("edge-1", 3);
+  ping->message = (struct message){
+      .type = FRAME_PING,
+      .ping = {.counters = {.run = 7, .produced = UINT64_C(1) << 60}, .sampler = ""}};
+  fake.refuse_seq = 3;
+  writer_run(writer, group);
+  assert_int_equal(lie->outcome, JOB_REFUSED);
+  assert_int_equal(lie->refusal, REFUSAL_IMPLAUSIBLE);
+  assert_non_null(strstr(lie->why, "4611686018427387904"));
+  assert_int_equal(good->outcome, JOB_DONE);
+  assert_int_equal(books->outcome, JOB_REFUSED);
+  assert_int_equal(books->refusal, REFUSAL_IMPLAUSIBLE);
+  assert_string_equal(books->why, STORE_REFUSED_BOOKS);
+  assert_int_equal(fake.refused, 1); /* the other is in the books already */
+  assert_int_equal(figures.batches_refused_total, 2);
+  assert_int_equal(fake.noted_produced, 0);
+  assert_non_null(strstr(fake.noted_refusal, "records of one run"));
+  assert_int_equal(figures.refused[REFUSAL_IMPLAUSIBLE], 1); /* batches': session.c */
+}
+
 static void a_refusal_that_cannot_be_put_in_the_books_is_no_refusal(void **state) {
   (void)state;
   fake.refused_result = -EIO;
@@ -418,6 +451,7 @@ int main(void) {
       WRITES(a_commit_that_fails_acks_nothing_and_asks_for_nothing),
       WRITES(a_bad_batch_does_not_touch_the_good_ones_of_its_group),
       WRITES(a_batch_over_a_quota_is_refused_in_the_books_and_others_are_stored),
+      WRITES(a_batch_that_says_what_cannot_be_is_refused_for_good),
       WRITES(a_refusal_that_cannot_be_put_in_the_books_is_no_refusal),
       WRITES(sizes_over_the_limits_are_refused_as_too_large),
       WRITES(batch_zero_is_refused),

@@ -74,7 +74,7 @@ static void ask(struct world *world, uint32_t function, enum edge_side side) {
   assert_int_equal(tree_builder_finish(&world->builder, &world->arena, &tree), 0);
   const struct edge_question question = {&tree, &world->pairs, is_asked, side};
   assert_int_equal(edges_find(&question, &world->arena, &world->answer), 0);
-  uint64_t sum = 0;
+  wide_sum sum = 0;
   for (uint32_t i = 0; i < world->answer.edge_count; i++)
     sum += world->answer.edges[i].measured + world->answer.edges[i].extrapolated;
   assert_int_equal(sum, world->answer.total_weight);

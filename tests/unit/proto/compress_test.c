@@ -83,12 +83,40 @@ static void every_cut_and_every_stranger_is_refused(void **state) {
   assert_int_equal(inflated.len, 0);
 }
 
+static int inflate_after(struct span prefix, size_t len) {
+  struct packer packer = {.prefix = prefix};
+  buf_clear(&inflated);
+  int error = packer_decompress(&packer, buf_span(&packed), len, RAW_BYTES, &inflated);
+  packer_fini(&packer);
+  return error;
+}
+
+/* What refers to nothing inflates with any prefix; but a frame that says it refers must be checked.
+ */
+static void what_refers_to_others_is_one_frame_with_a_checksum(void **state) {
+  (void)state;
+  const struct span prefix = span_of(raw, 1000), bytes = span_of(raw + 500, 1000);
+  struct packer packer = {.prefix = prefix};
+  assert_int_equal(packer_compress(&packer, bytes, 1, &packed), 0);
+  packer_fini(&packer);
+  assert_int_equal(inflate_after(prefix, bytes.len), 0);
+  assert_memory_equal(inflated.data, bytes.data, bytes.len);
+  assert_non_null(buf_reserve(&packed, packed.len));
+  buf_append(&packed, packed.data, packed.len); /* a second frame */
+  assert_int_equal(inflate_after(prefix, 2 * bytes.len), -EBADMSG);
+  buf_clear(&packed);
+  assert_int_equal(compress(bytes, 1, &packed), 0);
+  assert_int_equal(inflate_after((struct span){0}, bytes.len), 0);
+  assert_int_equal(inflate_after(prefix, bytes.len), -EBADMSG);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(bytes_of_any_length_come_back, reset),
       cmocka_unit_test_teardown(a_length_over_the_limit_is_refused_before_anything_is_made, reset),
       cmocka_unit_test_teardown(any_other_length_than_announced_is_refused, reset),
       cmocka_unit_test_teardown(a_bomb_inflates_no_further_than_announced, reset),
+      cmocka_unit_test_teardown(what_refers_to_others_is_one_frame_with_a_checksum, reset),
       cmocka_unit_test_teardown(every_cut_and_every_stranger_is_refused, reset),
   };
   return cmocka_run_group_tests(tests, set_up, NULL);

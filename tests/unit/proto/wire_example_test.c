@@ -43,6 +43,7 @@ static const struct batch batch = {
                  .produced = 7,
                  .shipped = 0,
                  .dropped = {[LOSS_RING_FULL] = 2}},
+    .cpus = 4,
     .module_count = 2,
     .target_count = 1,
     .thread_count = 1,

@@ -98,14 +98,15 @@ static int ask(struct named_world *named, const char *function, const char *modu
   return query_detail(&named->source, &range, &question, &named->world->arena, ret);
 }
 
-static uint64_t sum_self(const struct detail_rows *rows) {
-  uint64_t sum = 0;
+static wide_sum sum_self(const struct detail_rows *rows) {
+  wide_sum sum = 0;
   for (uint32_t i = 0; i < rows->count; i++) sum += rows->rows[i].self;
   return sum;
 }
 
 static void assert_sound(const struct query_detail *detail) {
-  uint64_t offsets = 0, samples = 0;
+  wide_sum offsets = 0;
+  uint64_t samples = 0;
   for (uint32_t i = 0; i < detail->offset_count; i++) {
     offsets += detail->offsets[i].weight;
     samples += detail->offsets[i].count;

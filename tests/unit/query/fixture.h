@@ -48,7 +48,7 @@ static inline void window_init(struct window *window, const char *service, uint6
   window->target = (struct batch_target){
       .service = service, .exe = "/usr/bin/tool", .sampler = "perf", .why = ""};
   window->thread = (struct batch_thread){0, "main"};
-  window->batch = (struct batch){.counters = {.run = run},
+  window->batch = (struct batch){.counters = {.run = run, .produced = 1 << 30}, /* of any seq */
                                  .end_boottime_ns = 1,
                                  .module_count = 4,
                                  .target_count = 1,

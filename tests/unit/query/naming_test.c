@@ -56,7 +56,7 @@ static uint64_t weight_of(const struct query_source *source, struct arena *arena
   selector_free(selector);
   for (uint32_t i = 0; i < tree.node_count; i++)
     if (strcmp(tree.functions[tree.nodes[i].function].name, name) == 0)
-      return tree.nodes[i].total_weight;
+      return wide_sum_cut(tree.nodes[i].total_weight);
   return 0;
 }
 

@@ -48,12 +48,12 @@ static void assert_sound(const struct view_tree *tree) {
   assert_true(tree->node_count >= 1 && tree->function_count >= 1);
   assert_int_equal(tree->nodes[0].parent, UINT32_MAX);
   assert_string_equal(tree->functions[tree->nodes[0].function].name, "root");
-  uint64_t *below = calloc(tree->node_count, sizeof *below);
+  wide_sum *below = calloc(tree->node_count, sizeof *below);
   for (uint32_t i = tree->node_count; i-- > 0;) {
     const struct view_node *node = &tree->nodes[i];
     assert_int_equal(node->total_weight, node->self_weight + below[i]);
     assert_true(node->function < tree->function_count);
-    weight += node->self_weight;
+    weight += wide_sum_cut(node->self_weight);
     count += node->self_count;
     if (i == 0) continue;
     assert_true(node->parent < i);
@@ -246,7 +246,7 @@ static void a_selector_selects_and_its_parts_add_up(void **state) {
     snprintf(match, sizeof match, "{service=\"%s\"}", services[service]);
     struct view_tree tree = tree_of(world, match);
     assert_sound(&tree);
-    sum += tree.total_weight;
+    sum += wide_sum_cut(tree.total_weight);
   }
   assert_int_equal(sum, stored);
   assert_int_equal(tree_of(world, NULL).total_weight, stored);
@@ -286,7 +286,7 @@ static void random_batches_add_up_to_what_was_stored(void **state) {
   assert_int_equal(tree.total_count, count);
   assert_int_equal(view_top(&tree, &world->arena, &rows, &row_count), 0);
   for (uint32_t i = 0; i < row_count; i++) {
-    self += rows[i].self_weight;
+    self += wide_sum_cut(rows[i].self_weight);
     assert_true(rows[i].total_weight >= rows[i].self_weight);
     assert_true(rows[i].total_weight <= tree.total_weight);
     assert_true(i == 0 || rows[i - 1].self_weight >= rows[i].self_weight);

@@ -42,7 +42,7 @@ static uint64_t sum_points(const struct query_series_row *row, uint64_t step_s) 
     assert_true(row->points[i].weight > 0);
     assert_int_equal(row->points[i].time_s % step_s, 0);
     assert_true(i == 0 || row->points[i - 1].time_s < row->points[i].time_s);
-    sum += row->points[i].weight;
+    sum += wide_sum_cut(row->points[i].weight);
   }
   assert_int_equal(sum, row->weight);
   return sum;

@@ -25,8 +25,8 @@ static uint64_t total_of(const struct view_tree *tree, struct arena *arena, cons
   assert_int_equal(view_top(tree, arena, &rows, &count), 0);
   for (uint32_t i = 0; i < count; i++) {
     if (strcmp(tree->functions[rows[i].function].name, name) != 0) continue;
-    *ret_self = rows[i].self_weight;
-    return rows[i].total_weight;
+    *ret_self = wide_sum_cut(rows[i].self_weight);
+    return wide_sum_cut(rows[i].total_weight);
   }
   fail_msg("no function %s", name);
   return 0;

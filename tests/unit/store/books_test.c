@@ -3,6 +3,7 @@
 #include "store/books.h"
 
 #include "common/buf.h"
+#include "common/sums.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -120,6 +121,42 @@ static void nothing_is_ever_negative(void **state) {
   assert_int_equal(balance.dropped[LOSS_RUN_ENDED], 0);
 }
 
+static void a_run_has_made_what_it_stored_and_lost_before_that(void **state) {
+  (void)state;
+  struct books books = {.stored = 60, .board = {.produced = 100}};
+  books.board.dropped[LOSS_RING_FULL] = 30;
+  books.board.dropped[LOSS_RUN_ENDED] = 10;
+  books.board.dropped[LOSS_SPOOL_FULL] = SUM_MAX; /* it may be stored all the same */
+  assert_true(books_are_possible(&books));
+  assert_closed(&books, 0);
+  books.board.dropped[LOSS_BAD_RECORD] = 1;
+  assert_false(books_are_possible(&books));
+  books.stored = books.board.dropped[LOSS_REENTRY] = SUM_MAX;
+  assert_false(books_are_possible(&books));
+}
+
+static void sums_of_balances_stop_at_the_largest_number(void **state) {
+  (void)state;
+  const struct books_balance more = {.produced = SUM_MAX - 1, .stored = 5};
+  struct books_balance sum = {.produced = 1};
+  books_add(&sum, &more);
+  assert_int_equal(sum.produced, SUM_MAX);
+  books_add(&sum, &more);
+  assert_int_equal(sum.produced, SUM_MAX);
+  assert_int_equal(sum.stored, 10);
+}
+
+static void nothing_produced_or_lost_becomes_less(void **state) {
+  (void)state;
+  struct books books = {.stored = 10};
+  const struct counters first = {.produced = 100, .dropped = {[LOSS_RING_FULL] = 20}};
+  const struct counters second = {.produced = 10, .dropped = {[LOSS_REENTRY] = SUM_MAX}};
+  books_report(&books, &first);
+  books_report(&books, &second);
+  assert_int_equal(books.board.produced, 100);
+  assert_int_equal(books.board.dropped[LOSS_RING_FULL], 20);
+}
+
 static void changes_of_losses_come_back_signed(void **state) {
   (void)state;
   struct books_balance before = {.dropped = {[LOSS_RUN_ENDED] = 9, [LOSS_REENTRY] = 1}};
@@ -188,6 +225,9 @@ int main(void) {
       cmocka_unit_test(a_batch_over_a_quota_counts_once_under_that_name),
       cmocka_unit_test(a_refused_batch_that_claims_too_much_takes_only_what_is_open),
       cmocka_unit_test(nothing_is_ever_negative),
+      cmocka_unit_test(a_run_has_made_what_it_stored_and_lost_before_that),
+      cmocka_unit_test(sums_of_balances_stop_at_the_largest_number),
+      cmocka_unit_test(nothing_produced_or_lost_becomes_less),
       cmocka_unit_test(changes_of_losses_come_back_signed),
       cmocka_unit_test(losses_of_an_older_version_read_as_zeros),
       cmocka_unit_test(what_is_stored_was_not_lost_whatever_the_board_counts),

@@ -135,6 +135,28 @@ static void samples_of_unlike_weight_stay_apart_in_sums(void **state) {
   free(before), free(after);
 }
 
+static void sums_beyond_a_column_stand_in_several_blocks(void **state) {
+  const struct store_keep keep = {.windows_ms = NOON_MS + DAY_MS};
+  struct world *world = *state;
+  struct made_batch made;
+  for (uint64_t seq = 1; seq <= 6; seq++) { /* half of them roll into what is there */
+    make_batch(&made, 1, seq);
+    made.samples[seq % 2].weight = UINT64_C(1) << 61;
+    seal_batch(&made);
+    struct store_append append = append_of(&made, "b1", NOON_MS + seq * 60000);
+    assert_int_equal(store_append(world->store, &append, 1), 0);
+    free_batch(&made);
+    if (seq == 3) assert_int_equal(store_roll(world->store), 0);
+  }
+  struct told *before = tell_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  assert_int_equal(store_retain(world->store, &keep), 0);
+  struct told *after = tell_all(world->store);
+  assert_same(before, after);
+  assert_true(after->weight > 3 * (UINT64_C(1) << 62)); /* and not beyond 64 bits */
+  free(before), free(after);
+}
+
 static void windows_of_unlike_marks_stay_apart_in_sums(void **state) {
   struct world *world = *state;
   struct made_batch made;
@@ -438,6 +460,7 @@ int main(void) {
       TEST(what_comes_late_is_added_once_wherever_windows_are),
       TEST(days_stay_when_hours_go),
       TEST(samples_of_unlike_weight_stay_apart_in_sums),
+      TEST(sums_beyond_a_column_stand_in_several_blocks),
       TEST(windows_of_unlike_marks_stay_apart_in_sums),
       TEST(a_block_says_what_its_rows_weigh),
       TEST(windows_go_as_the_day_goes_on),

@@ -2,6 +2,8 @@
 /* Rows added up by node. */
 #include "store/row_sums.h"
 
+#include "common/sums.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -57,6 +59,22 @@ static void rows_whose_samples_weigh_unlike_stay_apart(void **state) {
   row_sums_fini(&sums);
 }
 
+static void no_row_is_more_than_a_signed_number_holds(void **state) {
+  (void)state;
+  const uint64_t most = SUM_MAX, half = most / 2 + 1;
+  struct row_sums sums = {0};
+  add(&sums, 1, half, half);
+  add(&sums, 1, half, half);
+  add(&sums, 1, 2, 2);
+  add(&sums, 2, 0, most);
+  add(&sums, 2, 0, most);
+  assert_rows(&sums,
+              (const struct store_row[]){
+                  {1, half + 2, half + 2}, {1, half, half}, {2, 0, most}, {2, 0, most}},
+              4);
+  row_sums_fini(&sums);
+}
+
 static void many_at_once_are_added_as_one_by_one(void **state) {
   (void)state;
   struct row_sums one = {0}, many = {0};
@@ -88,6 +106,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_of_a_node_become_one_in_the_order_of_nodes),
       cmocka_unit_test(rows_whose_samples_weigh_unlike_stay_apart),
+      cmocka_unit_test(no_row_is_more_than_a_signed_number_holds),
       cmocka_unit_test(many_at_once_are_added_as_one_by_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

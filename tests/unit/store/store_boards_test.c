@@ -2,6 +2,10 @@
 /* What the store knows of boards: what they say of themselves, and books that close. */
 #include "store_fixture.h"
 
+#include "common/sums.h"
+
+#include <errno.h>
+
 #include "proto/limits.h"
 
 static void what_a_board_says_of_itself_is_kept_and_only_added_to(void **state) {
@@ -103,12 +107,13 @@ static void the_books_close_over_batches_pings_and_refusals(void **state) {
       .run = 1, .produced = 1000, .shipped = 900, .dropped = {[LOSS_RING_FULL] = 40}};
   const struct store_board_seen ping = {
       .board = "b1", .counters = &counters, .seen_ms = NOON_MS + 60000};
+  const struct store_refusal refusal = {.board = "b1", .run = 1, .seq = 2, .records = 50};
   append_new(world->store, "b1", 1, 1, NOON_MS);
   assert_books_close(world->store, "b1");
   assert_int_equal(store_board_seen(world->store, &ping), 0);
   assert_books_close(world->store, "b1");
-  assert_int_equal(store_refused(world->store, "b1", 1, 2, 50), 0);
-  assert_int_equal(store_refused(world->store, "b1", 1, 2, 50), 0);
+  assert_int_equal(store_refused(world->store, &refusal), 0);
+  assert_int_equal(store_refused(world->store, &refusal), 0);
   struct store_board board = board_of(world->store, "b1");
   assert_int_equal(board.dropped[LOSS_REJECTED], 50);
   assert_int_equal(board.dropped[LOSS_RING_FULL], 40);
@@ -123,6 +128,58 @@ static void the_books_close_over_batches_pings_and_refusals(void **state) {
   assert_books_close(world->store, "b1");
   reopen_store(world);
   assert_books_close(world->store, "b1");
+}
+
+static enum store_outcome append_lie(struct store *store, uint64_t seq, uint64_t produced,
+                                     uint64_t lost) {
+  struct made_batch made;
+  make_batch(&made, 1, seq);
+  made.batch.counters.produced = produced;
+  made.batch.counters.dropped[LOSS_RING_FULL] = lost;
+  seal_batch(&made);
+  struct store_append append = append_of(&made, "b1", NOON_MS);
+  assert_int_equal(store_append(store, &append, 1), 0);
+  free_batch(&made);
+  return append.outcome;
+}
+
+static void books_that_cannot_be_are_refused_and_stand_in_the_boards_row(void **state) {
+  struct world *world = *state;
+  struct counters counters = {.run = 1, .produced = 1, .dropped = {[LOSS_REENTRY] = 2}};
+  const struct store_board_seen ping = {
+      .board = "b1", .counters = &counters, .seen_ms = NOON_MS + 60000};
+  assert_int_equal(append_new(world->store, "b1", 1, 1, NOON_MS), STORE_STORED); /* 90 records */
+  assert_int_equal(append_lie(world->store, 2, 179, 0), STORE_REFUSED);
+  assert_int_equal(append_lie(world->store, 3, 180, 1), STORE_REFUSED);
+  assert_int_equal(append_lie(world->store, 2, 180, 0), STORE_DUPLICATE);
+  assert_int_equal(store_board_seen(world->store, &ping), -ERANGE);
+  struct store_board board = board_of(world->store, "b1");
+  assert_int_equal(board.stored, 90);
+  assert_int_equal(board.produced, 90);
+  assert_int_equal(board.refused, 3);
+  assert_int_equal(board.refused_ms, NOON_MS + 60000);
+  assert_int_equal(append_lie(world->store, 4, 270, 90), STORE_STORED);
+  assert_books_close(world->store, "b1");
+  assert_int_equal(scan_all(world->store).count, 180);
+  assert_int_equal(append_new(world->store, "b2", 1, 1, NOON_MS), STORE_STORED);
+  assert_int_equal(board_of(world->store, "b2").refused, 0);
+  reopen_store(world);
+  assert_int_equal(board_of(world->store, "b1").refused, 3);
+}
+
+static void the_books_of_a_board_stop_at_the_largest_number(void **state) {
+  struct world *world = *state;
+  struct store_board_seen seen = {.board = "b1", .seen_ms = NOON_MS};
+  struct counters counters = {.produced = SUM_MAX, .shipped = SUM_MAX};
+  uint64_t produced = 0;
+  seen.counters = &counters;
+  for (counters.run = 1; counters.run <= 4; counters.run++) {
+    assert_int_equal(store_board_seen(world->store, &seen), 0);
+    struct store_board board = board_of(world->store, "b1");
+    assert_true(board.produced >= produced && board.pending <= SUM_MAX);
+    produced = board.produced;
+  }
+  assert_int_equal(produced, SUM_MAX);
 }
 
 static void losses_stand_at_the_time_of_their_batch(void **state) {
@@ -172,6 +229,8 @@ int main(void) {
       TEST(what_a_board_says_of_itself_is_kept_and_only_added_to),
       TEST(what_a_board_says_again_and_again_is_kept_as_if_it_were_news),
       TEST(a_batch_says_what_was_asked_beside_what_is_known_of_the_cost),
+      TEST(books_that_cannot_be_are_refused_and_stand_in_the_boards_row),
+      TEST(the_books_of_a_board_stop_at_the_largest_number),
       TEST(the_books_close_over_batches_pings_and_refusals),
       TEST(losses_stand_at_the_time_of_their_batch),
       TEST(runs_over_the_limit_are_folded_and_still_in_the_books),

@@ -81,6 +81,8 @@ static int keep_board(void *context, const struct store_board *board) {
   wanted->produced = board->produced;
   wanted->stored = board->stored;
   wanted->pending = board->pending;
+  wanted->refused = board->refused;
+  wanted->refused_ms = board->refused_ms;
   wanted->first_seen_ms = board->first_seen_ms;
   wanted->last_seen_ms = board->last_seen_ms;
   wanted->achieved_mhz = board->achieved_mhz;

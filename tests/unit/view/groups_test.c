@@ -18,7 +18,7 @@ static void add_board(struct groups *groups, unsigned board, uint32_t key, uint6
   assert_int_equal(groups_add(groups, key, weight), 0);
 }
 
-static uint64_t sum_of(const struct groups *groups, uint32_t key) {
+static uint64_t sum_of_key(const struct groups *groups, uint32_t key) {
   uint64_t weights[GROUPS_MAX], sum = 0;
   groups_weights(groups, key, weights);
   for (unsigned i = 0; i < groups->count; i++) sum += weights[i];
@@ -52,7 +52,7 @@ static void more_boards_fall_into_32_fixed_groups(void **state) {
   assert_int_equal(groups.modulus, 32);
   assert_int_equal(groups.count, 32); /* 500 balls in 32 bins */
   assert_int_equal(groups.count, backwards.count);
-  assert_int_equal(sum_of(&groups, 7), 500 * 501 / 2);
+  assert_int_equal(sum_of_key(&groups, 7), 500 * 501 / 2);
   for (unsigned i = 0; i < groups.count; i++) {
     unsigned same = 0;
     while (groups.group[i].id != backwards.group[same].id) same++;
@@ -72,12 +72,12 @@ static void one_boards_groups_are_stretches_of_time(void **state) {
   }
   assert_int_equal(groups.kind, GROUPS_TIMES);
   assert_in_range(groups.count, GROUPS_TIMES_MAX / 2, GROUPS_TIMES_MAX);
-  assert_int_equal(sum_of(&groups, 3), 5000);
+  assert_int_equal(sum_of_key(&groups, 3), 5000);
   add_board(&groups, 2, 4, 77); /* a second board: the first one's are one group */
   assert_int_equal(groups.kind, GROUPS_BOARDS);
   assert_int_equal(groups.count, 2);
-  assert_int_equal(sum_of(&groups, 3), 5000);
-  assert_int_equal(sum_of(&groups, 4), 77);
+  assert_int_equal(sum_of_key(&groups, 3), 5000);
+  assert_int_equal(sum_of_key(&groups, 4), 77);
   groups_fini(&groups);
 }
 
@@ -103,7 +103,7 @@ static void memory_is_bounded_and_nothing_is_lost(void **state) {
   assert_true(count_chunks(&groups) <= GROUPS_CHUNKS_MAX);
   assert_true(groups.chunk_count <= GROUPS_CHUNKS_MAX);
   assert_int_equal(total_of(&groups), sum);
-  assert_int_equal(sum_of(&groups, 50), 3);
+  assert_int_equal(sum_of_key(&groups, 50), 3);
   groups_fini(&groups);
 }
 
@@ -151,8 +151,8 @@ static void boards_that_are_merged_already_meet_the_others(void **state) {
         for (unsigned board = 0; board < 5; board++) add_board(&groups, board, 2, 1);
     }
     assert_int_equal(groups.kind, GROUPS_HASHED);
-    assert_int_equal(sum_of(&groups, 1), 320);
-    assert_true(sum_of(&groups, 2) % 5 == 0);
+    assert_int_equal(sum_of_key(&groups, 1), 320);
+    assert_true(sum_of_key(&groups, 2) % 5 == 0);
     for (unsigned i = 0; i < groups.count; i++) {
       assert_true(groups.group[i].id < 64);
       for (unsigned j = 0; j < i; j++) assert_true(groups.group[i].id != groups.group[j].id);

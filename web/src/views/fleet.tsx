@@ -26,6 +26,9 @@ function rateTitle(board: Board): string | undefined {
   return `asked ${board.asked_hz ?? "–"} Hz (${shown(board.rate_reason)})${adds}`;
 }
 
+// What it sent that was refused for good, quotas apart: the collector's last reason, which has the board's numbers in it.
+const refusedText = ({ refused }: Board): string => refused ? `${count(refused.times)} refused: ${shown(refused.why, 256)}` : "";
+
 // What there is room for; all of it below the pointer.
 const cell = (text: string, title = text) => <td role="cell" class="optional" title={title}>{text || "–"}</td>;
 
@@ -40,7 +43,7 @@ function BoardRow({ board, now, index }: { board: Board; now: number; index: num
     {cell(shown(board.sampler))}
     <td role="cell" class="number" title={rateTitle(board)}>{board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–"}</td>
     {cell(stacks)}
-    {cell(lossText(board.loss))}
+    {cell([lossText(board.loss), refusedText(board)].filter(Boolean).join("; "))}
     {cell(shown(board.labels["firmware"], 80))}
     {cell(shown(board.versions["fleetprofd"]))}
     {cell(shown(board.arch))}

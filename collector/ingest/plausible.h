@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether what a batch says can have happened on one machine.  Pure. */
+#ifndef INGEST_PLAUSIBLE_H
+#define INGEST_PLAUSIBLE_H
+
+#include "proto/batch.h"
+
+#include "common/clock.h"
+
+#include <stddef.h>
+
+enum {
+  PLAUSIBLE_FACTOR = 2,           /* by which clocks may disagree */
+  PLAUSIBLE_RECORD_NS_MIN = 1000, /* of a CPU: no sampler takes more than a million a second */
+};
+
+/* Beside the window: what a program that lies can have an honest daemon add at its end. */
+#define PLAUSIBLE_SLACK_NS (60 * NS_PER_SECOND)
+
+/* No machine is up for longer. */
+#define PLAUSIBLE_BOOT_NS_MAX (UINT64_C(50) * 365 * 24 * 3600 * NS_PER_SECOND)
+
+/* Of one batch: 834 days of one CPU.  A hundred of these still fit a signed column of 64 bits. */
+#define PLAUSIBLE_WEIGHT_NS_MAX (UINT64_C(1) << 56)
+
+/* Of one run, produced or lost for any one reason: a million records a second for two thousand
+   years. */
+#define PLAUSIBLE_RECORDS_MAX (UINT64_C(1) << 56)
+
+/* BOOT_NS: how long its boot can have lasted (UINT64_MAX: not known).  Returns 0, or -ERANGE with
+   what cannot be in WHY.  Any thread. */
+int plausible_batch(const struct batch *batch, uint64_t boot_ns, char *why, size_t why_len);
+int plausible_counters(const struct counters *counters, char *why, size_t why_len);
+
+#endif

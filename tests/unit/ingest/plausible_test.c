@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a batch may say, and what it may not. */
+#include "ingest/plausible.h"
+
+#include "common/clock.h"
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SECOND NS_PER_SECOND
+
+static const struct batch_thread threads[] = {{.target = 0}, {.target = 1}};
+static struct batch_sample samples[2];
+
+/* A window of ten seconds after 1000, of a board with two CPUs; both targets have nothing. */
+static struct batch window(void) {
+  samples[0] = (struct batch_sample){.thread = 0};
+  samples[1] = (struct batch_sample){.thread = 1};
+  return (struct batch){.start_boottime_ns = 1000 * SECOND,
+                        .end_boottime_ns = 1010 * SECOND,
+                        .cpus = 2,
+                        .target_count = 2,
+                        .thread_count = 2,
+                        .sample_count = 2,
+                        .threads = threads,
+                        .samples = samples};
+}
+
+static void assert_taken(const struct batch *batch) {
+  char why[256] = "";
+  assert_int_equal(plausible_batch(batch, UINT64_MAX, why, sizeof why), 0);
+  assert_string_equal(why, "");
+}
+
+static void assert_refused(const struct batch *batch, const char *what) {
+  char why[256] = "";
+  assert_int_equal(plausible_batch(batch, UINT64_MAX, why, sizeof why), -ERANGE);
+  assert_non_null(strstr(why, what));
+}
+
+static void a_target_has_no_more_time_than_the_cpus_had(void **state) {
+  (void)state;
+  struct batch batch = window();
+  samples[0].weight = samples[1].weight = 2 * 2 * 70 * SECOND;
+  assert_taken(&batch);
+  samples[1].weight++;
+  assert_refused(&batch, "280000000001, where 280000000000 is the most");
+}
+
+static void a_cpu_takes_no_more_than_a_million_samples_a_second(void **state) {
+  (void)state;
+  struct batch batch = window();
+  samples[0].count = samples[1].count = 280000000;
+  assert_taken(&batch);
+  samples[0].count++;
+  assert_refused(&batch, "records in one window");
+}
+
+static void a_window_as_long_as_its_time_took_is_taken(void **state) {
+  (void)state;
+  struct batch batch = window();
+  samples[0].weight = 2 * 1000 * SECOND; /* a daemon that slept while both CPUs were busy */
+  assert_refused(&batch, "CPU time in one window");
+  batch.start_boottime_ns = 10 * SECOND;
+  assert_taken(&batch);
+}
+
+static void an_older_board_may_bill_a_life_at_once(void **state) {
+  (void)state;
+  struct batch batch = window();
+  batch.start_boottime_ns = batch.end_boottime_ns;
+  batch.cpus = 0;
+  samples[0].weight = UINT64_C(4000) * 1010 * SECOND;
+  assert_taken(&batch);
+  samples[0].weight = UINT64_C(2) * LIMIT_CPUS * 1070 * SECOND;
+  assert_taken(&batch);
+  samples[0].weight++;
+  assert_refused(&batch, "CPU time in one window");
+}
+
+static void no_batch_is_more_than_a_hundredth_of_what_a_column_holds(void **state) {
+  (void)state;
+  struct batch batch = window();
+  batch.start_boottime_ns = 0;
+  batch.end_boottime_ns = PLAUSIBLE_BOOT_NS_MAX;
+  batch.cpus = LIMIT_CPUS;
+  samples[0].weight = PLAUSIBLE_WEIGHT_NS_MAX;
+  assert_taken(&batch);
+  samples[1].weight = 1;
+  assert_refused(&batch, "in one batch");
+  samples[0].weight = samples[1].weight = INT64_MAX; /* the sum wraps in 64 bits */
+  assert_refused(&batch, "CPU time");
+}
+
+static void a_window_ends_within_its_boot(void **state) {
+  (void)state;
+  struct batch batch = window();
+  char why[256];
+  assert_int_equal(plausible_batch(&batch, 1010 * SECOND, why, sizeof why), 0);
+  assert_int_equal(plausible_batch(&batch, 1010 * SECOND - 1, why, sizeof why), -ERANGE);
+  assert_non_null(strstr(why, "nanoseconds since boot"));
+  batch.end_boottime_ns = PLAUSIBLE_BOOT_NS_MAX + 1;
+  assert_refused(&batch, "nanoseconds since boot");
+}
+
+static void no_run_makes_or_loses_more_than_can_be(void **state) {
+  (void)state;
+  struct batch batch = window();
+  uint64_t *const counts[] = {&batch.counters.produced, &batch.counters.shipped,
+                              &batch.counters.dropped[LOSS_REASON_COUNT - 1]};
+  for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++) {
+    *counts[i] = PLAUSIBLE_RECORDS_MAX;
+    assert_taken(&batch);
+    *counts[i] += 1;
+    assert_refused(&batch, "records of one run");
+    *counts[i] = 0;
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_target_has_no_more_time_than_the_cpus_had),
+      cmocka_unit_test(a_cpu_takes_no_more_than_a_million_samples_a_second),
+      cmocka_unit_test(a_window_as_long_as_its_time_took_is_taken),
+      cmocka_unit_test(an_older_board_may_bill_a_life_at_once),
+      cmocka_unit_test(no_batch_is_more_than_a_hundredth_of_what_a_column_holds),
+      cmocka_unit_test(a_window_ends_within_its_boot),
+      cmocka_unit_test(no_run_makes_or_loses_more_than_can_be),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
