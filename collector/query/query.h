@@ -19,6 +19,10 @@ struct symbolizer;
 /* Of stored rows that one answer is made of: some ten seconds' worth. */
 #define QUERY_ROWS_MAX (1ULL << 30)
 
+/* Nodes of one board, or of a group that the store has merged, in an answer about several; what its
+   others weigh is in STORE_REST.  Ten times what a busy board has in a day. */
+enum { QUERY_BOARD_NODES = 1 << 16 };
+
 struct query_source {
   struct store *store;
   struct symbolizer *symbolizer;
