@@ -20,7 +20,7 @@ struct symbolizer;
 #define QUERY_ROWS_MAX (1ULL << 30)
 
 /* Nodes of one board, or of a group that the store has merged, in an answer about several; what its
-   others weigh is in STORE_REST.  Ten times what a busy board has in a day. */
+   others weigh is in "[rest]".  To name and to sum up so many takes some 0.3 s of CPU time. */
 enum { QUERY_BOARD_NODES = 1 << 16 };
 
 struct query_source {

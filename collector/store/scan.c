@@ -14,8 +14,9 @@
    did not run.
 
    A board that brings nodes without end would make each answer about the fleet as slow as it likes.
-   So of a board no more than the wish's board_nodes are shown, the heaviest of a series; what the
-   others weigh is shown as one node's.  Nothing is lost of sums, nor of other boards.
+   So of a board, or of a group, no more than the wish's board_nodes are shown: of each series the
+   heaviest or, where blocks are not added up, the first.  What the others weigh are rows of a node
+   of the pseudo module STORE_REST.  Nothing is lost of sums, nor of other boards.
 
    As many files are open at once as FILES_MAX and SCAN_NODES_MAX allow; then what they have is
    shown, and the walk goes on with the next.  A listing needs none of this, ends early, and takes

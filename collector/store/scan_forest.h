@@ -7,6 +7,9 @@
 #include "common/table.h"
 #include "store_read.h"
 
+/* The pseudo module of what a scan does not tell apart. */
+#define STORE_REST "[rest]"
+
 struct scan_forest {
   struct arena arena;        /* ids and paths of modules */
   struct store_forest whole; /* what is shown; its id changes with each file */

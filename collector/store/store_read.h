@@ -22,8 +22,6 @@ enum {
   STORE_BOARDS_APART = 64, /* of more they are */
 };
 
-#define STORE_REST "[rest]"
-
 /* All samples of one (board, service, build, thread name, type, labels).  LABELS holds every label
    in name order: board service exe build_id thread arch kernel and the user's own. */
 struct store_series {
@@ -71,11 +69,8 @@ struct store_scan {
   bool is_of_settled;      /* nobody waits: what has not settled yet is left out */
   bool sums_will_do;       /* a block is one row, of no node of an empty forest: its rows' sum */
   uint64_t rows_max;       /* more rows than that are -E2BIG; 0: no limit */
-  /* Of a board, or a group, so many nodes are shown: the heaviest of each series or, where blocks are
-     not added up, the first.  Sums of the others are rows of a node of the pseudo module STORE_REST.
-     0: all are shown. */
-  uint32_t board_nodes;
-  uint32_t types; /* which are wanted: one bit each, as SAMPLE_SET_CPU */
+  uint32_t board_nodes;    /* of a board or group; its others are STORE_REST (scan.c); 0: all */
+  uint32_t types;          /* which are wanted: one bit each, as SAMPLE_SET_CPU */
   /* Returns whether SERIES is wanted, asked once for all types (and groups) of the same labels;
      what is below 0 stops the scan, which returns it. */
   int (*matches)(void *context, const struct store_series *series);
@@ -84,8 +79,7 @@ struct store_scan {
   int (*on_block)(void *context, const struct store_series *series,
                   const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
                   const struct store_row *rows, size_t count);
-  /* Whether it has taken too long: asked at each stored block; -ETIMEDOUT.  May be NULL. */
-  bool (*is_over)(void *context);
+  bool (*is_over)(void *context); /* asked at each stored block; true: -ETIMEDOUT.  May be NULL. */
   void *context;
 };
 

@@ -3,6 +3,7 @@
 #include "day_fixture.h"
 
 #include "common/table.h"
+#include "store/scan_forest.h"
 
 enum { STACKS = 4096 };
 
