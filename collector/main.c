@@ -28,6 +28,7 @@
 #include "names/names_metrics.h"
 #include "names/source_store.h"
 #include "names/symbolizer.h"
+#include "proto/limits.h"
 #include "reload.h"
 #include "retention.h"
 #include "rollover_command.h"
@@ -149,13 +150,22 @@ static int try_doors(struct collector *collector) {
   return 0;
 }
 
-/* A descriptor each for every board and visitor: as many as we are allowed. */
-static void raise_limits(void) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+/* A descriptor each for every board and visitor: as many as we are allowed.  With too few, files
+   could not be opened while it runs. */
+static int raise_limits(char *error) {
+  struct rlimit limit, more;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  more = (struct rlimit){limit.rlim_max, limit.rlim_max};
+  if (setrlimit(RLIMIT_NOFILE, &more) == 0)
+    limit = more;
+  else
     log_debug("limits descriptors: stay as they are: %s", strerror(errno));
+  if (limit.rlim_cur >= LIMIT_COLLECTOR_FILES_MIN) return 0;
+  snprintf(error, ERROR_BYTES,
+           "open files: %llu are too few, a collector needs %d: raise the limit (ulimit -n, or "
+           "LimitNOFILE= of its unit)",
+           (unsigned long long)limit.rlim_cur, LIMIT_COLLECTOR_FILES_MIN);
+  return -EMFILE;
 }
 
 /* Nothing is opened, and thereby changed, where anything is of a newer version. */
@@ -332,10 +342,10 @@ static int start_reload(struct collector *collector) {
 }
 
 static int start(struct collector *collector) {
-  raise_limits();
   heap_keep();
   keep_no_core();
-  int failed = lock_data(collector);
+  int failed = raise_limits(collector->error);
+  if (!failed) failed = lock_data(collector);
   if (!failed) failed = try_doors(collector);
   if (!failed) failed = open_parts(collector);
   if (!failed) failed = open_loop(collector);

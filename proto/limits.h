@@ -47,7 +47,11 @@ enum {
 
   /* A connection. */
   LIMIT_CONNECTIONS = 16384,
-  LIMIT_IN_FLIGHT = 16, /* batches sent and not yet acked */
+  /* Descriptors of a collector that are no connection's: a question has 64 files of days open
+     beside 48 that wait for the next one, three each; the rest has some hundred. */
+  LIMIT_COLLECTOR_FILES = 448,
+  LIMIT_COLLECTOR_FILES_MIN = 512, /* with fewer in all it does not start */
+  LIMIT_IN_FLIGHT = 16,            /* batches sent and not yet acked */
 };
 
 #define LIMIT_DEBUG_FILE_BYTES (1ULL << 30)

@@ -64,8 +64,10 @@ static void print_loss(const cJSON *answer, struct buf *ret) {
                  field_text(row, "certainty"), field_text(row, "meaning"));
   const char *kernel = field_text(answer, "kernel_hint");
   const char *unsampled = field_text(answer, "unsampled_hint");
+  const char *rest = field_text(answer, "rest_hint");
   if (*kernel != '\0') buf_printf(ret, "[kernel]: %s\n", kernel);
   if (*unsampled != '\0') buf_printf(ret, "[unsampled]: %s\n", unsampled);
+  if (*rest != '\0') buf_printf(ret, "[rest]: %s\n", rest);
 }
 
 static void print_head(const cJSON *answer, struct buf *ret) {

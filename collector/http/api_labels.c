@@ -20,6 +20,7 @@ enum { VALUES_MAX = SELECTION_LIMIT_MAX /* distinct strings in one answer */ };
 struct label_walk {
   const struct selector *selector;
   const char *label; /* values of this one; NULL: names of all */
+  const struct request *request;
   struct arena *arena;
   struct table seen;
   const char **texts;
@@ -47,6 +48,7 @@ static void add(struct label_walk *walk, const char *text) {
 /* Called once a series; says that its blocks are not wanted. */
 static int on_series(void *context, const struct store_series *series) {
   struct label_walk *walk = context;
+  if (request_is_abandoned(walk->request)) return -ECANCELED;
   if (walk->error || (walk->selector && !selector_matches(walk->selector, series))) return 0;
   for (uint32_t i = 0; i < series->label_count; i++) {
     const struct label *label = &series->labels[i];
@@ -65,6 +67,7 @@ static int compare_texts(const void *a, const void *b) {
 static int walk_series(struct request *request, const struct selection *selection,
                        struct label_walk *walk) {
   walk->arena = &request->arena;
+  walk->request = request;
   walk->selector = selection->selector;
   walk->texts = arena_array(&request->arena, VALUES_MAX, sizeof *walk->texts);
   if (walk->texts == NULL) return -ENOMEM;

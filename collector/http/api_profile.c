@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "query/range.h"
 #include "query_answer.h"
 #include "view/export.h"
 #include "view/place_table.h"
@@ -250,6 +251,7 @@ static int answer_range(struct request *request, const struct selection *selecti
   buf_clear(&request->answer.body);
   request->answer.body.is_full = false;
   int error = query_tree(&source, range, &request->arena, &tree);
+  if (error == 0 && range_is_late(range)) error = -ETIMEDOUT; /* a large tree takes long to write */
   return error != 0 ? error : formats[format].write(request, &tree, selection);
 }
 

@@ -12,7 +12,13 @@
      HANDSHAKE -> PLAIN -> CLOSED           a request that is no TLS
 
    While an answer is made or sent nothing is read, so a peer that sends faster than it reads is
-   held by TCP and not by our memory.  After the last answer we end our direction, then read and
+   held by TCP and not by our memory.  So while one is made the socket is looked at every LOOK_MS:
+   whose peer is gone is CLOSED, and nobody works for it any more.  A peer that has ended its
+   direction may be gone or may still read; it is sent a 100 Continue, which means nothing to one
+   that reads, and which the system of one that is gone answers with a reset.  HTTP/1.0 has no such
+   thing: there the answer is made.
+
+   After the last answer we end our direction, then read and
    throw away for a moment (LINGER): closing with unread bytes would make the kernel reset the
    connection, and the peer would lose the answer that tells it what was wrong.
 
@@ -33,6 +39,7 @@
 #include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,6 +61,7 @@ static const struct {
 };
 
 enum {
+  LOOK_MS = 100, /* what is worked for nobody; 512 such looks take less than 1 ms */
   SENDING_BYTES_PER_SECOND = 32 << 10, /* slower readers lose the connection */
   LINGER_BYTES_MAX = 8 << 20,          /* what a refused upload may go on sending */
   PLAIN_SEND = MSG_DONTWAIT | MSG_NOSIGNAL,
@@ -67,6 +75,7 @@ struct client {
   struct event *deadline;
   enum state state;
   uint64_t since_ns; /* of that state */
+  unsigned minor;    /* of the request under way: HTTP/1.minor */
   uint64_t body_left;
   size_t lingered_bytes;
   uint64_t file_bytes;   /* of the answer under way, which come from a file */
@@ -77,6 +86,9 @@ struct client {
   struct sockaddr_storage peer;
   char peer_text[CLIENT_PEER_TEXT_BYTES];
 };
+
+static const struct timeval look_again = {.tv_usec = LOOK_MS * 1000};
+static const char continue_line[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
 static struct evbuffer *input_of(struct client *client) {
   return bufferevent_get_input(client->bev);
@@ -89,6 +101,7 @@ static void set_state(struct client *client, enum state state) {
   if (state == SENDING)
     wait.tv_sec += (time_t)(evbuffer_get_length(bufferevent_get_output(client->bev)) /
                             SENDING_BYTES_PER_SECOND);
+  if (state == WORKING) wait = look_again;
   event_add(client->deadline, &wait);
   if (state == CLOSED) {
     bufferevent_setcb(client->bev, NULL, NULL, NULL, NULL);
@@ -121,6 +134,7 @@ static void read_head(struct client *client) {
     return;
   }
   client->is_persistent = false;
+  client->minor = 0;
   set_state(client, WORKING);
   if (head_len < 0) {
     client->owner->on_fault(client->owner->context, client, &fault);
@@ -130,6 +144,7 @@ static void read_head(struct client *client) {
   bool is_read = head.content_length == 0 && (span_is_equal(head.method, span_of_string("GET")) ||
                                               span_is_equal(head.method, span_of_string("HEAD")));
   client->is_persistent = head.is_persistent && is_read;
+  client->minor = head.minor;
   client->body_left = head.content_length;
   client->expects_continue = head.expects_continue && head.minor == 1;
   client->owner->on_head(client->owner->context, client, &head);
@@ -230,6 +245,24 @@ static void on_event(struct bufferevent *bev, short what, void *arg) {
     set_state(client, CLOSED);
 }
 
+/* While an answer is made: whether its time is over, or its peer gone. */
+static void look(struct client *client) {
+  struct pollfd peer = {.fd = bufferevent_getfd(client->bev), .events = POLLRDHUP};
+  poll(&peer, 1, 0);
+  if (clock_monotonic_ns() - client->since_ns >= states[WORKING].seconds * NS_PER_SECOND) {
+    client->is_persistent = false;
+    client->owner->on_late(client->owner->context, client);
+  } else if (peer.revents & (POLLERR | POLLHUP)) {
+    set_state(client, CLOSED);
+  } else {
+    bool ends_now = (peer.revents & POLLRDHUP) != 0 && !client->is_peer_done;
+    if (ends_now) client->is_peer_done = true;
+    if (ends_now && client->minor >= 1)
+      bufferevent_write(client->bev, continue_line, sizeof continue_line - 1);
+    event_add(client->deadline, &look_again);
+  }
+}
+
 static void on_deadline(evutil_socket_t fd, short what, void *arg) {
   (void)fd, (void)what;
   static const struct head_fault slow = {408, "the request did not arrive in time"};
@@ -239,8 +272,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg) {
     client_free(client);
     break;
   case WORKING:
-    client->is_persistent = false;
-    client->owner->on_late(client->owner->context, client);
+    look(client);
     break;
   case HEAD:
   case BODY:
@@ -337,7 +369,8 @@ void client_answer(struct client *client, struct answer *answer, bool is_head) {
 }
 
 void client_read_body(struct client *client) {
-  if (client->expects_continue) bufferevent_write(client->bev, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+  if (client->expects_continue)
+    bufferevent_write(client->bev, continue_line, sizeof continue_line - 1);
   client->expects_continue = false;
   set_state(client, BODY);
 }

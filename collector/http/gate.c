@@ -4,6 +4,11 @@
    a server on loopback may stand behind a proxy (then a forwarding field is there), a loopback
    peer may be a browser that some page made ask (then Host is that page's name), and so on.
 
+   A browser on this machine is a loopback peer that sends our Host, whichever page made it ask.
+   That page cannot read the answer, but making it takes our time: so what a browser says of the
+   page (Sec-Fetch-Site, Origin) must say that it is ours, or that a person typed the address.
+   Programs send neither.
+
    Writing always needs a token.  A token that is shown must be good even where none is needed: a
    script that shows an expired one should hear of it.
 
@@ -11,6 +16,7 @@
    thread, since the database may keep its asker waiting, and then checked again. */
 #include "gate.h"
 
+#include "common/table.h"
 #include "identity/access_tokens.h"
 #include "proto/limits.h"
 
@@ -18,7 +24,10 @@
 #include <netinet/in.h>
 #include <strings.h>
 
-enum { HOST_BYTES_MAX = 64 /* longer ones are not loopback */ };
+enum {
+  HOST_BYTES_MAX = 64, /* longer ones are not loopback */
+  HALF_BYTES = 8,      /* of an IPv6 address: a site has all the others */
+};
 
 bool gate_is_loopback_address(const struct sockaddr *address) {
   if (address->sa_family == AF_INET) {
@@ -62,6 +71,30 @@ bool gate_is_loopback_host(struct span host) {
   return strcasecmp(text, "localhost") == 0;
 }
 
+static bool is_word(struct span text, const char *word) {
+  return text.len == strlen(word) && strncasecmp((const char *)text.data, word, text.len) == 0;
+}
+
+/* Whether ORIGIN is "http://HOST" or with https. */
+static bool is_origin_of(struct span origin, struct span host) {
+  static const char *const schemes[] = {"http://", "https://"};
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+    size_t len = strlen(schemes[i]);
+    if (origin.len == len + host.len &&
+        strncasecmp((const char *)origin.data, schemes[i], len) == 0 &&
+        strncasecmp((const char *)origin.data + len, (const char *)host.data, host.len) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* Whether a browser says that a page of another site made it ask. */
+static bool is_cross_site(const struct gate_visitor *visitor) {
+  if (is_word(visitor->fetch_site, "cross-site") || is_word(visitor->fetch_site, "same-site"))
+    return true;
+  return visitor->origin.len > 0 && !is_origin_of(visitor->origin, visitor->host);
+}
+
 /* Returns NULL when VISITOR may read without a token, or why not. */
 static const char *refuse_tokenless(const struct gate_visitor *visitor) {
   if (!visitor->is_read) return "writing needs a token";
@@ -69,6 +102,8 @@ static const char *refuse_tokenless(const struct gate_visitor *visitor) {
   if (!visitor->peer_is_loopback) return "the request comes from another machine";
   if (visitor->is_forwarded) return "a proxy passed the request on";
   if (!gate_is_loopback_host(visitor->host)) return "Host is not a name of this machine";
+  if (is_cross_site(visitor))
+    return "a web page of another site made the browser ask (Sec-Fetch-Site, Origin)";
   return NULL;
 }
 
@@ -114,6 +149,22 @@ int gate_check(struct access *access, const struct gate_visitor *visitor, enum r
   }
   *why = "the token is unknown or has expired";
   return visitor->was_looked_up ? 401 : GATE_LOOK_UP;
+}
+
+uint64_t gate_requester(const struct sockaddr *peer, struct span authorization) {
+  const struct sockaddr_in *four = (const void *)peer;
+  const struct sockaddr_in6 *six = (const void *)peer;
+  uint64_t key = 0;
+  if (authorization.len > 0)
+    key = table_hash(authorization.data, authorization.len, 1);
+  else if (gate_is_loopback_address(peer))
+    key = 1;
+  else if (peer->sa_family == AF_INET)
+    key = table_hash(&four->sin_addr, sizeof four->sin_addr, 0);
+  else
+    key = table_hash(&six->sin6_addr,
+                     IN6_IS_ADDR_V4MAPPED(&six->sin6_addr) ? sizeof six->sin6_addr : HALF_BYTES, 0);
+  return key != 0 ? key : 1;
 }
 
 void gate_look_up(struct access *access, struct span authorization) {

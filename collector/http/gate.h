@@ -15,6 +15,8 @@ struct gate_visitor {
   bool was_looked_up; /* what is not known of the token by now is nothing */
   struct span host;   /* empty: none was given */
   struct span authorization;
+  struct span origin;     /* empty: none was given, as by what is no browser */
+  struct span fetch_site; /* Sec-Fetch-Site; the same */
 };
 
 /* Returns whether HOST (name or address, with or without a port) is this machine's own. */
@@ -30,6 +32,11 @@ enum { GATE_LOOK_UP = 1 };
    up first.  Waits for nothing.  Any thread. */
 int gate_check(struct access *access, const struct gate_visitor *visitor, enum role role,
                const char **why);
+
+/* Returns a number that all requests of one visitor have in common, whatever connection they come
+   by (never 0): who shows a token is known by that, others by their address, of IPv6 the first
+   half. All of this machine is one.  Any thread. */
+uint64_t gate_requester(const struct sockaddr *peer, struct span authorization);
 
 /* Looks up the token in AUTHORIZATION, for gate_check to know it.  Blocks.  Any thread. */
 void gate_look_up(struct access *access, struct span authorization);

@@ -194,6 +194,19 @@ static int on_if_none_match(struct http_head *head, struct span value, struct he
   return 0;
 }
 
+/* Of several, the first: a page cannot set them, and nobody else has a reason to. */
+static int on_origin(struct http_head *head, struct span value, struct head_fault *fault) {
+  (void)fault;
+  if (head->origin.len == 0) head->origin = value;
+  return 0;
+}
+
+static int on_fetch_site(struct http_head *head, struct span value, struct head_fault *fault) {
+  (void)fault;
+  if (head->fetch_site.len == 0) head->fetch_site = value;
+  return 0;
+}
+
 static int on_forwarding(struct http_head *head, struct span value, struct head_fault *fault) {
   (void)value, (void)fault;
   head->is_forwarded = true;
@@ -214,6 +227,8 @@ static const struct {
     {"Accept", on_accept},
     {"Accept-Encoding", on_accept_encoding},
     {"If-None-Match", on_if_none_match},
+    {"Origin", on_origin},
+    {"Sec-Fetch-Site", on_fetch_site},
     {"Forwarded", on_forwarding},
     {"Via", on_forwarding},
     {"X-Real-IP", on_forwarding},

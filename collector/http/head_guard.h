@@ -14,7 +14,7 @@ enum {
 /* What a well-formed head says.  Spans point into the bytes that were parsed; absent fields are
    empty. */
 struct http_head {
-  struct span method, path, query, host, authorization, if_none_match;
+  struct span method, path, query, host, authorization, if_none_match, origin, fetch_site;
   uint64_t content_length;
   unsigned minor; /* HTTP/1.minor */
   bool has_length, has_host;

@@ -16,6 +16,7 @@
 #include "gate.h"
 #include "http_listener.h"
 #include "metrics.h"
+#include "proto/limits.h"
 #include "reception.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@
 #define API_PATH "api/v1/"
 
 enum {
-  CONNECTIONS_MAX = 512,          /* or an eighth of our descriptors */
+  CONNECTIONS_MAX = 512,          /* or an eighth of our descriptors but those for files */
   CONNECTIONS_PER_PEER_MAX = 128, /* unless the peer is this machine */
   QUERIES_WAITING_MAX = 32,       /* and as many of what monitoring asks */
   QUERY_SHARE = 4, /* one of so many parts of the process's memory: boards come first */
@@ -85,9 +86,11 @@ static void on_accept(void *context, struct bufferevent *bev, bool is_tls,
 
 static unsigned find_connections_max(void) {
   struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 8 >= CONNECTIONS_MAX)
-    return CONNECTIONS_MAX;
-  return limit.rlim_cur >= 8 ? (unsigned)(limit.rlim_cur / 8) : 1;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return CONNECTIONS_MAX;
+  rlim_t files =
+      limit.rlim_cur > LIMIT_COLLECTOR_FILES ? limit.rlim_cur - LIMIT_COLLECTOR_FILES : 0;
+  if (files / 8 >= CONNECTIONS_MAX) return CONNECTIONS_MAX;
+  return files >= 8 ? (unsigned)(files / 8) : 1;
 }
 
 static int start(struct http *http, char *error, size_t error_len) {

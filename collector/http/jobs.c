@@ -6,10 +6,15 @@
      loop --add--> waiting --worker: run--> done --eventfd--> loop: on_done
 
    One mutex guards both lists and is never held while a job runs.  The queue is short on purpose:
-   who finds it full hears "try again" at once instead of waiting behind everybody.  A job that runs
-   is not interrupted from here: what bounds it are the arena's limit and, for queries over samples,
-   the time limit that they look at themselves between two blocks; the deadline of its connection
-   only ends the waiting. */
+   who finds it full hears "try again" at once instead of waiting behind everybody.
+
+   It is a fair queue: a job's turn is one after the last job of the same requester, and no earlier
+   than the turn that is being served.  So a requester with one job waits for one of each other,
+   however many those have.  A full queue makes room for whoever has less of it than another.
+
+   A job that runs is not interrupted from here: what bounds it are the arena's limit and, for
+   queries over samples, the time limit and whether anybody still waits, which they look at
+   themselves; the deadline of its connection only ends the waiting. */
 #include "jobs.h"
 
 #include "common/heap.h"
@@ -26,6 +31,7 @@
 #include <unistd.h>
 
 enum {
+  SERVED_MAX = 64,   /* of one turn: further ones begin the next */
   LOW_PRIORITY = 10, /* a tenth of the CPU time of who is as busy */
   /* Without a job, until memory goes back: pages that refresh themselves ask sooner. */
   IDLE_MS = 20000,
@@ -37,9 +43,12 @@ struct job_list {
 };
 
 struct jobs {
-  pthread_mutex_t mutex; /* guards waiting, done, is_stopping */
+  pthread_mutex_t mutex; /* guards waiting, done, turn and what follows to is_stopping */
   pthread_cond_t changed;
-  struct job_list waiting, done;
+  struct job_list waiting, done; /* those that wait in the order of their turns */
+  uint64_t turn;                 /* that is being served, and who had it: */
+  uint64_t served[SERVED_MAX];
+  unsigned served_count;
   bool is_stopping;
   bool is_low; /* gives way to everybody else */
   size_t limit;
@@ -68,6 +77,36 @@ static struct job *list_take(struct job_list *list) {
   return job;
 }
 
+/* Puts JOB behind those whose turn is no later. */
+static void list_insert(struct job_list *list, struct job *job) {
+  struct job **at = &list->first;
+  while (*at != NULL && (*at)->turn <= job->turn) at = &(*at)->next;
+  job->next = *at;
+  *at = job;
+  if (job->next == NULL) list->last = job;
+  list->count++;
+}
+
+static bool list_remove(struct job_list *list, struct job *job) {
+  struct job *before = NULL, *at = list->first;
+  for (; at != NULL && at != job; at = at->next) before = at;
+  if (at == NULL) return false;
+  if (before != NULL)
+    before->next = job->next;
+  else
+    list->first = job->next;
+  if (list->last == job) list->last = before;
+  list->count--;
+  return true;
+}
+
+static size_t count_of(const struct job_list *list, uint64_t requester) {
+  size_t count = 0;
+  for (const struct job *at = list->first; at != NULL; at = at->next)
+    count += at->requester == requester;
+  return count;
+}
+
 /* Waits for something to do, with the mutex held. */
 static void wait_for_job(struct jobs *jobs) {
   const struct timespec until = monotonic_from_now(IDLE_MS);
@@ -83,11 +122,28 @@ static void wait_for_job(struct jobs *jobs) {
     pthread_cond_wait(&jobs->changed, &jobs->mutex);
 }
 
+/* The next job of JOB's requester has the next turn, whoever is served until it comes. */
+static void note_served(struct jobs *jobs, const struct job *job) {
+  bool is_next = job->turn > jobs->turn;
+  if (is_next || jobs->served_count == SERVED_MAX) {
+    jobs->turn = is_next ? job->turn : jobs->turn + 1;
+    jobs->served_count = 0;
+  }
+  jobs->served[jobs->served_count++] = job->requester;
+}
+
+static bool was_served(const struct jobs *jobs, uint64_t requester) {
+  for (unsigned i = 0; i < jobs->served_count; i++)
+    if (jobs->served[i] == requester) return true;
+  return false;
+}
+
 /* Waits for a job; NULL: stop. */
 static struct job *next_job(struct jobs *jobs) {
   pthread_mutex_lock(&jobs->mutex);
   wait_for_job(jobs);
   struct job *job = jobs->is_stopping ? NULL : list_take(&jobs->waiting);
+  if (job != NULL) note_served(jobs, job);
   pthread_mutex_unlock(&jobs->mutex);
   return job;
 }
@@ -107,13 +163,13 @@ static void *work(void *arg) {
   return NULL;
 }
 
-static void give_back(struct jobs *jobs, struct job_list *list, bool was_run) {
+static void give_back(struct jobs *jobs, struct job_list *list, enum job_end end) {
   for (;;) {
     pthread_mutex_lock(&jobs->mutex);
     struct job *job = list_take(list);
     pthread_mutex_unlock(&jobs->mutex);
     if (job == NULL) return;
-    job->on_done(job, was_run);
+    job->on_done(job, end);
   }
 }
 
@@ -122,7 +178,7 @@ static void on_woken(evutil_socket_t fd, short what, void *arg) {
   struct jobs *jobs = arg;
   uint64_t count;
   if (read((int)fd, &count, sizeof count) < 0) return; /* EAGAIN: another wake-up took it */
-  give_back(jobs, &jobs->done, true);
+  give_back(jobs, &jobs->done, JOB_RUN);
 }
 
 static void release(struct jobs *jobs) {
@@ -165,15 +221,57 @@ int jobs_start_low(struct event_base *loop, const char *name, size_t limit, stru
   return start(loop, name, limit, true, ret);
 }
 
+/* The job that makes room for another of REQUESTER, or NULL. */
+static struct job *find_displaced(const struct job_list *list, uint64_t requester) {
+  size_t most = count_of(list, requester) + 1;
+  struct job *found = NULL;
+  for (struct job *at = list->first; at != NULL; at = at->next) {
+    bool is_newer = found != NULL && at->requester == found->requester;
+    size_t count = is_newer ? most : count_of(list, at->requester);
+    if (!is_newer && count <= most) continue;
+    most = count;
+    found = at;
+  }
+  return found;
+}
+
+/* When JOB is served: after what its requester has there, or is being served with. */
+static uint64_t find_turn(const struct jobs *jobs, const struct job *job) {
+  uint64_t turn = jobs->turn + was_served(jobs, job->requester);
+  for (const struct job *at = jobs->waiting.first; at != NULL; at = at->next)
+    if (at->requester == job->requester && at->turn >= turn) turn = at->turn + 1;
+  return turn;
+}
+
 int jobs_add(struct jobs *jobs, struct job *job) {
+  struct job *displaced = NULL;
   pthread_mutex_lock(&jobs->mutex);
+  if (jobs->waiting.count >= jobs->limit)
+    displaced = find_displaced(&jobs->waiting, job->requester);
+  if (displaced != NULL) list_remove(&jobs->waiting, displaced);
   bool is_full = jobs->waiting.count >= jobs->limit;
   if (!is_full) {
-    list_add(&jobs->waiting, job);
+    job->turn = find_turn(jobs, job);
+    list_insert(&jobs->waiting, job);
     pthread_cond_signal(&jobs->changed);
   }
   pthread_mutex_unlock(&jobs->mutex);
+  if (displaced != NULL) displaced->on_done(displaced, JOB_DISPLACED);
   return is_full ? -ENOSPC : 0;
+}
+
+bool jobs_remove(struct jobs *jobs, struct job *job) {
+  pthread_mutex_lock(&jobs->mutex);
+  bool was_waiting = list_remove(&jobs->waiting, job);
+  pthread_mutex_unlock(&jobs->mutex);
+  return was_waiting;
+}
+
+size_t jobs_waiting(struct jobs *jobs) {
+  pthread_mutex_lock(&jobs->mutex);
+  size_t count = jobs->waiting.count;
+  pthread_mutex_unlock(&jobs->mutex);
+  return count;
 }
 
 bool jobs_is_full(struct jobs *jobs) {
@@ -198,8 +296,8 @@ int jobs_stop(struct jobs *jobs, unsigned timeout_ms) {
     until.tv_nsec -= 1000000000;
   }
   if (pthread_timedjoin_np(jobs->thread, NULL, &until) != 0) return -ETIMEDOUT;
-  give_back(jobs, &jobs->waiting, false);
-  give_back(jobs, &jobs->done, true);
+  give_back(jobs, &jobs->waiting, JOB_STOPPED);
+  give_back(jobs, &jobs->done, JOB_RUN);
   release(jobs);
   return 0;
 }

@@ -68,10 +68,10 @@ static void run(struct job *job) {
   kept_metrics_make((struct kept_metrics *)job);
 }
 
-static void on_done(struct job *job, bool was_run) {
+static void on_done(struct job *job, enum job_end end) {
   struct kept_metrics *kept = (struct kept_metrics *)job;
   kept->is_with_query = false;
-  if (!was_run) end_making(kept, NULL);
+  if (end != JOB_RUN) end_making(kept, NULL);
 }
 
 void kept_metrics_ask(struct kept_metrics *kept) {

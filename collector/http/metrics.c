@@ -23,6 +23,7 @@ struct metrics {
   atomic_uint_fast64_t buckets[BUCKETS + 1];             /* the last: longer than all */
   atomic_uint_fast64_t duration_ns;
   atomic_uint_fast64_t connected, disconnected, refused;
+  atomic_uint_fast64_t queries_queued, queries_left, queries_began, queries_ended, abandoned;
   atomic_uint_fast64_t query_bytes; /* the most that one query had */
 };
 
@@ -65,6 +66,26 @@ size_t metrics_meter(struct metrics *metrics, size_t limit_bytes, void (*work)(v
   while (bytes > most && !atomic_compare_exchange_weak(&metrics->query_bytes, &most, bytes))
     continue;
   return bytes;
+}
+
+void metrics_query_queued(struct metrics *metrics) {
+  add(&metrics->queries_queued, 1);
+}
+
+void metrics_query_left(struct metrics *metrics) {
+  add(&metrics->queries_left, 1);
+}
+
+void metrics_query_began(struct metrics *metrics) {
+  add(&metrics->queries_began, 1);
+}
+
+void metrics_query_ended(struct metrics *metrics) {
+  add(&metrics->queries_ended, 1);
+}
+
+void metrics_abandoned(struct metrics *metrics) {
+  add(&metrics->abandoned, 1);
 }
 
 void metrics_connected(struct metrics *metrics) {
@@ -110,6 +131,10 @@ static void print_durations(const struct metrics *metrics, struct buf *ret) {
 }
 
 void metrics_print(const struct metrics *metrics, struct buf *ret) {
+  /* In this order, or the difference could be below 0. */
+  uint64_t ended = get(&metrics->queries_ended), began = get(&metrics->queries_began);
+  uint64_t left = get(&metrics->queries_left);
+  uint64_t waiting = get(&metrics->queries_queued) - began - left, running = began - ended;
   buf_printf(ret,
              "# HELP fleetprof_build_info Constant 1, with what runs.\n"
              "# TYPE fleetprof_build_info gauge\n"
@@ -124,12 +149,22 @@ void metrics_print(const struct metrics *metrics, struct buf *ret) {
              "# HELP fleetprof_query_memory_bytes_max The most that one query had allocated.\n"
              "# TYPE fleetprof_query_memory_bytes_max gauge\n"
              "fleetprof_query_memory_bytes_max %" PRIu64 "\n"
+             "# HELP fleetprof_queries_running Queries that are being answered.\n"
+             "# TYPE fleetprof_queries_running gauge\n"
+             "fleetprof_queries_running %" PRIu64 "\n"
+             "# HELP fleetprof_queries_waiting Queries that wait for their turn.\n"
+             "# TYPE fleetprof_queries_waiting gauge\n"
+             "fleetprof_queries_waiting %" PRIu64 "\n"
+             "# HELP fleetprof_http_abandoned_requests_total Requests whose peer went, or whose "
+             "time was over, before there was an answer.\n"
+             "# TYPE fleetprof_http_abandoned_requests_total counter\n"
+             "fleetprof_http_abandoned_requests_total %" PRIu64 "\n"
              "# HELP fleetprof_http_connections Open connections.\n"
              "# TYPE fleetprof_http_connections gauge\n"
              "fleetprof_http_connections %" PRIu64 "\n"
              "# HELP fleetprof_http_refused_connections_total Connections over a limit.\n"
              "# TYPE fleetprof_http_refused_connections_total counter\n"
              "fleetprof_http_refused_connections_total %" PRIu64 "\n",
-             get(&metrics->query_bytes), get(&metrics->connected) - get(&metrics->disconnected),
-             get(&metrics->refused));
+             get(&metrics->query_bytes), running, waiting, get(&metrics->abandoned),
+             get(&metrics->connected) - get(&metrics->disconnected), get(&metrics->refused));
 }

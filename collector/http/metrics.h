@@ -24,6 +24,13 @@ void metrics_observe(struct metrics *metrics, uint64_t duration_ns);
 size_t metrics_meter(struct metrics *metrics, size_t limit_bytes, void (*work)(void *context),
                      void *context);
 
+/* A query waits for its turn; leaves without it; has it; its answer is made. */
+void metrics_query_queued(struct metrics *metrics);
+void metrics_query_left(struct metrics *metrics);
+void metrics_query_began(struct metrics *metrics);
+void metrics_query_ended(struct metrics *metrics);
+void metrics_abandoned(struct metrics *metrics); /* a request before it was answered */
+
 void metrics_connected(struct metrics *metrics);
 void metrics_disconnected(struct metrics *metrics);
 void metrics_refused(struct metrics *metrics); /* a connection over a limit */

@@ -28,6 +28,7 @@ struct query_range query_answer_range(const struct request *request,
                               .from_ms = selection->from_ms,
                               .to_ms = selection->to_ms,
                               .types = selection->types,
+                              .is_abandoned = &request->is_abandoned,
                               .deadline_ns =
                                   request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND};
 }
@@ -57,7 +58,7 @@ static void make(void *context) {
   int status = request->answer.status;
   if (meter_was_refused() && status != 422 && status < 500)
     query_answer_no_memory(request, "narrow match or the time range");
-  if (request->wants_gzip) answer_compress(&request->answer);
+  if (request->wants_gzip && !request_is_abandoned(request)) answer_compress(&request->answer);
 }
 
 size_t query_answer_make(struct request *request) {

@@ -7,8 +7,9 @@
                                 +---+ a token that is new here is looked up
 
    Everything that can be refused is refused before a byte of a body is read, so an upload without a
-   token costs us a head.  A request that a worker has outlives its connection: it is then made for
-   nobody and thrown away when it comes back. */
+   token costs us a head.  A request whose connection is gone leaves the worker's queue at once; one
+   that runs is told (is_abandoned), gives up at its next look, and is thrown away when it comes
+   back. */
 #include "reception.h"
 
 #include "api.h"
@@ -62,8 +63,8 @@ static void audit_change(struct service *service, const struct request *request)
 /* Sends what REQUEST has become, when somebody still waits, and ends it. */
 static void finish(struct service *service, struct request *request) {
   int status = request->answer.status ? request->answer.status : 200;
-  metrics_count(service->metrics, request->route, status);
   if (request->client) {
+    metrics_count(service->metrics, request->route, status);
     client_set_request(request->client, NULL);
     client_answer(request->client, &request->answer, request->is_head);
   }
@@ -74,13 +75,33 @@ static bool is_question(const struct request *request) {
   return request->route->lane == LANE_QUERY || request->route->lane == LANE_MONITOR;
 }
 
-static void on_job_done(struct job *job, bool was_run) {
+/* No worker has REQUEST any more. */
+static void leave(struct request *request, bool was_run) {
+  bool is_query = request->jobs == request->service->queries;
+  if (is_query && !was_run) metrics_query_left(request->service->metrics);
+  request->jobs = NULL;
+}
+
+/* Why REQUEST was given up, at END, as its answer. */
+static void refuse_unrun(struct request *request, enum job_end end) {
+  if (end == JOB_STOPPED) {
+    answer_problem(&request->answer, 503, NULL, "the collector is stopping");
+    return;
+  }
+  answer_problem(&request->answer, 503, NULL,
+                 "all places are taken, and you have more of them than others: send fewer requests "
+                 "at once");
+  answer_add_field(&request->answer, "Retry-After", "2");
+}
+
+static void on_job_done(struct job *job, enum job_end end) {
   struct request *request = (struct request *)job;
   struct service *service = request->service;
-  request->is_with_worker = false;
+  bool was_run = end == JOB_RUN;
+  leave(request, was_run);
   if (is_question(request))
     metrics_observe(service->metrics, clock_monotonic_ns() - request->started_ns);
-  if (!was_run) answer_problem(&request->answer, 503, NULL, "the collector is stopping");
+  if (!was_run) refuse_unrun(request, end);
   if (was_run && request->wants_more && request->client) {
     request->body_done += request->piece_len;
     client_read_body(request->client);
@@ -114,13 +135,24 @@ static void run_job(struct job *job) {
   const struct store *store = request->service->parts.store;
   uint64_t stale_reads = store_stale_reads(store), late_reads = store_late_reads(store);
   request->wants_more = false;
+  if (request->route->lane == LANE_QUERY) metrics_query_began(request->service->metrics);
   make_answer(request);
+  if (request->route->lane == LANE_QUERY) metrics_query_ended(request->service->metrics);
   if (is_upload(request) && !request->wants_more) audit_change(request->service, request);
   /* Only this thread queries: where others answer meanwhile, the word is meant for nobody. */
   if (request->route->lane == LANE_QUERY && store_stale_reads(store) != stale_reads)
     answer_add_field(&request->answer, "Fleetprof-Stale",
                      store_late_reads(store) != late_reads ? "a backlog settles"
                                                            : "the disk fails");
+}
+
+/* Returns whether JOBS took REQUEST. */
+static bool hand_over(struct request *request, struct jobs *jobs) {
+  request->jobs = jobs;
+  if (jobs == request->service->queries) metrics_query_queued(request->service->metrics);
+  if (jobs_add(jobs, &request->job) == 0) return true;
+  leave(request, false);
+  return false;
 }
 
 static void queue(struct service *service, struct request *request) {
@@ -131,8 +163,8 @@ static void queue(struct service *service, struct request *request) {
   if (request->route->answer == api_metrics) kept_metrics_ask(&service->kept_metrics);
   request->job.run = run_job;
   request->job.on_done = on_job_done;
-  request->is_with_worker = jobs_add(jobs, &request->job) == 0;
-  if (request->is_with_worker) return;
+  request->job.requester = request->requester;
+  if (hand_over(request, jobs)) return;
   answer_problem(&request->answer, 503, NULL, "too many %s are waiting; try again",
                  lane == LANE_UPLOAD ? "uploads" : "queries");
   answer_add_field(&request->answer, "Retry-After", "2");
@@ -221,10 +253,13 @@ static int pass_gate(struct service *service, struct request *request,
       .is_read = !is_upload(request),
       .host = head->host,
       .authorization = head->authorization,
+      .fetch_site = head->fetch_site,
+      .origin = head->origin,
   };
   const char *why = NULL;
   int status = gate_check(service->parts.access, &visitor, request->route->role, &why);
   if (status != 0 && status != GATE_LOOK_UP) deny(service, request, status, why);
+  request->requester = gate_requester(client_peer(request->client), head->authorization);
   return status;
 }
 
@@ -283,14 +318,15 @@ static void run_lookup(struct job *job) {
   gate_look_up(request->service->parts.access, span_of_string(request->authorization));
 }
 
-static void on_looked_up(struct job *job, bool was_run) {
+static void on_looked_up(struct job *job, enum job_end end) {
   struct request *request = (struct request *)job;
   struct service *service = request->service;
   struct gate_visitor visitor = {.is_read = !is_upload(request),
                                  .authorization = span_of_string(request->authorization),
                                  .was_looked_up = true};
   const char *why = NULL;
-  request->is_with_worker = false;
+  bool was_run = end == JOB_RUN;
+  request->jobs = NULL;
   int status = gate_check(service->parts.access, &visitor, request->route->role, &why);
   if (was_run && status == 0 && request->client != NULL) {
     proceed(service, request);
@@ -299,7 +335,7 @@ static void on_looked_up(struct job *job, bool was_run) {
   answer_fini(&request->answer); /* of its parameters, which are no longer the matter */
   request->answer = (struct answer){0};
   if (!was_run)
-    answer_problem(&request->answer, 503, NULL, "the collector is stopping");
+    refuse_unrun(request, end);
   else if (status != 0)
     deny(service, request, status, why);
   finish(service, request);
@@ -312,9 +348,8 @@ static bool look_up(struct service *service, struct request *request,
       arena_string(&request->arena, head->authorization.data, head->authorization.len);
   request->job.run = run_lookup;
   request->job.on_done = on_looked_up;
-  request->is_with_worker =
-      request->authorization != NULL && jobs_add(service->lookups, &request->job) == 0;
-  return request->is_with_worker;
+  request->job.requester = gate_requester(client_peer(request->client), span_of(NULL, 0));
+  return request->authorization != NULL && hand_over(request, service->lookups);
 }
 
 void reception_head(void *context, struct client *client, const struct http_head *head) {
@@ -349,7 +384,12 @@ void reception_forsake(struct client *client) {
   client_set_request(client, NULL);
   if (request == NULL) return;
   request->client = NULL;
-  if (!request->is_with_worker) request_free(request);
+  metrics_abandoned(request->service->metrics);
+  atomic_store_explicit(&request->is_abandoned, true, memory_order_relaxed);
+  bool is_nowhere = request->jobs == NULL;
+  bool was_waiting = !is_nowhere && jobs_remove(request->jobs, &request->job);
+  if (was_waiting) leave(request, false);
+  if (is_nowhere || was_waiting) request_free(request);
 }
 
 static void refuse(struct service *service, struct client *client, int status, const char *detail) {

@@ -9,6 +9,8 @@
 #include "parameters.h"
 #include "service.h"
 
+#include <stdatomic.h>
+
 struct client;
 struct route;
 
@@ -18,7 +20,10 @@ struct route;
 struct request {
   struct job job;        /* first: a job is its request */
   struct client *client; /* loop only; NULL when nobody waits any more */
-  bool is_with_worker;   /* loop only */
+  struct jobs *jobs;     /* the worker's that has it; NULL: none; loop only */
+  uint64_t requester;    /* whose share of the workers it takes: its token's, else its address's */
+  /* Nobody waits any more: what takes long gives up.  Relaxed: a moment later will do. */
+  atomic_bool is_abandoned;
   struct service *service;
   const struct route *route;
   struct arena arena; /* holds the strings below and all that a handler needs */
@@ -40,5 +45,9 @@ struct request {
   bool wants_more;    /* out: no answer yet, the next piece please */
   bool is_audited;    /* out: the answer, a refusal, is worth a line in the audit log */
 };
+
+static inline bool request_is_abandoned(const struct request *request) {
+  return atomic_load_explicit(&request->is_abandoned, memory_order_relaxed);
+}
 
 #endif

@@ -31,6 +31,7 @@ const struct route routes[] = {
      "`too_few_samples` and `too_few_boards` say what makes an interval too wide; `rest` is what a "
      "limit left out; "
      "`kernel_hint` and `unsampled_hint` say what helps where a tenth or more is in one of these; "
+     "`rest_hint` where the lightest nodes of a board are one, [rest]; "
      "`marks` names the services whose shares are to be doubted, and why; `stacks` says which "
      "share of the sampled stacks is complete, truncated, no_table, bad, other_stack or not_told, "
      "and `ends_in` in which modules the short ones end. A short stack has its end as outermost "

@@ -286,6 +286,10 @@ void ca_set_board_life(struct ca *ca, uint64_t seconds) {
   ca->board_seconds = (long)seconds;
 }
 
+uint64_t ca_board_life(const struct ca *ca) {
+  return (uint64_t)ca->board_seconds;
+}
+
 int ca_check(struct span csr, uint8_t *ret_key, char *why, size_t why_len) {
   EVP_PKEY *key;
   int result = csr_key(csr, &key, why, why_len);

@@ -61,6 +61,9 @@ uint64_t ca_next_id(struct ca *ca);
 /* Makes the certificates that are signed from now on last SECONDS.  Before there are threads. */
 void ca_set_board_life(struct ca *ca, uint64_t seconds);
 
+/* Returns these seconds.  Any thread. */
+uint64_t ca_board_life(const struct ca *ca);
+
 /* Checks CSR as ca_sign does, without signing: what to do before a token is used up.  Writes the
    SHA-256 of its key into RET_KEY unless that is NULL.  Returns 0, -EBADMSG with WHY, or -ENOMEM.
    Any thread. */

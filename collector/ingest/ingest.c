@@ -31,6 +31,7 @@
 #include "listener.h"
 #include "memory_use.h"
 #include "patience.h"
+#include "proto/limits.h"
 #include "revocations.h"
 #include "roster.h"
 #include "store/store.h"
@@ -339,12 +340,13 @@ void ingest_set_memory_limit(struct ingest *ingest, uint64_t bytes) {
   figures_set(&ingest->figures.memory_limit_bytes, limit);
 }
 
-/* Three quarters of the descriptors that we may have. */
+/* Three quarters of the descriptors that we may have beside those for files. */
 static void set_connections_max(struct ingest *ingest) {
   struct rlimit limit;
   rlim_t files = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+  files = files > LIMIT_COLLECTOR_FILES ? files - LIMIT_COLLECTOR_FILES : 8;
   ingest->connections_max =
-      files / 4 * 3 < LIMIT_CONNECTIONS ? (unsigned)(files / 4 * 3) : LIMIT_CONNECTIONS;
+      files / 4 < LIMIT_CONNECTIONS / 3 ? (unsigned)(files * 3 / 4) : LIMIT_CONNECTIONS;
   figures_set(&ingest->figures.connections_max, ingest->connections_max);
 }
 

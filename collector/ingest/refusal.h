@@ -22,6 +22,7 @@
   X(OUTLIVED, "outlived")               /* a session that went on beyond its certificate */      \
   X(TOKEN, "token")                     /* unknown, expired or used */                           \
   X(REQUEST, "certificate_request")     /* not a request that we sign */                         \
+  X(RENEWALS, "renewals")               /* more certificates than a board has use for */         \
   X(BAD_BATCH, "bad_batch")             /* does not inflate or decode, or contradicts itself */  \
   X(IMPLAUSIBLE, "implausible")         /* says what cannot be (plausible.h) */                  \
   X(BATCH_TOO_LARGE, "batch_too_large") /* over a limit of limits.h */                           \

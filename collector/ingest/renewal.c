@@ -6,18 +6,35 @@
    has expired vouches for nothing else.  So a board that lay in a drawer for a year comes back
    without a hand on it, unless it was revoked meanwhile or has used a newer certificate since.
 
+   A board has only so many within a certificate's life (quota.h): what is beyond costs us neither a
+   signature nor a sync.  What is refused for another reason takes none of them.
+
    The old certificate stays good until the board comes with the new one (access.c), so an answer
    that is lost on its way costs nothing: the board asks again. */
 #include "renewal.h"
 
 #include "common/buf.h"
+#include "common/clock.h"
 #include "identity/access.h"
 #include "identity/ca.h"
 #include "job.h"
+#include "quota/quota.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+static bool has_place(struct quotas *quotas, const struct ca *ca, struct job *job) {
+  uint64_t life_s = ca_board_life(ca);
+  if (quotas == NULL ||
+      quotas_take_renewal(quotas, job->board, life_s * NS_PER_SECOND, clock_monotonic_ns()))
+    return true;
+  snprintf(job->why, sizeof job->why,
+           "this board has had %d certificates lately, which is all it may have within the life of "
+           "one (%llu s): ask later",
+           QUOTA_RENEWALS_A_LIFE, (unsigned long long)life_s);
+  return false;
+}
 
 static int check(struct access *access, const struct job *job, char *why) {
   const struct shown_certificate *shown = &job->certificate;
@@ -52,7 +69,7 @@ static void refuse(struct access *access, struct job *job, enum refusal refusal)
   access_audit_denial(access, job->board, "renewal refused: %s", job->why);
 }
 
-void renewal_run(struct access *access, struct ca *ca, struct job *job) {
+void renewal_run(struct access *access, struct ca *ca, struct quotas *quotas, struct job *job) {
   int result = check(access, job, job->why);
   switch (result) {
   case 0:
@@ -71,6 +88,10 @@ void renewal_run(struct access *access, struct ca *ca, struct job *job) {
     return;
   default:
     break;
+  }
+  if (result == 0 && !has_place(quotas, ca, job)) {
+    refuse(access, job, REFUSAL_RENEWALS);
+    return;
   }
   if (result == 0) result = sign(access, ca, job);
   if (result == 0) {

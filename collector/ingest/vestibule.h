@@ -34,8 +34,8 @@ bool vestibule_add(struct vestibule *vestibule, uint64_t id, const struct sockad
 void vestibule_remove(struct vestibule *vestibule, uint64_t id);
 
 /* Who has to make room at NOW_NS: puts the connections into RET that have been here for longer than
-   others should wait for a place, the oldest first, and returns how many; 0 while there are places.
- */
+   others should wait for a place, the oldest first, and returns how many.  While there are places,
+   none but those of an address that has all of its. */
 unsigned vestibule_overdue(const struct vestibule *vestibule, uint64_t now_ns,
                            uint64_t ret[VESTIBULE_PLACES]);
 

@@ -449,7 +449,8 @@ void writer_run(void *context, struct job *group) {
     if (job->kind == JOB_HELLO) admit(writer, job);
     if (job->kind == JOB_ENROLL || job->kind == JOB_RENEW) refresh_ca(writer);
     if (job->kind == JOB_ENROLL) enrolment_run(writer->parts.access, writer->parts.ca, job);
-    if (job->kind == JOB_RENEW) renewal_run(writer->parts.access, writer->parts.ca, job);
+    if (job->kind == JOB_RENEW)
+      renewal_run(writer->parts.access, writer->parts.ca, writer->parts.quotas, job);
     if (job->kind == JOB_REVOCATIONS) read_revocations(writer, job);
     if (job->kind == JOB_ENROLL && job->outcome == JOB_DONE)
       figures_add(&writer->parts.figures->enrolled_total, 1);

@@ -24,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ROWS_A_LOOK = 4096 }; /* between two looks at the time */
+
 struct builder {
   const struct query_range *range;
   const struct query_pairs *pairs; /* NULL: they are leaves of the tree */
@@ -138,7 +140,6 @@ static int on_block(void *context, const struct store_series *series,
   struct builder *builder = context;
   const char *board = store_series_label(series, "board");
   bool are_told = (series->marks & MARK_ENDS_TOLD) != 0;
-  if (range_is_late(builder->range)) return -ETIMEDOUT;
   int error = turn_to(builder, board != NULL ? board : "", forest);
   if (error == 0) error = turn_to_value(builder, series, forest);
   if (!builder->range->without_intervals) {
@@ -154,6 +155,7 @@ static int on_block(void *context, const struct store_series *series,
                          store_series_label(series, "exe"));
   if (error == 0) error = naming_prepare(&builder->naming, forest, rows, count, is_stack);
   for (size_t i = 0; i < count && error == 0; i++) {
+    if (i % ROWS_A_LOOK == 0 && range_is_late(builder->range)) return -ETIMEDOUT;
     if (!is_stack && builder->pairs != NULL) {
       error = builder->pairs->on_row(builder->pairs->context, &builder->naming, series, forest,
                                      &rows[i]);
@@ -211,6 +213,7 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
   builder.tree.groups.is_of_times = range->is_of_these;
   naming_init(&builder.naming, source->symbolizer, &builder.tree.functions,
               range->places != 0 ? &builder.tree.places : NULL);
+  builder.naming.range = range;
   builder.tree.places.parts = range->places;
   if (error == 0) error = reading_choose(source->store, range, &need, &scan);
   if (error == 0) error = store_scan(source->store, &scan);

@@ -418,12 +418,14 @@ static int list(struct looker *looker, struct arena *arena, struct query_detail 
   return error;
 }
 
-static int init(struct looker *looker, const struct query_source *source, struct arena *arena) {
+static int init(struct looker *looker, const struct query_source *source,
+                const struct query_range *range, struct arena *arena) {
   int error = function_table_init(&looker->functions, arena);
   if (error == 0) error = function_table_init(&looker->texts, arena);
   if (error == 0) error = place_table_init(&looker->places);
   looker->spots.seed = looker->functions.seed;
   naming_init(&looker->naming, source->symbolizer, &looker->functions, &looker->places);
+  looker->naming.range = range;
   return error;
 }
 
@@ -451,7 +453,7 @@ int query_detail(const struct query_source *source, const struct query_range *ra
   struct looker looker = {.question = question};
   struct query_detail detail = {.self = 0};
   const struct walk walk = {.on_block = on_block, .context = &looker, .need = {.boards = true}};
-  int error = init(&looker, source, arena);
+  int error = init(&looker, source, range, arena);
   if (error == 0) error = walk_run(source, range, &walk, arena, &detail.whole);
   if (error == 0) error = list(&looker, arena, &detail);
   if (error == 0 && looker.stack == 0) {

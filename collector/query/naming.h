@@ -18,10 +18,12 @@
 struct name_cursor;
 struct naming_module;
 struct naming_order;
+struct query_range;
 struct symbolizer;
 
 struct naming {
-  struct symbolizer *symbolizer; /* NULL: nothing has a name */
+  struct symbolizer *symbolizer;   /* NULL: nothing has a name */
+  const struct query_range *range; /* for how long names are looked up (range_is_late); or NULL */
   struct function_table *functions;
   struct place_table *places; /* NULL: places are not told apart */
   struct view_place spot;     /* of the frame in hand: build, address and start */
@@ -59,7 +61,7 @@ void naming_fini(struct naming *naming);
 int naming_turn(struct naming *naming, const char *board, const struct store_forest *forest);
 
 /* Names the leaves of ROWS, COUNT rows of FOREST, and WITH_CALLERS all that are above them. Returns
-   0, -EOVERFLOW over VIEW_FUNCTIONS_MAX or VIEW_PLACES_MAX, or -ENOMEM. */
+   0, -EOVERFLOW over VIEW_FUNCTIONS_MAX or VIEW_PLACES_MAX, -ETIMEDOUT, or -ENOMEM. */
 int naming_prepare(struct naming *naming, const struct store_forest *forest,
                    const struct store_row *rows, size_t count, bool with_callers);
 

@@ -6,6 +6,8 @@
 
 #include "view/view.h"
 
+#include <stdatomic.h>
+
 struct naming;
 struct selector;
 struct store;
@@ -17,6 +19,10 @@ struct symbolizer;
 /* Of stored rows that one answer is made of: some ten seconds' worth. */
 #define QUERY_ROWS_MAX (1ULL << 30)
 
+/* Nodes of one board, or of a group that the store has merged, in an answer about several; what its
+   others weigh is in "[rest]".  To name and to sum up so many takes some 0.3 s of CPU time. */
+enum { QUERY_BOARD_NODES = 1 << 16 };
+
 struct query_source {
   struct store *store;
   struct symbolizer *symbolizer;
@@ -25,19 +31,20 @@ struct query_source {
 struct query_range {
   const struct selector *selector; /* NULL: everything */
   uint64_t from_ms, to_ms;
-  uint32_t types;       /* of samples: one bit each, as SAMPLE_SET_CPU */
-  uint64_t deadline_ns; /* on clock_monotonic_ns; 0: none */
-  unsigned places;      /* enum place_part: what else nodes differ by; 0: functions alone */
-  const char *by; /* label: stacks of one value of it stand below that value; NULL: at the root */
+  uint32_t types;                  /* of samples: one bit each, as SAMPLE_SET_CPU */
+  uint64_t deadline_ns;            /* on clock_monotonic_ns; 0: none */
+  const atomic_bool *is_abandoned; /* by whoever asked: as if the deadline were past; NULL: never */
+  unsigned places; /* enum place_part: what else nodes differ by; 0: functions alone */
+  const char *by;  /* label: stacks of one value of it stand below that value; NULL: at the root */
   bool is_of_settled;     /* nobody waits for what has not settled yet, and losses are not told */
-  bool is_of_these;   /* stretches of time are the sampling units, of all boards together */
+  bool is_of_these;       /* stretches of time are the sampling units, of all boards together */
   bool without_intervals; /* nobody asks how boards or times differ: the tree has no groups */
 };
 
 /* Builds the merged, named call tree of everything that RANGE selects.  Returns 0; -ENOMEM when
    ARENA's limit is hit; -EOVERFLOW when the range holds more than VIEW_NODES_MAX different nodes;
    -E2BIG when it is made of more than QUERY_ROWS_MAX rows; -ETIMEDOUT past the deadline, which is
-   looked at between blocks; or -errno from the store. */
+   looked at every some thousand rows; or -errno from the store. */
 int query_tree(const struct query_source *source, const struct query_range *range,
                struct arena *arena, struct view_tree *ret);
 

@@ -14,6 +14,9 @@
 #include <string.h>
 
 bool range_is_late(const struct query_range *range) {
+  if (range->is_abandoned != NULL &&
+      atomic_load_explicit(range->is_abandoned, memory_order_relaxed))
+    return true;
   return range->deadline_ns != 0 && clock_monotonic_ns() >= range->deadline_ns;
 }
 

@@ -10,7 +10,7 @@ struct query_range;
 struct store;
 struct store_series;
 
-/* Returns whether RANGE's deadline has passed. */
+/* Returns whether RANGE's deadline has passed, or whoever asked is gone. */
 bool range_is_late(const struct query_range *range);
 
 /* Returns whether RANGE selects SERIES. */

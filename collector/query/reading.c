@@ -9,6 +9,9 @@
                           told apart or chosen by name
      a series over time   the longest blocks of which a step is made up
 
+   Of several boards none may take all the time: of each, or each group, QUERY_BOARD_NODES nodes are
+   read by themselves.
+
    Which of the boards that match by name have samples of the selection nobody knows before; so,
    where these are few, it is asked first whether there is a second one. */
 #include "reading.h"
@@ -174,6 +177,7 @@ int reading_choose(struct store *store, const struct query_range *range,
   scan->sums_will_do = need->nothing_within;
   int error = store_boards(store, count_board, &census);
   if (error != 0) return error;
+  scan->board_nodes = census.count > 1 ? QUERY_BOARD_NODES : 0;
   scan->merges_boards = census.count > GROUPS_MAX && !asks_for_boards && !need->boards;
   if (need->step_ms > 0) {
     scan->grain_ms = grain_of(need->step_ms);

@@ -9,6 +9,9 @@
    stored one, and a board whose batches do not decode must not make us sync for each as fast as it
    can.
 
+   Certificates are a third one, which a certificate's life fills: to sign one and to note it takes
+   a millisecond and a sync.
+
    Series, nodes and modules are counted by sketch, 24 hours from a board's first batch on, then
    from nothing.  A batch is refused for good when such a quota is used up and the batch would raise
    the count: so a board over its quota is still stored as far as it brings what is known, and a
@@ -57,15 +60,16 @@ enum {
   PACE_MIN = 1000,
 };
 
-struct bucket {   /* it holds a day's worth and fills evenly */
+struct bucket {   /* it holds a limit's worth and fills evenly */
   uint64_t spent; /* what is missing in it, as of then */
   uint64_t at_ns;
 };
 
 struct board {
   char name[NAME_BYTES];
-  uint64_t heard_ns, day_ns; /* of its last batch; when its day began */
-  struct bucket bytes, refusals;
+  uint64_t heard_ns, day_ns;     /* of its last batch; when its day began */
+  struct bucket bytes, refusals; /* a day fills them */
+  struct bucket renewals;
   uint64_t closed_until_ns, closed_ns; /* after a refusal, and for how long that was */
   enum quota closed_by;
   struct sketch sketches[QUOTA_COUNT]; /* buckets have none */
@@ -207,11 +211,16 @@ static struct board *hear(struct quotas *quotas, const char *name, uint64_t now_
 
 /* --- Buckets --- */
 
-/* What is missing in the bucket at NOW_NS; LIMIT is its size. */
-static uint64_t spent(const struct bucket *bucket, uint64_t limit, uint64_t now_ns) {
-  double filled = (double)limit * (double)(now_ns - bucket->at_ns) / (double)DAY_NS;
+/* What is missing in the bucket at NOW_NS; LIMIT is its size, which PERIOD_NS fills. */
+static uint64_t spent_of(const struct bucket *bucket, uint64_t limit, uint64_t period_ns,
+                         uint64_t now_ns) {
+  double filled = (double)limit * (double)(now_ns - bucket->at_ns) / (double)period_ns;
   if (filled >= (double)bucket->spent) return 0;
   return bucket->spent - (uint64_t)filled;
+}
+
+static uint64_t spent(const struct bucket *bucket, uint64_t limit, uint64_t now_ns) {
+  return spent_of(bucket, limit, DAY_NS, now_ns);
 }
 
 static void draw(struct bucket *bucket, uint64_t limit, uint64_t amount, uint64_t now_ns) {
@@ -272,6 +281,22 @@ void quotas_count_refusal(struct quotas *quotas, const char *name, uint64_t now_
   struct board *board = hear(quotas, name, now_ns);
   if (board != NULL) draw(&board->refusals, quotas->limits.a_day[QUOTA_REFUSALS], 1, now_ns);
   pthread_mutex_unlock(&quotas->lock);
+}
+
+bool quotas_take_renewal(struct quotas *quotas, const char *name, uint64_t life_ns,
+                         uint64_t now_ns) {
+  enum { UNIT = 1000 }; /* of one certificate: the bucket fills by less */
+  pthread_mutex_lock(&quotas->lock);
+  struct board *board = hear(quotas, name, now_ns);
+  bool is_taken = board == NULL;
+  if (board != NULL) {
+    uint64_t limit = QUOTA_RENEWALS_A_LIFE * UNIT;
+    uint64_t before = spent_of(&board->renewals, limit, life_ns, now_ns);
+    is_taken = before + UNIT <= limit;
+    if (is_taken) board->renewals = (struct bucket){before + UNIT, now_ns};
+  }
+  pthread_mutex_unlock(&quotas->lock);
+  return is_taken;
 }
 
 /* --- What is in a batch --- */

@@ -67,6 +67,16 @@ bool quotas_take_batch(struct quotas *quotas, const char *board, const struct ba
 /* A batch of BOARD was refused for good, for whatever reason. */
 void quotas_count_refusal(struct quotas *quotas, const char *board, uint64_t now_ns);
 
+/* Certificates that a board may have within one's life: it needs two, and more where an answer was
+   lost or a root changed. */
+enum { QUOTA_RENEWALS_A_LIFE = 8 };
+
+/* BOARD asks at NOW_NS for a certificate that will live for LIFE_NS (not 0).  Returns whether it
+   may have one: a bucket of QUOTA_RENEWALS_A_LIFE that fills evenly within LIFE_NS has one left,
+   which is taken. */
+bool quotas_take_renewal(struct quotas *quotas, const char *board, uint64_t life_ns,
+                         uint64_t now_ns);
+
 /* All zero but the limits for a board that was not heard of in 24 hours. */
 void quotas_state(struct quotas *quotas, const char *board, uint64_t now_ns,
                   struct quota_state *ret);

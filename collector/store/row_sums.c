@@ -156,6 +156,60 @@ int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_cou
   return 0;
 }
 
+/* The weight of the KEPT-th heaviest of ROWS; RET_SAME of those that weigh as much are among the
+   KEPT.  Byte by byte from the highest: no order of rows makes it slow. */
+static uint64_t find_least(const struct store_row *rows, size_t count, size_t kept,
+                           size_t *ret_same) {
+  uint64_t least = 0, known = 0; /* bits of KNOWN are */
+  for (unsigned shift = 64; shift > 0;) {
+    size_t counts[256] = {0};
+    unsigned byte = 255;
+    shift -= 8;
+    for (size_t i = 0; i < count; i++)
+      if (rows[i].count > 0 && (rows[i].weight & known) == least)
+        counts[rows[i].weight >> shift & 255]++;
+    for (; byte > 0 && kept > counts[byte]; byte--) kept -= counts[byte];
+    least |= (uint64_t)byte << shift;
+    known |= (uint64_t)255 << shift;
+  }
+  *ret_same = kept;
+  return least;
+}
+
+void row_rest_add(struct row_rest *rest, const struct store_row *row) {
+  uint64_t each = row->weight / row->count; /* alike: within a factor of two */
+  struct store_row *sum = &rest->sums[each > 0 ? 64 - __builtin_clzll(each) : 0];
+  sum->count += row->count;
+  sum->weight += row->weight;
+}
+
+size_t row_rest_take(const struct row_rest *rest, uint32_t node, struct store_row *rows,
+                     size_t count) {
+  for (unsigned i = 0; i < ROW_SUMS_RESTS; i++) {
+    if (rest->sums[i].count == 0) continue;
+    rows[count] = rest->sums[i];
+    rows[count++].node = node;
+  }
+  return count;
+}
+
+size_t row_sums_cut(struct store_row *rows, size_t count, size_t kept, uint32_t node) {
+  struct row_rest rest = {{{.node = 0}}};
+  size_t left = 0, same = 0;
+  uint64_t least = kept > 0 ? find_least(rows, count, kept, &same) : UINT64_MAX;
+  for (size_t i = 0; i < count; i++) {
+    struct store_row *row = &rows[i];
+    bool is_same = row->weight == least && same > 0;
+    if (row->count == 0 || row->weight > least || is_same) {
+      if (row->count > 0 && is_same) same--;
+      rows[left++] = *row;
+      continue;
+    }
+    row_rest_add(&rest, row);
+  }
+  return row_rest_take(&rest, node, rows, left);
+}
+
 size_t row_sums_merge(struct store_row *rows, struct store_row *spare, size_t count) {
   size_t kept = 0;
   row_sort(rows, spare, count);

@@ -27,6 +27,26 @@ int row_sums_add_all(struct row_sums *sums, const struct store_row *rows, size_t
    -ENOMEM. */
 int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_count);
 
+enum { ROW_SUMS_RESTS = 65 };
+
+/* Sums of rows that are not told apart; those that weigh unlike stay so.  All-zero is empty. */
+struct row_rest {
+  struct store_row sums[ROW_SUMS_RESTS];
+};
+
+/* ROW has samples. */
+void row_rest_add(struct row_rest *rest, const struct store_row *row);
+
+/* Puts what REST has behind COUNT ROWS, as rows of NODE: there is room, for each has been made of
+   one that was there.  Returns how many there are then. */
+size_t row_rest_take(const struct row_rest *rest, uint32_t node, struct store_row *rows,
+                     size_t count);
+
+/* Leaves the KEPT heaviest of COUNT sampled ROWS where they are, in their order, and puts sums of
+   the others behind them: rows of NODE, those that weigh unlike apart (ROW_SUMS_RESTS at most).
+   Rows without samples are few, and are left.  Returns how many rows there are. */
+size_t row_sums_cut(struct store_row *rows, size_t count, size_t kept, uint32_t node);
+
 /* Sorts ROWS by node and adds up those of one node that weigh alike; SPARE has room for COUNT.
    Returns how many are left. */
 size_t row_sums_merge(struct store_row *rows, struct store_row *spare, size_t count);

@@ -13,6 +13,11 @@
    loaded when its first block is wanted: a query for one service does not read the days on which it
    did not run.
 
+   A board that brings nodes without end would make each answer about the fleet as slow as it likes.
+   So of a board, or of a group, no more than the wish's board_nodes are shown: of each series the
+   heaviest or, where blocks are not added up, the first.  What the others weigh are rows of a node
+   of the pseudo module STORE_REST.  Nothing is lost of sums, nor of other boards.
+
    As many files are open at once as FILES_MAX and SCAN_NODES_MAX allow; then what they have is
    shown, and the walk goes on with the next.  A listing needs none of this, ends early, and takes
    file by file.
@@ -40,6 +45,7 @@
 #include <stdlib.h>
 
 enum {
+  SERIES_NODES_MIN = 16,      /* whatever others of its board have: a thread is not without any */
   SCAN_BYTES_MAX = 768 << 20, /* series texts of one scan, and of one file's forest */
   SCAN_NODES_MAX = 2 << 20,   /* of files side by side; rows of so many are added up: 48 MiB */
   SCAN_SERIES_MAX = 1 << 20,
@@ -78,6 +84,12 @@ struct scan {
   size_t current_room;
   struct day_pool *pool;
   struct scan_forest *forest;
+  uint64_t board;       /* hash of the one, or number of the group, whose series was shown last */
+  uint32_t board_nodes; /* shown of it */
+  uint32_t *shown_of;   /* where blocks are not added up: by node, the number of the board ... */
+  uint32_t shown_room, board_number; /* ... of which it was shown last */
+  struct store_row *bounded;         /* a block's rows without what is beyond */
+  size_t bounded_room;
   struct scan_file files[FILES_MAX];
   unsigned file_count;
   uint64_t node_count; /* of these files together */
@@ -148,10 +160,77 @@ static int show(struct scan *scan, uint64_t start_ms, uint64_t end_ms, const str
                               count);
 }
 
+static uint64_t board_of(const struct store_series *series) {
+  const char *board = store_series_label(series, "board");
+  if (series->group > 0 || board == NULL) return series->group;
+  return table_hash(board, strlen(board), STORE_GROUPS);
+}
+
+static void turn_to_board(struct scan *scan) {
+  uint64_t board = board_of(&scan->current);
+  if (board == scan->board && scan->board_number > 0) return;
+  scan->board = board;
+  scan->board_nodes = 0;
+  scan->board_number++;
+}
+
+/* Cuts what the current series has beyond its board's nodes.  Returns how many ROWS are left. */
+static size_t cut(struct scan *scan, struct store_row *rows, size_t count) {
+  uint32_t most = scan->wish->board_nodes;
+  if (most == 0) return count;
+  turn_to_board(scan);
+  uint32_t kept = scan->board_nodes < most ? most - scan->board_nodes : 0;
+  if (kept < SERIES_NODES_MIN) kept = SERIES_NODES_MIN;
+  if (count > kept) count = row_sums_cut(rows, count, kept, scan->forest->rest - 1);
+  scan->board_nodes += (uint32_t)count;
+  return count;
+}
+
+static int make_bounds(struct scan *scan, size_t count) {
+  uint32_t nodes = scan->forest->whole.node_count;
+  if (nodes > scan->shown_room) {
+    uint32_t *more = reallocarray(scan->shown_of, nodes, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    memset(more + scan->shown_room, 0, (nodes - scan->shown_room) * sizeof *more);
+    scan->shown_of = more;
+    scan->shown_room = nodes;
+  }
+  if (count <= scan->bounded_room) return 0;
+  struct store_row *more = reallocarray(scan->bounded, count, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  scan->bounded = more;
+  scan->bounded_room = count;
+  return 0;
+}
+
+/* The same of a block that is shown by itself: which nodes of its board will be heaviest nobody
+   knows yet, so the first ones are told apart. */
+static int show_bounded(struct scan *scan, const struct day_block *block) {
+  struct row_rest rest = {{{.node = 0}}};
+  size_t count = 0;
+  int error = make_bounds(scan, block->count);
+  if (error != 0) return error;
+  turn_to_board(scan);
+  for (size_t i = 0; i < block->count; i++) {
+    const struct store_row *row = &block->rows[i];
+    bool was_shown = scan->shown_of[row->node] == scan->board_number;
+    if (!was_shown && row->count > 0 && scan->board_nodes >= scan->wish->board_nodes) {
+      row_rest_add(&rest, row);
+      continue;
+    }
+    scan->shown_of[row->node] = scan->board_number;
+    scan->board_nodes += !was_shown;
+    scan->bounded[count++] = *row;
+  }
+  count = row_rest_take(&rest, scan->forest->rest - 1, scan->bounded, count);
+  return show(scan, block->start_ms, block->end_ms, scan->bounded, count);
+}
+
 static int show_sums(struct scan *scan) {
   struct store_row *rows = NULL;
   size_t count = 0;
   int error = row_sums_take(&scan->sums, &rows, &count);
+  if (error == 0 && !scan->wish->sums_will_do) count = cut(scan, rows, count);
   return error != 0 || count == 0 ? error : show(scan, scan->start_ms, scan->end_ms, rows, count);
 }
 
@@ -172,23 +251,29 @@ static int show_block(struct scan *scan, const struct day_block *block) {
   bool are_added_up = wish->grain_ms == 0 && scan->node_count <= SCAN_NODES_MAX;
   if (are_added_up && !wish->sums_will_do) return add_up(scan, block);
   scan->current.marks = block->marks;
+  if (wish->board_nodes > 0 && !wish->sums_will_do) return show_bounded(scan, block);
   return show(scan, block->start_ms, block->end_ms, block->rows, block->count);
+}
+
+static int read_forest(struct scan *scan, struct scan_file *file) {
+  struct store_forest own;
+  struct arena arena;
+  uint32_t *map = NULL;
+  arena_init(&arena, SCAN_BYTES_MAX);
+  int error = day_reader_forest(file->reader, &arena, &own);
+  if (error == 0) error = scan_forest_add(scan->forest, &own, &map);
+  arena_fini(&arena);
+  if (error == 0) day_reader_take_map(file->reader, map, scan->forest->epoch);
+  return error;
 }
 
 /* Makes FILE's nodes part of the forest, unless they are; what waits to be shown keeps its
    numbers. */
 static int load_forest(struct scan *scan, struct scan_file *file) {
-  struct store_forest own;
-  struct arena arena;
-  uint32_t *map = NULL;
-  file->has_forest = day_reader_use_map(file->reader, scan->forest->epoch);
-  if (file->has_forest) return 0;
-  arena_init(&arena, SCAN_BYTES_MAX);
-  int error = day_reader_forest(file->reader, &arena, &own);
-  if (error == 0) error = scan_forest_add(scan->forest, &own, &map);
-  arena_fini(&arena);
+  int error = 0;
+  if (!day_reader_use_map(file->reader, scan->forest->epoch)) error = read_forest(scan, file);
+  if (error == 0 && scan->wish->board_nodes > 0) error = scan_forest_add_rest(scan->forest);
   file->has_forest = error == 0;
-  if (error == 0) day_reader_take_map(file->reader, map, scan->forest->epoch);
   return error;
 }
 
@@ -289,8 +374,10 @@ static int advance_shown(struct scan *scan) {
 static int show_files(struct scan *scan) {
   struct scan_file *first;
   int stop = 0;
-  if (scan->forest->whole.node_count + scan->node_count > SCAN_NODES_MAX)
+  if (scan->forest->whole.node_count + scan->node_count > SCAN_NODES_MAX) {
     scan_forest_clear(scan->forest);
+    scan->board_number++; /* what nodes were shown of: their numbers mean others now */
+  }
   for (unsigned i = 0; i < scan->file_count; i++) scan->files[i].is_shown = true;
   stop = advance_shown(scan);
   while (stop == 0 && (first = find_first(scan)) != NULL) {
@@ -366,6 +453,8 @@ int store_scan(struct store *store, const struct store_scan *wish) {
   table_fini(&scan->by_text);
   free(scan->series);
   free(scan->current_text);
+  free(scan->shown_of);
+  free(scan->bounded);
   free(scan);
   return error;
 }

@@ -7,6 +7,9 @@
 #include "common/table.h"
 #include "store_read.h"
 
+/* The pseudo module of what a scan does not tell apart. */
+#define STORE_REST "[rest]"
+
 struct scan_forest {
   struct arena arena;        /* ids and paths of modules */
   struct store_forest whole; /* what is shown; its id changes with each file */
@@ -15,6 +18,7 @@ struct scan_forest {
   struct store_node *nodes;
   uint32_t module_room, node_room;
   uint64_t seed;
+  uint32_t rest;   /* the node of STORE_REST and one; 0: there is none */
   bool is_indexed; /* the tables have what there is: not needed for one file */
   struct table by_module, by_node;
 };
@@ -29,5 +33,9 @@ void scan_forest_clear(struct scan_forest *forest);
 /* Adds FILE, whose parents come before children.  RET, the caller's to free, has the number of each
    of its nodes, or is NULL where they have the same ones.  Returns 0 or -ENOMEM. */
 int scan_forest_add(struct scan_forest *forest, const struct store_forest *file, uint32_t **ret);
+
+/* Adds the node of STORE_REST unless it is there; a file has to be before.  Returns 0 or -ENOMEM.
+ */
+int scan_forest_add_rest(struct scan_forest *forest);
 
 #endif

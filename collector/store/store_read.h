@@ -69,6 +69,7 @@ struct store_scan {
   bool is_of_settled;      /* nobody waits: what has not settled yet is left out */
   bool sums_will_do;       /* a block is one row, of no node of an empty forest: its rows' sum */
   uint64_t rows_max;       /* more rows than that are -E2BIG; 0: no limit */
+  uint32_t board_nodes;    /* of a board or group; its others are STORE_REST (scan.c); 0: all */
   uint32_t types;          /* which are wanted: one bit each, as SAMPLE_SET_CPU */
   /* Returns whether SERIES is wanted, asked once for all types (and groups) of the same labels;
      what is below 0 stops the scan, which returns it. */
@@ -78,8 +79,7 @@ struct store_scan {
   int (*on_block)(void *context, const struct store_series *series,
                   const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
                   const struct store_row *rows, size_t count);
-  /* Whether it has taken too long: asked at each stored block; -ETIMEDOUT.  May be NULL. */
-  bool (*is_over)(void *context);
+  bool (*is_over)(void *context); /* asked at each stored block; true: -ETIMEDOUT.  May be NULL. */
   void *context;
 };
 

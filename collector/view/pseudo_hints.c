@@ -29,8 +29,12 @@ static const char nameless[] =
     "the kernel's functions have no names: the daemon could not read their addresses; it needs "
     "CAP_SYSLOG and kernel.kptr_restrict 0 or 1 (sysctl kernel.kptr_restrict=1)";
 
+static const char rest[] =
+    "a board has more places in call trees than an answer about several boards reads: the lightest "
+    "of them, added up; an answer about one board ({board=\"NAME\"}) has all";
+
 bool pseudo_is_placeless(const char *name) {
-  static const char *const names[] = {PSEUDO_UNSAMPLED, "[unknown]", "[others]"};
+  static const char *const names[] = {PSEUDO_UNSAMPLED, "[unknown]", "[others]", PSEUDO_REST};
   for (unsigned i = 0; name[0] == '[' && i < sizeof names / sizeof *names; i++)
     if (strcmp(name, names[i]) == 0) return true;
   return false;
@@ -66,6 +70,12 @@ const char *pseudo_hints_kernel(const struct view_tree *tree) {
   if ((double)weight < PSEUDO_TOLD_SHARE * (double)tree->total_weight || weight == 0) return NULL;
   if (named > 0) return NULL;
   return count > 0 ? nameless : closed;
+}
+
+const char *pseudo_hints_rest(const struct view_tree *tree) {
+  for (uint32_t i = 1; i < tree->node_count; i++)
+    if (strcmp(tree->functions[tree->nodes[i].function].name, PSEUDO_REST) == 0) return rest;
+  return NULL;
 }
 
 const char *pseudo_hints_unsampled(const struct view_tree *tree, unsigned samplers) {

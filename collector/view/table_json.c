@@ -39,8 +39,10 @@ static void write_marks(struct json *json, const struct view_tree *tree) {
 
 static void write_hints(struct json *json, const struct view_tree *tree) {
   const char *kernel = pseudo_hints_kernel(tree), *unsampled = pseudo_hints_unsampled(tree, 0);
+  const char *rest = pseudo_hints_rest(tree);
   if (kernel != NULL) json_key_string(json, "kernel_hint", kernel);
   if (unsampled != NULL) json_key_string(json, "unsampled_hint", unsampled);
+  if (rest != NULL) json_key_string(json, "rest_hint", rest);
 }
 
 static void write_basis(struct json *json, struct view_basis basis) {

@@ -22,6 +22,7 @@ export interface Summary {
   marks?: { service: string; mark: string; certainty: string; meaning: string }[];
   kernel_hint?: string;
   unsampled_hint?: string;
+  rest_hint?: string;
 }
 
 export const ENDS = ["complete", "truncated", "no_table", "bad", "other_stack", "not_told"] as const;

@@ -114,10 +114,32 @@ static void a_function_that_is_not_there_is_told_with_its_neighbours(void **stat
   assert_int_equal(request.answer.status, 400);
 }
 
+/* Whoever asked is gone before the answer is begun. */
+static void what_nobody_waits_for_is_not_made(void **state) {
+  (void)state;
+  static void (*const handlers[])(struct request * request) = {
+      api_load, api_series, api_profile, api_function, api_callers, api_labels, api_diff};
+  for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
+    end_request(NULL);
+    request = (struct request){
+        .service = &service, .route = &of_samples, .started_ns = clock_monotonic_ns()};
+    arena_init(&request.arena, REQUEST_ARENA_BYTES);
+    request.is_abandoned = true;
+    if (i < 2)
+      request.parameters.rows[request.parameters.count++] = (struct parameter){"by", "function"};
+    if (i == 3 || i == 4)
+      request.parameters.rows[request.parameters.count++] =
+          (struct parameter){"function", "tool+0x10"};
+    handlers[i](&request);
+    assert_in_range(request.answer.status, 500, 504);
+  }
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, end_request)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(what_nobody_waits_for_is_not_made),
       TEST(load_has_every_promised_field),
       TEST(load_by_function_says_of_which_module),
       TEST(a_limit_leaves_the_rest_in_one_sum),

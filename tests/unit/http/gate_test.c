@@ -124,6 +124,63 @@ static void each_sign_of_a_stranger_asks_for_a_token(void **state) {
   assert_int_equal(check(&visitor, ROLE_READ), 401);
 }
 
+static int check_browser(const char *site, const char *origin) {
+  struct gate_visitor visitor = at_home();
+  visitor.fetch_site = span_of_string(site);
+  visitor.origin = span_of_string(origin);
+  return check(&visitor, ROLE_READ);
+}
+
+static void a_page_of_another_site_needs_a_token(void **state) {
+  (void)state;
+  assert_int_equal(check_browser("", ""), 0); /* no browser, or an old one */
+  assert_int_equal(check_browser("same-origin", ""), 0);
+  assert_int_equal(check_browser("none", ""), 0); /* typed, or a bookmark */
+  assert_int_equal(check_browser("same-origin", "http://localhost:7480"), 0);
+  assert_int_equal(check_browser("", "HTTP://LocalHost:7480"), 0);
+  assert_int_equal(check_browser("cross-site", ""), 401);
+  assert_int_equal(check_browser("Same-Site", ""), 401);
+  assert_int_equal(check_browser("", "null"), 401);
+  assert_int_equal(check_browser("", "http://localhost:74801"), 401);
+  assert_int_equal(check_browser("", "http://localhost"), 401);
+  assert_int_equal(check_browser("", "https://example.org"), 401);
+  assert_int_equal(check_browser("same-origin", "https://example.org"), 401);
+  struct gate_visitor shown = at_home();
+  shown.fetch_site = span_of_string("cross-site");
+  shown.origin = span_of_string("https://example.org");
+  assert_int_equal(check_token(shown, ROLE_READ, ROLE_READ), 0);
+  assert_int_equal(check(&shown, ROLE_NONE), 0); /* the page itself may be linked to */
+}
+
+static uint64_t requester(int family, const char *address, const char *authorization) {
+  struct sockaddr_in four = {.sin_family = AF_INET};
+  struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+  bool is_four = family == AF_INET;
+  assert_int_equal(
+      inet_pton(family, address, is_four ? (void *)&four.sin_addr : (void *)&six.sin6_addr), 1);
+  return gate_requester(is_four ? (struct sockaddr *)&four : (struct sockaddr *)&six,
+                        span_of_string(authorization));
+}
+
+static void a_requester_is_a_token_or_an_address(void **state) {
+  (void)state;
+  uint64_t here = requester(AF_INET, "127.0.0.1", "");
+  assert_int_equal(requester(AF_INET, "127.9.9.9", ""), here);
+  assert_int_equal(requester(AF_INET6, "::1", ""), here);
+  assert_int_not_equal(requester(AF_INET, "10.0.0.1", ""), here);
+  assert_int_not_equal(requester(AF_INET, "10.0.0.1", ""), requester(AF_INET, "10.0.0.2", ""));
+  assert_int_equal(requester(AF_INET6, "2001:db8::1", ""),
+                   requester(AF_INET6, "2001:db8::ffff:2", ""));
+  assert_int_not_equal(requester(AF_INET6, "2001:db8::1", ""),
+                       requester(AF_INET6, "2001:db8:0:1::1", ""));
+  assert_int_not_equal(requester(AF_INET6, "::ffff:10.0.0.1", ""),
+                       requester(AF_INET6, "::ffff:10.0.0.2", ""));
+  assert_int_equal(requester(AF_INET, "10.0.0.1", "Bearer x"),
+                   requester(AF_INET, "10.0.0.2", "Bearer x"));
+  assert_int_not_equal(requester(AF_INET, "10.0.0.1", "Bearer x"),
+                       requester(AF_INET, "10.0.0.1", "Bearer y"));
+}
+
 static void writing_always_needs_a_token(void **state) {
   (void)state;
   struct gate_visitor visitor = at_home();
@@ -188,6 +245,8 @@ int main(void) {
       cmocka_unit_test(addresses_of_this_machine_are_known),
       cmocka_unit_test(reading_at_home_needs_no_token),
       cmocka_unit_test(each_sign_of_a_stranger_asks_for_a_token),
+      cmocka_unit_test(a_page_of_another_site_needs_a_token),
+      cmocka_unit_test(a_requester_is_a_token_or_an_address),
       cmocka_unit_test(writing_always_needs_a_token),
       cmocka_unit_test(who_may_write_debug_files_or_read_may_see_which_are_there),
       cmocka_unit_test(open_rows_are_open_to_strangers),

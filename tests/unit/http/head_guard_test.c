@@ -38,6 +38,7 @@ static void a_good_head_is_taken_apart(void **state) {
   static const char text[] = "PUT /api/v1/debug/ab?offset=1 HTTP/1.1\r\nhOST: [::1]:7480\r\n"
                              "Content-Length:  12 \r\nAuthorization: Bearer x\r\n"
                              "Expect: 100-Continue\r\nAccept-Encoding: br, gzip;q=0.5\r\n"
+                             "Sec-Fetch-Site: cross-site\r\nOrigin: http://a.example\r\n"
                              "If-None-Match: \"e\"\r\nX-Other: \xc3\xa9\r\n\r\nBODY";
   struct http_head head;
   struct head_fault fault;
@@ -48,6 +49,8 @@ static void a_good_head_is_taken_apart(void **state) {
   assert_text(head.host, "[::1]:7480");
   assert_text(head.authorization, "Bearer x");
   assert_text(head.if_none_match, "\"e\"");
+  assert_text(head.fetch_site, "cross-site");
+  assert_text(head.origin, "http://a.example");
   assert_int_equal(head.content_length, 12);
   assert_true(head.has_length && head.has_host && head.is_persistent && head.accepts_gzip);
   assert_true(head.expects_continue);

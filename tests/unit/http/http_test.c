@@ -3,6 +3,7 @@
 #include "server_fixture.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -331,6 +332,19 @@ static int hold_thread(pid_t thread, pid_t *ret_child) {
   return -1;
 }
 
+static uint64_t read_metric(const char *name) {
+  static const char text[] = GET("/metrics") LAST;
+  struct buf answer = {0};
+  char line[80];
+  uint64_t value = 0;
+  snprintf(line, sizeof line, "\n%s ", name);
+  const char *found = strstr(talk(text, sizeof text - 1, &answer), line);
+  assert_non_null(found);
+  assert_int_equal(sscanf(found + strlen(line), "%" SCNu64, &value), 1);
+  buf_fini(&answer);
+  return value;
+}
+
 /* The thread that answers queries stands still, as behind one that takes its two minutes. */
 static void monitoring_is_answered_while_a_query_takes_its_time(void **state) {
   (void)state;
@@ -357,6 +371,130 @@ static void monitoring_is_answered_while_a_query_takes_its_time(void **state) {
   buf_fini(&answer);
 }
 
+enum { QUEUE = 32 }; /* queries that may wait */
+
+static int begin_query(const char *token) {
+  char text[512];
+  int len =
+      snprintf(text, sizeof text, GET("/api/v1/profile?from=-1h") "%s%s%s" LAST,
+               token ? "Authorization: Bearer " : "", token ? token : "", token ? "\r\n" : "");
+  int fd = connect_to_server();
+  send_all(fd, text, (size_t)len);
+  return fd;
+}
+
+static bool is_queue_full(void) {
+  static const char text[] = GET("/readyz") LAST;
+  struct buf answer = {0};
+  bool is_full = strstr(talk(text, sizeof text - 1, &answer), "HTTP/1.1 503 ") != NULL;
+  buf_fini(&answer);
+  return is_full;
+}
+
+/* Fills the queue of a query thread that stands still; what a scrape asks for may have a place of
+   it, too.  Returns with how many. */
+static unsigned fill_queue(int fds[QUEUE]) {
+  unsigned count = 0;
+  while (!is_queue_full()) {
+    assert_true(count < QUEUE);
+    fds[count++] = begin_query(NULL);
+    while (read_metric("fleetprof_queries_waiting") < count) continue;
+  }
+  return count;
+}
+
+/* The thread that answers stands still, and whoever asked goes, by a reset or in peace. */
+static void whose_peer_is_gone_has_no_place(void **state) {
+  (void)state;
+  static const struct linger reset = {.l_onoff = 1};
+  int fds[QUEUE];
+  pid_t child;
+  int hold = hold_thread(thread_called("query"), &child);
+  if (hold < 0) skip();
+  uint64_t before = read_metric("fleetprof_http_abandoned_requests_total");
+  unsigned count = fill_queue(fds);
+  for (unsigned i = 0; i < count; i++) {
+    if (i % 2 == 1) setsockopt(fds[i], SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(fds[i]);
+  }
+  while (read_metric("fleetprof_http_abandoned_requests_total") < before + count) continue;
+  assert_int_equal(read_metric("fleetprof_queries_waiting"), 0);
+  assert_false(is_queue_full());
+  int fd = begin_query(NULL);
+  close(hold);
+  struct buf answer = {0};
+  assert_true(read_all(fd, &answer));
+  assert_non_null(strstr(buf_text(&answer), "HTTP/1.1 200 "));
+  waitpid(child, NULL, 0);
+  close(fd);
+  buf_fini(&answer);
+}
+
+/* It is asked whether it still reads, by what means nothing to it. */
+static void a_peer_that_has_half_closed_is_waited_for(void **state) {
+  (void)state;
+  struct buf answer = {0};
+  pid_t child;
+  char word[25];
+  int hold = hold_thread(thread_called("query"), &child);
+  if (hold < 0) skip();
+  int fd = begin_query(NULL);
+  shutdown(fd, SHUT_WR);
+  assert_int_equal(recv(fd, word, sizeof word, MSG_WAITALL), sizeof word);
+  assert_memory_equal(word, "HTTP/1.1 100 Continue\r\n\r\n", sizeof word);
+  close(hold);
+  assert_true(read_all(fd, &answer));
+  assert_non_null(strstr(buf_text(&answer), "HTTP/1.1 200 "));
+  waitpid(child, NULL, 0);
+  close(fd);
+  buf_fini(&answer);
+}
+
+static void a_token_has_its_share_of_a_full_queue(void **state) {
+  (void)state;
+  int fds[QUEUE];
+  pid_t child;
+  char token[ACCESS_TOKEN_BYTES];
+  struct buf answer = {0};
+  unsigned refused = 0;
+  make_token(ROLE_READ, 600, token);
+  int hold = hold_thread(thread_called("query"), &child);
+  if (hold < 0) skip();
+  unsigned count = fill_queue(fds);
+  int fd = begin_query(token);
+  struct pollfd newest = {.fd = fds[count - 1], .events = POLLIN};
+  assert_int_equal(poll(&newest, 1, 60000), 1); /* it made room: nobody else is sent away */
+  close(hold);
+  assert_true(read_all(fd, &answer));
+  assert_non_null(strstr(buf_text(&answer), "HTTP/1.1 200 "));
+  for (unsigned i = 0; i < count; i++) {
+    buf_clear(&answer);
+    assert_true(read_all(fds[i], &answer));
+    bool is_refused = strstr(buf_text(&answer), "HTTP/1.1 503 ") != NULL;
+    if (is_refused) assert_non_null(strstr(buf_text(&answer), "more of them than others"));
+    refused += is_refused;
+    close(fds[i]);
+  }
+  assert_int_equal(refused, 1);
+  waitpid(child, NULL, 0);
+  close(fd);
+  buf_fini(&answer);
+}
+
+static void a_page_of_another_site_is_refused_with_the_reason(void **state) {
+  (void)state;
+  static const char refused[] = GET("/api/v1/labels") "Sec-Fetch-Site: cross-site\r\n" LAST;
+  static const char ours[] =
+      GET("/api/v1/labels") "Sec-Fetch-Site: same-origin\r\nOrigin: http://localhost\r\n" LAST;
+  static const char page[] = GET("/") "Sec-Fetch-Site: cross-site\r\n" LAST; /* by a link */
+  struct buf answer = {0};
+  assert_non_null(strstr(talk(refused, sizeof refused - 1, &answer), "HTTP/1.1 401 "));
+  assert_non_null(strstr(buf_text(&answer), "a web page of another site made the browser ask"));
+  assert_non_null(strstr(talk(ours, sizeof ours - 1, &answer), "HTTP/1.1 200 "));
+  assert_non_null(strstr(talk(page, sizeof page - 1, &answer), "HTTP/1.1 200 "));
+  buf_fini(&answer);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_malformed_head_gets_400_and_nothing_after_it_counts),
@@ -365,6 +503,10 @@ int main(void) {
       cmocka_unit_test(requests_in_a_row_are_answered_in_order),
       cmocka_unit_test(a_head_may_come_byte_by_byte),
       cmocka_unit_test(a_peer_that_has_half_closed_gets_its_whole_answer),
+      cmocka_unit_test(whose_peer_is_gone_has_no_place),
+      cmocka_unit_test(a_peer_that_has_half_closed_is_waited_for),
+      cmocka_unit_test(a_token_has_its_share_of_a_full_queue),
+      cmocka_unit_test(a_page_of_another_site_is_refused_with_the_reason),
       cmocka_unit_test(a_head_request_has_the_length_and_no_body),
       cmocka_unit_test(a_wrong_method_is_405_with_allow),
       cmocka_unit_test(strangers_are_told_what_is_missing),

@@ -51,8 +51,8 @@ static void run_query(struct job *job) {
   sem_wait(&query->may_end);
 }
 
-static void query_done(struct job *job, bool was_run) {
-  (void)job, (void)was_run;
+static void query_done(struct job *job, enum job_end end) {
+  (void)job, (void)end;
 }
 
 static struct query *begin_query(void) {

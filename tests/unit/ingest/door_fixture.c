@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "door_fixture.h"
 
+#include "quota/quota.h"
+
 #include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,12 +28,14 @@ static int door_open(struct door *door) {
                debug_store_open(door->dir, &door->debug, error, sizeof error) != 0 ||
                symbolizer_open(door->debug, &door->symbolizer, error, sizeof error) != 0;
   door->loop = event_base_new();
+  door->quotas = quotas_new(&(struct quota_limits){.a_day = {0}});
   struct ingest_parts parts = {.loop = door->loop,
                                .ca = door->ca,
                                .access = door->access,
                                .store = door->store,
                                .debug = door->debug,
                                .symbolizer = door->symbolizer,
+                               .quotas = door->quotas,
                                .address = "127.0.0.1:0",
                                .page_url = "http://127.0.0.1:7480/"};
   failed = failed || ingest_start(&parts, &door->ingest, error, sizeof error) != 0;
@@ -66,6 +70,7 @@ void door_stop(struct door *door) {
   ingest_free(door->ingest);
   event_free(door->stop);
   event_base_free(door->loop);
+  quotas_free(door->quotas);
   symbolizer_close(door->symbolizer);
   debug_store_close(door->debug);
   store_close(door->store);

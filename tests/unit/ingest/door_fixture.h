@@ -21,6 +21,7 @@ struct door {
   struct store *store;
   struct debug_store *debug;
   struct symbolizer *symbolizer;
+  struct quotas *quotas;
   struct event_base *loop;
   struct event *stop;
   struct ingest *ingest;

@@ -2,6 +2,7 @@
 /* Renewal at the boards' door, with real sockets and real TLS: who gets a new certificate, and what
    becomes of the old one. */
 #include "ingest/ingest.h"
+#include "quota/quota.h"
 
 #include "board_fixture.h"
 
@@ -82,6 +83,24 @@ static void a_board_renews_in_its_session_and_goes_on(void **state) {
   assert_int_equal(heard.welcome.last_seq, 2); /* it is the same board */
   peer_close(&peer);
   assert_metric("renewed_total", 1);
+}
+
+static void a_board_that_renews_without_end_is_refused_and_keeps_its_session(void **state) {
+  (void)state;
+  enrol("edge-1");
+  struct message hello = hello_that_renews(11);
+  connect_board(&peer, "edge-1");
+  assert_true(peer_say(&peer, &hello));
+  assert_true(peer_hear(&peer, &heard));
+  for (unsigned i = 0; i < QUOTA_RENEWALS_A_LIFE; i++)
+    assert_string_equal(renew(&peer, NULL).error, "");
+  for (unsigned i = 0; i < 3; i++)
+    assert_non_null(strstr(renew(&peer, NULL).error, "within the life of one"));
+  send_batch(&peer, 11, 1);
+  assert_acked(&peer, 1);
+  peer_close(&peer);
+  assert_metric("renewed_total", QUOTA_RENEWALS_A_LIFE);
+  assert_metric("refused_total{reason=\"renewals\"}", 3);
 }
 
 static void the_old_certificate_is_refused_once_the_new_one_was_used(void **state) {
@@ -357,6 +376,7 @@ static void the_server_certificate_is_renewed_without_a_restart(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       AT_DOOR(a_board_renews_in_its_session_and_goes_on),
+      AT_DOOR(a_board_that_renews_without_end_is_refused_and_keeps_its_session),
       AT_DOOR(the_old_certificate_is_refused_once_the_new_one_was_used),
       AT_DOOR(an_expired_board_may_renew_with_its_key_and_nothing_else),
       AT_DOOR(an_expired_board_gets_nothing_for_another_key),

@@ -74,12 +74,26 @@ static void who_only_stands_there_makes_room_when_none_is_left(void **state) {
   assert_int_equal(overdue[9], 10);
 }
 
+static void who_only_stands_there_makes_room_for_its_own_address(void **state) {
+  (void)state;
+  vestibule.per_address = 4;
+  add(1, "192.0.2.9", NOW_NS);
+  for (uint64_t id = 2; id <= 4; id++) add(id, "192.0.2.1", NOW_NS);
+  assert_int_equal(vestibule_overdue(&vestibule, NOW_NS + 60 * NS_PER_SECOND, overdue), 0);
+  add(5, "192.0.2.1", NOW_NS + NS_PER_SECOND);
+  assert_int_equal(vestibule_overdue(&vestibule, NOW_NS + 3 * NS_PER_SECOND - 1, overdue), 0);
+  assert_int_equal(vestibule_overdue(&vestibule, NOW_NS + 3 * NS_PER_SECOND, overdue), 3);
+  assert_int_equal(overdue[0], 2); /* not the one from elsewhere */
+  assert_int_equal(overdue[2], 4);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(one_address_has_only_so_many_places, begin),
       cmocka_unit_test_setup(half_an_address_of_the_sixth_version_is_one, begin),
       cmocka_unit_test_setup(there_are_only_so_many_places_in_all, begin),
       cmocka_unit_test_setup(who_only_stands_there_makes_room_when_none_is_left, begin),
+      cmocka_unit_test_setup(who_only_stands_there_makes_room_for_its_own_address, begin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

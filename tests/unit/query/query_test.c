@@ -393,6 +393,26 @@ static void a_query_past_its_deadline_is_given_up(void **state) {
   assert_int_equal(tree.total_weight, 10);
 }
 
+static atomic_bool is_abandoned;
+
+static void a_query_that_was_abandoned_is_given_up(void **state) {
+  struct world *world = *state;
+  const struct query_source source = {.store = world->store};
+  const struct query_range range = {
+      .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .is_abandoned = &is_abandoned};
+  struct view_tree tree = {.total_weight = 77};
+  struct window window;
+  window_init(&window, "tool", 1);
+  window_add(&window, kernel_stack, 3, 1, 10);
+  window_append(&window, world->store, "b1", 1, NOON_MS);
+  is_abandoned = true;
+  assert_int_equal(query_tree(&source, &range, &world->arena, &tree), -ETIMEDOUT);
+  assert_int_equal(tree.total_weight, 77); /* untouched */
+  is_abandoned = false;
+  assert_int_equal(query_tree(&source, &range, &world->arena, &tree), 0);
+  assert_int_equal(tree.total_weight, 10);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
 
 int main(void) {
@@ -412,6 +432,7 @@ int main(void) {
       TEST(folded_lines_carry_all_weight_and_no_stray_separators),
       TEST(an_arena_that_is_too_small_is_said),
       TEST(a_query_past_its_deadline_is_given_up),
+      TEST(a_query_that_was_abandoned_is_given_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

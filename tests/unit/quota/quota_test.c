@@ -77,6 +77,19 @@ static void a_day_s_bytes_may_come_at_once_and_no_more(void **state) {
   assert_int_equal(state_of("b", NOW_NS).used[QUOTA_BYTES], 1000);
 }
 
+static void a_board_has_so_many_certificates_within_the_life_of_one(void **state) {
+  (void)state;
+  begin(&(struct quota_limits){.a_day = {0}});
+  for (unsigned i = 0; i < QUOTA_RENEWALS_A_LIFE; i++)
+    assert_true(quotas_take_renewal(quotas, "a", 8 * HOUR_NS, NOW_NS));
+  assert_false(quotas_take_renewal(quotas, "a", 8 * HOUR_NS, NOW_NS));
+  assert_true(quotas_take_renewal(quotas, "b", 8 * HOUR_NS, NOW_NS));
+  assert_false(
+      quotas_take_renewal(quotas, "a", 8 * HOUR_NS, NOW_NS + HOUR_NS - 10 * NS_PER_SECOND));
+  assert_true(quotas_take_renewal(quotas, "a", 8 * HOUR_NS, NOW_NS + HOUR_NS));
+  assert_false(quotas_take_renewal(quotas, "a", 8 * HOUR_NS, NOW_NS + HOUR_NS));
+}
+
 static void the_bucket_fills_evenly(void **state) {
   (void)state;
   begin(&(struct quota_limits){.a_day = {[QUOTA_BYTES] = 24000}});
@@ -235,6 +248,7 @@ static void what_was_refused_is_in_the_metrics(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(a_day_s_bytes_may_come_at_once_and_no_more),
+      CASE(a_board_has_so_many_certificates_within_the_life_of_one),
       CASE(the_bucket_fills_evenly),
       CASE(one_batch_passes_a_full_bucket_however_large),
       CASE(who_is_refused_too_often_has_to_wait_between),

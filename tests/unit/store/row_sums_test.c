@@ -75,6 +75,38 @@ static void no_row_is_more_than_a_signed_number_holds(void **state) {
   row_sums_fini(&sums);
 }
 
+static void assert_cut(struct store_row *rows, size_t count, size_t kept,
+                       const struct store_row *expected, size_t expected_count) {
+  assert_int_equal(row_sums_cut(rows, count, kept, 99), expected_count);
+  for (size_t i = 0; i < expected_count; i++) {
+    assert_int_equal(rows[i].node, expected[i].node);
+    assert_int_equal(rows[i].count, expected[i].count);
+    assert_int_equal(rows[i].weight, expected[i].weight);
+  }
+}
+
+static void the_lightest_become_one_and_the_sums_stay(void **state) {
+  (void)state;
+  struct store_row rows[] = {{1, 1, 10}, {2, 5, 50}, {3, 1, 10}, {4, 2, 300},
+                             {5, 0, 7},  {6, 1, 10}, {7, 1, 500}};
+  /* Of three that weigh the same, one is among the heaviest four; what clocks told stays. */
+  assert_cut(rows, 7, 4,
+             (const struct store_row[]){
+                 {1, 1, 10}, {2, 5, 50}, {4, 2, 300}, {5, 0, 7}, {7, 1, 500}, {99, 2, 20}},
+             6);
+  /* Samples that weigh unlike stay apart. */
+  struct store_row unlike[] = {{1, 1, 10}, {2, 1, 1000}, {3, 9, 90000}, {4, 2, 30}};
+  assert_cut(unlike, 4, 1, (const struct store_row[]){{3, 9, 90000}, {99, 3, 40}, {99, 1, 1000}},
+             3);
+  struct store_row none[] = {{1, 1, UINT64_MAX}, {2, 1, UINT64_MAX - 1}};
+  assert_cut(none, 2, 1, (const struct store_row[]){{1, 1, UINT64_MAX}, {99, 1, UINT64_MAX - 1}},
+             2);
+  struct store_row all[] = {{1, 1, 10}, {2, 1, 11}};
+  assert_cut(all, 2, 0, (const struct store_row[]){{99, 2, 21}}, 1);
+  struct store_row enough[] = {{1, 1, 10}, {2, 0, 11}};
+  assert_cut(enough, 2, 2, (const struct store_row[]){{1, 1, 10}, {2, 0, 11}}, 2);
+}
+
 static void many_at_once_are_added_as_one_by_one(void **state) {
   (void)state;
   struct row_sums one = {0}, many = {0};
@@ -107,6 +139,7 @@ int main(void) {
       cmocka_unit_test(rows_of_a_node_become_one_in_the_order_of_nodes),
       cmocka_unit_test(rows_whose_samples_weigh_unlike_stay_apart),
       cmocka_unit_test(no_row_is_more_than_a_signed_number_holds),
+      cmocka_unit_test(the_lightest_become_one_and_the_sums_stay),
       cmocka_unit_test(many_at_once_are_added_as_one_by_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,9 +70,36 @@ static void a_cleared_one_begins_anew_under_another_id(void **state) {
   scan_forest_free(forest);
 }
 
+static void the_rest_has_one_node_whenever_it_is_added(void **state) {
+  (void)state;
+  struct scan_forest *forest = scan_forest_new();
+  assert_non_null(forest);
+  const struct store_forest *whole = &forest->whole;
+  uint32_t *a_map = NULL, *b_map = NULL, *again = NULL;
+  assert_int_equal(scan_forest_add(forest, &a, &a_map), 0);
+  uint64_t id = whole->id;
+  assert_int_equal(scan_forest_add_rest(forest), 0);
+  assert_true(whole->id > id);
+  assert_int_equal(whole->node_count, 5);
+  assert_int_equal(forest->rest, 5);
+  assert_string_equal(whole->modules[whole->nodes[4].module].path, STORE_REST);
+  assert_int_equal(whole->nodes[4].parent, BATCH_NONE);
+  assert_int_equal(scan_forest_add(forest, &b, &b_map), 0);
+  assert_int_equal(scan_forest_add_rest(forest), 0);
+  assert_int_equal(whole->node_count, 7);
+  assert_int_equal(scan_forest_add(forest, &a, &again), 0);
+  for (uint32_t i = 0; i < 4; i++) assert_int_equal(again[i], i);
+  scan_forest_clear(forest);
+  assert_int_equal(forest->rest, 0);
+  free(b_map);
+  free(again);
+  scan_forest_free(forest);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_same_stack_has_one_number_and_another_has_another),
+      cmocka_unit_test(the_rest_has_one_node_whenever_it_is_added),
       cmocka_unit_test(a_cleared_one_begins_anew_under_another_id),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

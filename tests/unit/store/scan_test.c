@@ -3,12 +3,14 @@
 #include "day_fixture.h"
 
 #include "common/table.h"
+#include "store/scan_forest.h"
 
 enum { STACKS = 4096 };
 
 /* All that a scan tells, by stack. */
 struct told {
-  uint64_t blocks, series_asked, nodes, weight;
+  uint64_t blocks, series_asked, nodes, weight, count;
+  uint64_t rows, rest_weight; /* of all; of STORE_REST */
   uint64_t by_stack[STACKS];
 };
 
@@ -38,9 +40,15 @@ static int tell(void *context, const struct store_series *series, const struct s
     assert_true(rows[i].node < forest->node_count);
     told->by_stack[stack_of(forest, rows[i].node) % STACKS] += rows[i].weight;
     told->weight += rows[i].weight;
+    told->count += rows[i].count;
+    told->rows++;
+    const char *path = forest->modules[forest->nodes[rows[i].node].module].path;
+    if (strcmp(path, STORE_REST) == 0) told->rest_weight += rows[i].weight;
   }
   return 0;
 }
+
+static uint32_t board_nodes; /* of the next scans */
 
 static struct told *tell_as(struct store *store, uint64_t grain_ms, uint64_t from_ms,
                             uint64_t to_ms) {
@@ -50,6 +58,7 @@ static struct told *tell_as(struct store *store, uint64_t grain_ms, uint64_t fro
                                   .to_ms = to_ms,
                                   .grain_ms = grain_ms,
                                   .types = SAMPLE_SET_CPU,
+                                  .board_nodes = board_nodes,
                                   .matches = want,
                                   .on_block = tell,
                                   .context = told};
@@ -105,6 +114,32 @@ static void days_of_other_stacks_and_files_of_other_tiers_add_up(void **state) {
   free(all), free(windows), free(sum);
 }
 
+/* Nothing is lost of the sums.  The first scan reads the same files into the same forest without a
+   rest. */
+static void of_a_board_with_many_nodes_the_lightest_are_one(void **state) {
+  struct world *world = *state;
+  append_new(world->store, "b1", 1, 1, NOON_MS);
+  append_new(world->store, "b2", 1, 1, NOON_MS);
+  append_shifted(world, 2, NOON_MS + (uint64_t)DAY_MS, 0x10000);
+  struct told *all = tell_as(world->store, 0, 0, UINT64_MAX);
+  assert_int_equal(all->rest_weight, 0);
+  board_nodes = 4; /* and 16 of a series */
+  struct told *few = tell_as(world->store, 0, 0, UINT64_MAX);
+  struct told *windows = tell_as(world->store, 1, 0, UINT64_MAX);
+  board_nodes = 1 << 16;
+  struct told *enough = tell_as(world->store, 0, 0, UINT64_MAX);
+  board_nodes = 0;
+  assert_int_equal(few->weight, all->weight);
+  assert_int_equal(few->count, all->count);
+  assert_true(few->rows < all->rows);
+  assert_true(few->rest_weight > 0 && few->rest_weight < all->weight / 2);
+  assert_int_equal(windows->weight, all->weight);
+  assert_int_equal(windows->count, all->count);
+  assert_true(windows->rest_weight > few->rest_weight); /* four nodes are */
+  assert_memory_equal(enough->by_stack, all->by_stack, sizeof all->by_stack);
+  free(all), free(few), free(windows), free(enough);
+}
+
 static void more_days_than_are_open_at_once_are_all_shown(void **state) {
   struct world *world = *state;
   enum { DAYS = 67 }; /* 64 at once */
@@ -151,6 +186,7 @@ int main(void) {
       TEST(days_are_added_up_before_they_are_shown),
       TEST(days_of_other_stacks_and_files_of_other_tiers_add_up),
       TEST(more_days_than_are_open_at_once_are_all_shown),
+      TEST(of_a_board_with_many_nodes_the_lightest_are_one),
       TEST(a_damaged_day_leaves_those_beside_it_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

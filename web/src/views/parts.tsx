@@ -53,6 +53,7 @@ export function SummaryFigures({ of }: { of: Summary }) {
       <p class="notice">{shown(mark.service)}: {words(mark.mark)} {shown(mark.certainty)}: {shown(mark.meaning)}</p>)}
     {of.kernel_hint && <p class="notice">[kernel]: {shown(of.kernel_hint)}</p>}
     {of.unsampled_hint && <p class="notice">[unsampled]: {shown(of.unsampled_hint)}</p>}
+    {of.rest_hint && <p class="notice">[rest]: {shown(of.rest_hint)}</p>}
   </>;
 }
 
