@@ -7,7 +7,9 @@
    because it forks.  The doors come last, so that who is let in finds everything there.  Ending
    goes the other way, each step bounded; what is acked is durable already, so when a step hangs
    nonetheless, an alarm ends the process and loses nothing. */
+#include "accept_command.h"
 #include "backup/backup.h"
+#include "backup/folder_walk.h"
 #include "backup_command.h"
 #include "board_arch.h"
 #include "common/clock.h"
@@ -18,6 +20,7 @@
 #include "http/http.h"
 #include "identity/access.h"
 #include "identity/authority.h"
+#include "identity/access_loss.h"
 #include "identity/ca.h"
 #include "ingest/ingest.h"
 #include "ingest/listener.h"
@@ -30,6 +33,7 @@
 #include "names/symbolizer.h"
 #include "proto/limits.h"
 #include "reload.h"
+#include "reserve.h"
 #include "retention.h"
 #include "rollover_command.h"
 #include "settings.h"
@@ -50,6 +54,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,6 +115,27 @@ static void keep_no_core(void) {
   setrlimit(RLIMIT_CORE, &limit);
 }
 
+/* SQLite's WAL shares memory through a file, which hosts do not share; and a lock that a server
+   forgets lets two collectors write.  Returns the name of a file system of that kind, or NULL. */
+static const char *network_name(const char *dir) {
+  static const struct {
+    long type;
+    const char *name;
+  } rows[] = {{0x6969, "NFS"},     {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"}, {0x517b, "SMB"},
+              {0x5346414f, "AFS"}, {0x6b414653, "AFS"},  {0x00c36400, "Ceph"}};
+  struct statfs fs;
+  if (statfs(dir, &fs) != 0) return NULL;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if ((uint32_t)fs.f_type == (uint32_t)rows[i].type) return rows[i].name;
+  return NULL;
+}
+
+/* Versions before this left some files as the umask had it. */
+static void make_private(const char *dir) {
+  unsigned changed = folder_make_private(dir);
+  if (changed > 0) log_info("files %s: %u are their owner's alone now", dir, changed);
+}
+
 /* Makes DIR and takes its lock. */
 static int lock_data(struct collector *collector) {
   const char *dir = collector->settings.data;
@@ -120,9 +146,17 @@ static int lock_data(struct collector *collector) {
     snprintf(collector->error, ERROR_BYTES, "--data %s: %s", dir, strerror(-failed));
     return failed;
   }
+  const char *network = network_name(dir);
+  if (network != NULL) {
+    snprintf(collector->error, ERROR_BYTES,
+             "--data %s: is on %s: its databases need a local disk; give another folder", dir,
+             network);
+    return -EOPNOTSUPP;
+  }
   snprintf(path, sizeof path, "%s/lock", dir);
   collector->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   int failed = collector->lock_fd >= 0 ? take_lock(collector->lock_fd) : -errno;
+  if (failed == 0) make_private(dir);
   if (failed == 0) return 0;
   if (failed == -EWOULDBLOCK)
     snprintf(collector->error, ERROR_BYTES,
@@ -184,6 +218,40 @@ static int name_server(struct collector *collector) {
   return failed ? failed : ca_set_names(collector->ca, names, collector->error, ERROR_BYTES);
 }
 
+static bool is_known_root(void *context, uint64_t root) {
+  return access_check_roots(context, root, 0, false) != -EXDEV;
+}
+
+/* Boards trust the authority's root alone: a new one in place of it would lock all of them out, and
+   another fleet's would let that fleet in. */
+static int open_authority(struct collector *collector) {
+  static const char remedy[] = "restore a backup, or run fleetprof-collector accept --data DIR: "
+                               "then every board must enroll anew";
+  const char *dir = collector->settings.data;
+  int known = access_check_roots(collector->access, 0, 0, false);
+  if (known == 1 && ca_look(dir) == -ENOENT) {
+    snprintf(collector->error, ERROR_BYTES, "%s/ca: the root certificate is gone: %s", dir, remedy);
+    return -ENOENT;
+  }
+  char why[ERROR_BYTES / 2];
+  int failed = ca_open(dir, &collector->ca, why, sizeof why);
+  if (failed) {
+    snprintf(collector->error, ERROR_BYTES, "%s%s%s", why, failed == -EBADMSG ? ": " : "",
+             failed == -EBADMSG ? remedy : "");
+    return failed;
+  }
+  failed = access_check_roots(collector->access, ca_first_id(collector->ca),
+                              ca_next_id(collector->ca), false);
+  if (failed == -EXDEV)
+    snprintf(collector->error, ERROR_BYTES,
+             "%s/ca: the root certificate is none that this collector has had: %s", dir, remedy);
+  else if (failed) /* a full disk: noted another time */
+    log_warn("access-mark %s/access.db: the root certificate cannot be noted: %s", dir,
+             strerror(-failed));
+  ca_set_judge(collector->ca, is_known_root, collector->access);
+  return failed == -EXDEV ? failed : 0;
+}
+
 static int open_parts(struct collector *collector) {
   const char *dir = collector->settings.data;
   char *error = collector->error;
@@ -197,8 +265,9 @@ static int open_parts(struct collector *collector) {
     failed = symbolizer_open(collector->debug, &collector->symbolizer, error, ERROR_BYTES);
   if (!failed) failed = source_store_open(dir, &collector->sources, error, ERROR_BYTES);
   if (!failed) failed = store_open(dir, &collector->store, error, ERROR_BYTES);
+  if (!failed) debug_store_mark(collector->debug, dir);
   if (!failed) failed = access_open(dir, &collector->access, error, ERROR_BYTES);
-  if (!failed) failed = ca_open(dir, &collector->ca, error, ERROR_BYTES);
+  if (!failed) failed = open_authority(collector);
   if (!failed) failed = name_server(collector);
   if (!failed)
     ca_set_board_life(collector->ca, collector->settings.certificate_life_ns / NS_PER_SECOND);
@@ -347,6 +416,7 @@ static int start(struct collector *collector) {
   int failed = raise_limits(collector->error);
   if (!failed) failed = lock_data(collector);
   if (!failed) failed = try_doors(collector);
+  if (!failed) reserve_release(collector->settings.data);
   if (!failed) failed = open_parts(collector);
   if (!failed) failed = open_loop(collector);
   if (!failed) failed = open_translators(collector);
@@ -356,7 +426,8 @@ static int start(struct collector *collector) {
   if (!failed) {
     snprintf(collector->error, ERROR_BYTES, "retention: its thread cannot be started");
     const struct retention_limits limits = settings_retention(&collector->settings);
-    failed = retention_start(collector->store, collector->time, &limits, &collector->retention);
+    failed = retention_start(collector->settings.data, collector->store, collector->time, &limits,
+                             &collector->retention);
   }
   if (!failed) failed = start_reload(collector);
   const char *urls = collector->settings.debuginfod;
@@ -420,7 +491,9 @@ int main(int argc, char **argv) {
     int (*run)(int argc, char **argv);
   } subcommands[] = {{"token", tokens_command_token},     {"revoke", tokens_command_revoke},
                      {"rollover", rollover_command},      {"backup", backup_command_backup},
-                     {"restore", backup_command_restore}, {"check", backup_command_check}};
+                     {"restore", backup_command_restore}, {"check", backup_command_check},
+                     {"accept", accept_command}};
+  umask(0077); /* whoever makes a file of the folder, SQLite too, makes it for its owner alone */
   for (size_t i = 0; argc > 1 && i < sizeof subcommands / sizeof *subcommands; i++)
     if (strcmp(argv[1], subcommands[i].name) == 0) return subcommands[i].run(argc - 1, argv + 1);
 

@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/monotonic_cond.h"
 #include "ingest/trusted_time.h"
+#include "reserve.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -17,9 +18,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUND_SECONDS = 60 }; /* a day file is unlinked within a minute of its time */
+enum {
+  ROUND_SECONDS = 60,     /* a day file is unlinked within a minute of its time */
+  FULL_ROUND_SECONDS = 5, /* while the disk is full */
+};
 
 struct retention {
+  const char *dir;
   struct store *store;
   struct retention_limits limits;
   pthread_t thread;
@@ -75,6 +80,7 @@ static void run_round(struct retention *retention) {
   if (failed && !retention->has_failed)
     log_warn("retention store: old days are not deleted: %s", strerror(-failed));
   retention->has_failed = failed != 0;
+  reserve_renew(retention->dir);
   heap_give_back();
 }
 
@@ -82,7 +88,7 @@ static void run_round(struct retention *retention) {
 static bool wait_round(struct retention *retention) {
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += ROUND_SECONDS;
+  until.tv_sec += store_is_full(retention->store) ? FULL_ROUND_SECONDS : ROUND_SECONDS;
   pthread_mutex_lock(&retention->mutex);
   int waited = 0;
   while (!retention->is_stopping && waited != ETIMEDOUT)
@@ -95,6 +101,8 @@ static bool wait_round(struct retention *retention) {
 static void *work(void *arg) {
   struct retention *retention = arg;
   pthread_setname_np(pthread_self(), "retention");
+  reserve_renew(retention->dir);
+  if (store_is_full(retention->store)) run_round(retention);
   while (wait_round(retention)) run_round(retention);
   return NULL;
 }
@@ -105,10 +113,11 @@ static void release(struct retention *retention) {
   free(retention);
 }
 
-int retention_start(struct store *store, struct trusted_time *time,
+int retention_start(const char *dir, struct store *store, struct trusted_time *time,
                     const struct retention_limits *limits, struct retention **ret) {
   struct retention *retention = calloc(1, sizeof *retention);
   if (retention == NULL) return -ENOMEM;
+  retention->dir = dir;
   retention->store = store;
   retention->limits = *limits;
   retention->time = time;

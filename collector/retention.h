@@ -19,8 +19,9 @@ struct retention_limits {
   uint64_t max_bytes;
 };
 
-/* Starts.  STORE and TIME, which says how old data is, are borrowed.  Returns 0 or -errno. */
-int retention_start(struct store *store, struct trusted_time *time,
+/* Starts.  DIR, where the reserve is (reserve.h), STORE and TIME, which says how old data is, are
+   borrowed.  On a full disk a round comes at once, and others soon.  Returns 0 or -errno. */
+int retention_start(const char *dir, struct store *store, struct trusted_time *time,
                     const struct retention_limits *limits, struct retention **ret);
 
 /* Other limits from the next round on.  Any thread. */

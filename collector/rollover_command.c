@@ -14,6 +14,7 @@
 #include "common/output_form.h"
 #include "common/text.h"
 #include "identity/access.h"
+#include "identity/access_loss.h"
 #include "identity/ca.h"
 #include "identity/rollover.h"
 
@@ -115,6 +116,13 @@ static int start(struct folder *folder, const char *dir) {
   int result = rollover_start(dir, folder->error, ERROR_BYTES);
   if (result == 0) result = ca_refresh(folder->ca, folder->error, ERROR_BYTES);
   if (result < 0) return fail(EXIT_FAILED, folder->error);
+  result =
+      access_check_roots(folder->access, ca_first_id(folder->ca), ca_next_id(folder->ca), false);
+  if (result != 0) {
+    snprintf(folder->error, ERROR_BYTES, "the second root cannot be noted in access.db: %s",
+             strerror(-result));
+    return fail(EXIT_FAILED, folder->error);
+  }
   access_audit(folder->access, "-", "rollover begun: second root %016" PRIx64,
                ca_next_id(folder->ca));
   if (folder->json != NULL)

@@ -93,7 +93,8 @@ static const struct option_table table = {
              "       fleetprof-collector rollover --data DIR --start|--status|--finish\n"
              "       fleetprof-collector backup --data DIR FILE\n"
              "       fleetprof-collector restore FILE --data DIR\n"
-             "       fleetprof-collector check --data DIR",
+             "       fleetprof-collector check --data DIR\n"
+             "       fleetprof-collector accept --data DIR",
     .summary = "Receives profiles from boards, stores them, and answers over HTTP.",
     .epilogue = "EXAMPLES\n"
                 "  fleetprof-collector --data /var/lib/fleetprof-collector\n"
@@ -183,7 +184,8 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
   if (result.is_done) return 1;
   if (result.first_positional < argc) {
     snprintf(error, error_len,
-             "%s: is no subcommand; there are token, revoke, rollover, backup, restore and check",
+             "%s: is no subcommand; there are token, revoke, rollover, backup, restore, check and "
+             "accept",
              argv[result.first_positional]);
     return -EINVAL;
   }

@@ -100,12 +100,18 @@ static void complain(const struct api *api, const struct fetch_answer *answer) {
   cJSON_Delete(problem);
 }
 
-bool api_tell_stale(const struct api *api, const struct fetch_answer *answer, const char *then) {
+/* Says what ANSWER lacks where its head has FIELD. */
+static bool tell_lack(const struct api *api, const struct fetch_answer *answer, const char *field,
+                      const char *lack, const char *then) {
   char why[STALE_WHY_BYTES] = "it does not say why";
-  if (fetch_field(answer, "Fleetprof-Stale", why, sizeof why) == -ENOENT) return false;
-  complaint("%s: %.300s: answers without the newest samples: %s%s", api->command, api->url, why,
-            then);
+  if (fetch_field(answer, field, why, sizeof why) == -ENOENT) return false;
+  complaint("%s: %.300s: answers without %s: %s%s", api->command, api->url, lack, why, then);
   return true;
+}
+
+bool api_tell_stale(const struct api *api, const struct fetch_answer *answer, const char *then) {
+  bool is_stale = tell_lack(api, answer, "Fleetprof-Stale", "the newest samples", then);
+  return tell_lack(api, answer, "Fleetprof-Incomplete", "some samples", then) || is_stale;
 }
 
 /* What helps where a certificate is not taken, or a server of TLS was asked without. */

@@ -48,8 +48,9 @@ int api_call(const struct api *api, const struct fetch_call *call, struct fetch_
    judge. */
 int api_try(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret);
 
-/* Says on stderr that ANSWER lacks the newest samples, and why, where the collector says that it
-   does; THEN stands behind it: what that means here, or "".  Returns whether it does. */
+/* Says on stderr that ANSWER lacks the newest samples, or some that were lost, and why, where the
+   collector says that it does; THEN stands behind it: what that means here, or "".  Returns whether
+   it does. */
 bool api_tell_stale(const struct api *api, const struct fetch_answer *answer, const char *then);
 
 /* How a token is given, to stand behind a refusal of STATUS: " (...)", or "" where that is for

@@ -8,18 +8,24 @@
      in ca         a key where one is called so, a certificate where one is
      node.key      32 bytes
 
+   And what they know of each other (sqlite/marks.h): whether one is gone, older, or another
+   collector's.
+
    An index in debug/ is made from the file beside it and checked by whoever maps it. */
 #include "check.h"
 
 #include "common/hex_text.h"
 #include "folder_walk.h"
+#include "identity/access_loss.h"
 #include "identity/ca_files.h"
 #include "names/debug_folder.h"
+#include "names/debug_store.h"
 #include "proto/source_bundle.h"
 #include "store/day_check.h"
 #include "store/db.h"
 #include "store/db_snapshot.h"
 #include "store/file_version.h"
+#include "store/store_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -133,6 +139,10 @@ static int on_entry(void *context, const struct folder_entry *entry) {
   return 0;
 }
 
+static void on_mark_fault(void *context, const char *name, const char *why) {
+  note(context, name, -EUCLEAN, why);
+}
+
 static int on_size(void *context, const struct folder_entry *entry) {
   struct check_place *place = context;
   if (entry->kind != FOLDER_PASSING) place->total += entry->bytes;
@@ -146,6 +156,11 @@ int check_folder(const struct check_wish *wish, struct check_report *ret) {
   if (error != 0 && error != -EPROTO) return error;
   if (error != 0) note(&checking, "its version", -EUCLEAN, why);
   db_stay_beside();
+  access_check_marks(wish->dir, on_mark_fault, &checking);
+  const char *names = debug_store_find_loss(wish->dir);
+  if (names != NULL) note(&checking, "debug.db", -EUCLEAN, names);
+  int unread = store_check_marks(wish->dir, on_mark_fault, &checking);
+  if (unread != 0) note(&checking, "landing.db", unread, "");
   error = folder_walk(wish->dir, on_size, &checking.place);
   if (error == 0) error = folder_walk(wish->dir, on_entry, &checking);
   *ret = checking.report;

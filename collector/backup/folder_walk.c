@@ -8,6 +8,7 @@
      node.key.<pid>              the key being made
      *.corrupt, *.corrupt-N      set aside: for a person to look at, no answer needs it
      restoring                   the mark of a restore under way
+     reserve                     room on a full disk
      BACKUP, SHA256SUMS          what unpacking a backup by hand leaves
 
    Names in our folders are short; what is deeper than anybody nests it is a mistake. */
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { DEPTH_MAX = 8 };
+enum { DEPTH_MAX = 8, PRIVATE_MODE = 0600 };
 
 struct walk {
   size_t root_len; /* of the folder's path with its slash */
@@ -35,7 +36,7 @@ static bool ends_with(const char *text, const char *suffix) {
 
 enum folder_kind folder_kind_of(const char *name) {
   static const char *const passing_suffixes[] = {"-wal", "-shm", "-journal", ".new", ".part"};
-  static const char *const passing_names[] = {"lock",           "partial", "lost+found",
+  static const char *const passing_names[] = {"lock",           "partial", "lost+found", "reserve",
                                               FOLDER_RESTORING, "BACKUP",  "SHA256SUMS"};
   const char *slash = strrchr(name, '/');
   const char *last = slash != NULL ? slash + 1 : name;
@@ -80,4 +81,19 @@ int folder_walk(const char *dir, int (*on_entry)(void *context, const struct fol
                 void *context) {
   const struct walk walk = {.root_len = strlen(dir) + 1, .on_entry = on_entry, .context = context};
   return walk_folder(&walk, dir, 0);
+}
+
+static int make_private(void *context, const struct folder_entry *entry) {
+  struct stat status;
+  unsigned *changed = context;
+  if (entry->kind == FOLDER_STRANGE || lstat(entry->path, &status) != 0) return 0;
+  if (!S_ISREG(status.st_mode) || (status.st_mode & 07777) == PRIVATE_MODE) return 0;
+  *changed += chmod(entry->path, PRIVATE_MODE) == 0;
+  return 0;
+}
+
+unsigned folder_make_private(const char *dir) {
+  unsigned changed = 0;
+  folder_walk(dir, make_private, &changed);
+  return changed;
 }

@@ -31,4 +31,8 @@ enum folder_kind folder_kind_of(const char *name);
 int folder_walk(const char *dir, int (*on_entry)(void *context, const struct folder_entry *entry),
                 void *context);
 
+/* Gives each file of DIR and of the folders in it mode 0600, the half made ones, too.  What cannot
+   be changed stays.  Returns how many had another. */
+unsigned folder_make_private(const char *dir);
+
 #endif

@@ -30,7 +30,6 @@ enum {
   TITLE_BYTES_MAX = 1 << 20,
   FOLDER_MODE = 0700,
   FILE_MODE = 0600,
-  MODE_MASK = 0755, /* of what the archive says */
 };
 
 struct restoring {
@@ -183,7 +182,7 @@ static int unpack(struct restoring *restoring, const struct tar_member *member) 
   int fd = openat(restoring->folder, member->name, flags, FILE_MODE);
   if (fd < 0) return complain_of(restoring, member->name, -errno);
   error = archive_extract(restoring->archive, fd);
-  if (error == 0 && fchmod(fd, (member->mode & MODE_MASK) | FILE_MODE) != 0) error = -errno;
+  if (error == 0 && fchmod(fd, FILE_MODE) != 0) error = -errno;
   if (error == 0) error = give(restoring, fd);
   if (close(fd) != 0 && error == 0) error = -errno;
   restoring->report.files++;

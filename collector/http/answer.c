@@ -9,6 +9,7 @@
 
 #include "common/json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -107,6 +108,15 @@ void answer_problem(struct answer *answer, int status, const char *parameter, co
   if (parameter) json_key_string(&json, "parameter", parameter);
   json_close(&json, '}');
   buf_append_byte(&answer->body, '\n');
+}
+
+void answer_store_problem(struct answer *answer, int error) {
+  if (error == -ESTALE)
+    answer_problem(answer, 503, NULL,
+                   "landing.db is gone, cut or replaced while the collector runs: end the "
+                   "collector, put the file back, start again");
+  else
+    answer_problem(answer, 500, NULL, "the store did not answer: %s", strerror(-error));
 }
 
 void answer_add_field(struct answer *answer, const char *name, const char *value) {

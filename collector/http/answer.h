@@ -38,6 +38,9 @@ void answer_take_file(struct answer *answer, int fd, uint64_t offset, uint64_t b
 void answer_problem(struct answer *answer, int status, const char *parameter, const char *format,
                     ...) __attribute__((format(printf, 4, 5)));
 
+/* The same where the store failed with ERROR, -errno. */
+void answer_store_problem(struct answer *answer, int error);
+
 /* Adds a line to the head. */
 void answer_add_field(struct answer *answer, const char *name, const char *value);
 

@@ -179,7 +179,7 @@ static void answer_error(struct request *request, int error) {
         "narrow a and b or their time ranges",
         QUERY_SECONDS_MAX);
   else
-    answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
+    answer_store_problem(&request->answer, error);
 }
 
 /* Sets RET to whether the parameter NAME is ONE, and not OTHER.  Returns 0; or -EINVAL with the

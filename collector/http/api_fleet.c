@@ -267,7 +267,7 @@ static void answer_boards(struct request *request,
   if (is_books) write_books(&walk.json, &walk.sum);
   selection_fini(&selection);
   if (error)
-    answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
+    answer_store_problem(&request->answer, error);
   else
     answer_end_json(&request->answer, &walk.json);
 }

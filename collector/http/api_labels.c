@@ -106,7 +106,7 @@ static void answer_texts(struct request *request, const char *label) {
   else if (error == -EOVERFLOW)
     answer_problem(&request->answer, 422, NULL, "more than %d values: narrow match", VALUES_MAX);
   else if (error)
-    answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
+    answer_store_problem(&request->answer, error);
   else
     write_texts(request, &walk, selection.has_limit ? selection.limit : VALUES_MAX);
   table_fini(&walk.seen);

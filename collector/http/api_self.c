@@ -1,31 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the collector says of itself: alive, ready, counters, description, page.  Alive and ready
    are answered on the loop, so that they tell the truth while the query thread is busy; ready means
-   that a query asked now would be taken. */
+   that a query asked now would be taken, degraded that it would, and that something is missing or
+   not written meanwhile. */
 #include "api.h"
 
 #include "assets.h"
 #include "board_metrics.h"
 #include "common/json.h"
+#include "identity/access_loss.h"
 #include "metrics.h"
+#include "names/debug_store.h"
 #include "open_metrics.h"
 #include "openapi.h"
 #include "request.h"
 #include "routes.h"
+#include "store/store.h"
+
+#include <stdio.h>
+
+enum { REASON_BYTES = 512 };
 
 void api_healthz(struct request *request) {
   request->answer.type = "text/plain; charset=utf-8";
   buf_append_string(&request->answer.body, "ok\n");
 }
 
+struct reasons {
+  struct json *json; /* NULL: they are counted alone */
+  unsigned count;
+};
+
+static void add_reason(void *context, const char *what, const char *why) {
+  struct reasons *reasons = context;
+  char text[REASON_BYTES];
+  reasons->count++;
+  if (reasons->json == NULL) return;
+  snprintf(text, sizeof text, "%s %s", what, why);
+  json_string(reasons->json, text);
+}
+
+/* Why the collector takes no queries, or what it goes on without. */
+static void add_reasons(const struct request *request, struct reasons *reasons) {
+  const struct http_parts *parts = &request->service->parts;
+  const char *fault = access_fault(parts->access);
+  if (jobs_is_full(request->service->queries))
+    add_reason(reasons, "the queue", "of queries is full");
+  const char *names = parts->debug != NULL ? debug_store_loss(parts->debug) : NULL;
+  if (fault != NULL) add_reason(reasons, "access.db", fault);
+  if (names != NULL) add_reason(reasons, "debug.db", names);
+  store_troubles(parts->store, add_reason, reasons);
+}
+
 void api_readyz(struct request *request) {
   struct json json;
+  struct reasons counted = {NULL, 0}, written = {&json, 0};
   bool is_full = jobs_is_full(request->service->queries);
+  add_reasons(request, &counted);
   answer_begin_json(&request->answer, &json);
-  json_key_string(&json, "status", is_full ? "not ready" : "ready");
+  json_key_string(&json, "status",
+                  is_full             ? "not ready"
+                  : counted.count > 0 ? "degraded"
+                                      : "ready");
   json_key(&json, "reasons");
   json_open(&json, '[');
-  if (is_full) json_string(&json, "the queue of queries is full");
+  add_reasons(request, &written);
   json_close(&json, ']');
   answer_end_json(&request->answer, &json);
   if (is_full) request->answer.status = 503;

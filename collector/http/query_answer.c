@@ -84,7 +84,7 @@ void query_answer_end(struct request *request, int error) {
                    "included: narrow match or the time range",
                    QUERY_SECONDS_MAX);
   else
-    answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
+    answer_store_problem(&request->answer, error);
 }
 
 void query_answer_no_label(struct request *request, const char *by, const char *nearest) {

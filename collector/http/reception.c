@@ -20,6 +20,7 @@
 #include "metrics.h"
 #include "query_answer.h"
 #include "routes.h"
+#include "store/store.h"
 #include "store/store_read.h"
 
 #include <errno.h>
@@ -134,16 +135,22 @@ static void run_job(struct job *job) {
   struct request *request = (struct request *)job;
   const struct store *store = request->service->parts.store;
   uint64_t stale_reads = store_stale_reads(store), late_reads = store_late_reads(store);
+  uint64_t full_reads = store_full_reads(store), incomplete_reads = store_incomplete_reads(store);
   request->wants_more = false;
   if (request->route->lane == LANE_QUERY) metrics_query_began(request->service->metrics);
   make_answer(request);
   if (request->route->lane == LANE_QUERY) metrics_query_ended(request->service->metrics);
   if (is_upload(request) && !request->wants_more) audit_change(request->service, request);
   /* Only this thread queries: where others answer meanwhile, the word is meant for nobody. */
-  if (request->route->lane == LANE_QUERY && store_stale_reads(store) != stale_reads)
+  if (request->route->lane != LANE_QUERY) return;
+  if (store_stale_reads(store) != stale_reads)
     answer_add_field(&request->answer, "Fleetprof-Stale",
-                     store_late_reads(store) != late_reads ? "a backlog settles"
-                                                           : "the disk fails");
+                     store_late_reads(store) != late_reads   ? "a backlog settles"
+                     : store_full_reads(store) != full_reads ? "the disk is full"
+                                                             : "the disk fails");
+  if (store_incomplete_reads(store) != incomplete_reads)
+    answer_add_field(&request->answer, "Fleetprof-Incomplete",
+                     "files of that time were lost: /readyz names them");
 }
 
 /* Returns whether JOBS took REQUEST. */

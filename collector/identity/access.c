@@ -12,6 +12,7 @@
 #include "access.h"
 
 #include "access_db.h"
+#include "access_loss.h"
 #include "audit.h"
 #include "board_name.h"
 #include "certificate.h"
@@ -51,7 +52,8 @@ static int open_parts(struct access *access, const char *dir) {
   return result == 0 ? access_db_open(access, dir) : result;
 }
 
-int access_open(const char *dir, struct access **ret, char *error, size_t error_len) {
+static int open_as(const char *dir, bool accepts_loss, struct access **ret, char *error,
+                   size_t error_len) {
   struct access *access = calloc(1, sizeof *access);
   if (access == NULL) {
     snprintf(error, error_len, "access database: %s", strerror(ENOMEM));
@@ -59,6 +61,7 @@ int access_open(const char *dir, struct access **ret, char *error, size_t error_
   }
   pthread_mutex_init(&access->lock, NULL);
   pthread_mutex_init(&access->known.lock, NULL);
+  access->marks.accepts_loss = accepts_loss;
   int result = open_parts(access, dir);
   if (result != 0) {
     snprintf(error, error_len, "access database: %s/access.db: %s", dir,
@@ -68,6 +71,36 @@ int access_open(const char *dir, struct access **ret, char *error, size_t error_
   }
   *ret = access;
   return 0;
+}
+
+int access_open(const char *dir, struct access **ret, char *error, size_t error_len) {
+  return open_as(dir, false, ret, error, error_len);
+}
+
+/* Renames what cannot be read, for a person to look at. */
+static int set_aside(const char *dir) {
+  static const char *const parts[] = {"-wal", "-shm", ""};
+  char from[PATH_MAX], to[PATH_MAX];
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (snprintf(from, sizeof from, "%s/access.db%s", dir, parts[i]) >= PATH_MAX ||
+        snprintf(to, sizeof to, "%s/access.db.corrupt%s", dir, parts[i]) >= PATH_MAX)
+      return -ENAMETOOLONG;
+    if (rename(from, to) != 0 && errno != ENOENT) return -errno;
+  }
+  return 0;
+}
+
+int access_accept(const char *dir, char *error, size_t error_len) {
+  struct access *access = NULL;
+  int result = open_as(dir, true, &access, error, error_len);
+  if (result == -EUCLEAN && set_aside(dir) == 0)
+    result = open_as(dir, true, &access, error, error_len);
+  access_close(access);
+  return result;
+}
+
+const char *access_fault(struct access *access) {
+  return atomic_load_explicit(&access->marks.fault, memory_order_relaxed);
 }
 
 void access_close(struct access *access) {
@@ -155,7 +188,8 @@ int access_enrol(struct access *access, const char *token, char *board, size_t b
   int result = -EACCES;
   if (token_hash(token, hash) == 0) {
     pthread_mutex_lock(&access->lock);
-    result = access_db_run(access, "BEGIN IMMEDIATE");
+    result = access_marks_look(access);
+    if (result == 0) result = access_db_run(access, "BEGIN IMMEDIATE");
     if (result == 0) result = access_db_end(access, enrol(access, hash, name, &reason));
     pthread_mutex_unlock(&access->lock);
   }
@@ -226,7 +260,7 @@ int access_admit(struct access *access, const char *board,
                  const struct access_certificate *certificate, char *why, size_t why_len) {
   struct standing standing = {0};
   pthread_mutex_lock(&access->lock);
-  int result = find_standing(access, board, &standing);
+  int result = access_marks_look(access) == 0 ? find_standing(access, board, &standing) : -EIO;
   if (result == 0) result = judge_standing(&standing, certificate, why, why_len);
   if (result == 0) result = note_use(access, board, &standing, certificate);
   pthread_mutex_unlock(&access->lock);
@@ -306,7 +340,7 @@ int access_restore(struct access *access, const char *board) {
 bool access_is_revoked(struct access *access, const char *board) {
   bool is_gone = true;
   pthread_mutex_lock(&access->lock);
-  if (is_revoked(access, board, &is_gone) != 0) is_gone = true;
+  if (access_marks_look(access) != 0 || is_revoked(access, board, &is_gone) != 0) is_gone = true;
   pthread_mutex_unlock(&access->lock);
   return is_gone;
 }
@@ -316,7 +350,8 @@ static int walk_boards(struct access *access, const char *sql,
                        void *context) {
   pthread_mutex_lock(&access->lock);
   sqlite3_stmt *rows = access_db_prepare(access, sql, "");
-  int result = rows ? 0 : sqlite_error(sqlite3_errcode(access->database), 0);
+  int result =
+      rows ? access_marks_look(access) : sqlite_error(sqlite3_errcode(access->database), 0);
   while (result == 0) {
     int step = sqlite3_step(rows);
     if (step == SQLITE_DONE) break;

@@ -12,14 +12,17 @@ struct access;
 struct span;
 
 /* Of access.db.  0: without the column of renewals, or with it; 1: used_from_s is when a
-   certificate's validity begins, which is before it was signed. */
-enum { ACCESS_VERSION = 2 };
+   certificate's validity begins, which is before it was signed; 2: without marks. */
+enum { ACCESS_VERSION = 3 };
 
 enum role { ROLE_NONE, ROLE_ENROLL, ROLE_READ, ROLE_SYMBOLS, ROLE_INGEST, ROLE_ADMIN };
 
 /* Returns the role called NAME, or ROLE_NONE. */
 enum role role_find(const char *name);
 
+/* Opens DIR's database, which is made where no collector has run yet.  Returns 0; -ENODATA when it
+   is gone or empty otherwise, -ESTALE when it is an older copy, -EXDEV when it is another
+   collector's; or -errno; with one line in ERROR. */
 int access_open(const char *dir, struct access **ret, char *error, size_t error_len);
 void access_close(struct access *access);
 

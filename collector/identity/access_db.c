@@ -20,6 +20,10 @@
 
 enum { BUSY_TIMEOUT_MS = 5000, DATABASE_MODE = 0600 };
 
+#define ACCEPT_LOSS                                                                           \
+  "run fleetprof-collector accept --data DIR: tokens and revocations that are not in it are " \
+  "forgotten"
+
 static const char schema[] =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA trusted_schema=OFF;"
     "CREATE TABLE IF NOT EXISTS tokens("
@@ -28,7 +32,8 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS boards("
     " name TEXT PRIMARY KEY, created_s INTEGER NOT NULL, serial TEXT, not_after_s INTEGER,"
     " revoked_s INTEGER, used_from_s INTEGER, root INTEGER) WITHOUT ROWID;"
-    "CREATE INDEX IF NOT EXISTS boards_revoked ON boards(name) WHERE revoked_s IS NOT NULL;";
+    "CREATE INDEX IF NOT EXISTS boards_revoked ON boards(name) WHERE revoked_s IS NOT "
+    "NULL;" ACCESS_MARKS_SCHEMA;
 
 int64_t access_now_s(void) {
   return (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
@@ -58,9 +63,13 @@ sqlite3_stmt *access_db_prepare(struct access *access, const char *sql, const ch
 int access_db_finish(struct access *access, sqlite3_stmt *statement) {
   if (statement == NULL) return sqlite_error(sqlite3_errcode(access->database), 0);
   errno = 0;
+  bool is_change = !sqlite3_stmt_readonly(statement);
   sqlite3_step(statement);
   int cause = errno;
-  return sqlite_error(sqlite3_finalize(statement), cause);
+  int result = sqlite_error(sqlite3_finalize(statement), cause);
+  if (result == 0 && is_change && sqlite3_get_autocommit(access->database))
+    access_marks_note(access);
+  return result;
 }
 
 int access_db_number(struct access *access, sqlite3_stmt *statement, int64_t *ret) {
@@ -81,7 +90,10 @@ int access_db_run(struct access *access, const char *sql) {
 
 int access_db_end(struct access *access, int result) {
   if (result == 0) result = access_db_run(access, "COMMIT");
-  if (result != 0) access_db_run(access, "ROLLBACK");
+  if (result != 0)
+    access_db_run(access, "ROLLBACK");
+  else
+    access_marks_note(access);
   return result;
 }
 
@@ -125,8 +137,9 @@ static int mark_version(struct access *access) {
 }
 
 int access_db_open(struct access *access, const char *dir) {
-  char path[PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/access.db", dir) >= (int)sizeof path) return -ENAMETOOLONG;
+  const char *path = access->marks.path;
+  int result = access_marks_expect(access, dir);
+  if (result != 0) return result;
   if (mkdir(dir, 0700) != 0 && errno != EEXIST) return -errno;
   int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, DATABASE_MODE); /* SQLite would make it 0644 */
   if (fd < 0) return -errno;
@@ -135,10 +148,12 @@ int access_db_open(struct access *access, const char *dir) {
       sqlite3_open_v2(path, &access->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
   if (code != SQLITE_OK) return sqlite_error(code, 0);
   access_db_set_patience(access, true);
-  int result = look(access);
+  result = look(access);
+  if (result == 0) result = access_marks_check_tables(access);
   if (result == 0) result = access_db_run(access, schema);
   if (result == 0) result = upgrade(access);
-  return result == 0 ? mark_version(access) : result;
+  if (result == 0) result = mark_version(access);
+  return result == 0 ? access_marks_check(access) : result;
 }
 
 const char *access_db_why(const struct access *access, int failure) {
@@ -146,8 +161,16 @@ const char *access_db_why(const struct access *access, int failure) {
   case -EPROTO:
     return "written by a newer fleetprof; use that one or another --data";
   case -EUCLEAN:
-    return "is damaged; restore a backup, or move it away: then every token and every revocation "
-           "is forgotten";
+    return "is damaged; restore a backup, or " ACCEPT_LOSS;
+  case -ENODATA:
+    return "is gone or empty, and a collector has run here: revoked boards would come in; restore "
+           "a backup, or " ACCEPT_LOSS;
+  case -ESTALE:
+    return "is an older copy: boards revoked since would come in; put the newer one back, restore "
+           "a backup, or " ACCEPT_LOSS;
+  case -EXDEV:
+    return "is another collector's: landing.db is not of its store; put the right one back, "
+           "restore a backup, or " ACCEPT_LOSS;
   default:
     return access->database != NULL ? sqlite3_errmsg(access->database) : strerror(-failure);
   }

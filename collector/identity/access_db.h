@@ -5,6 +5,7 @@
 #define IDENTITY_ACCESS_DB_H
 
 #include "access.h"
+#include "access_marks.h"
 #include "known_tokens.h"
 
 #include <limits.h>
@@ -17,6 +18,7 @@ struct access {
   struct rationed_log *denials, *renewals;
   struct known_tokens known;
   char audit_path[PATH_MAX];
+  struct access_marks marks;
 };
 
 /* Opens DIR's database into ACCESS, making it when absent.  Returns 0 or -errno. */

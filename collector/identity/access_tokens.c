@@ -83,6 +83,10 @@ enum role access_token_role(struct access *access, const char *token) {
 /* Asks for the token with HASH and notes the answer; without one all stays as it is. */
 static int look_up(struct access *access, const uint8_t *hash) {
   struct known_token token = {0};
+  if (access_marks_look(access) != 0) {
+    known_tokens_forget(&access->known, hash);
+    return -EIO;
+  }
   sqlite3_stmt *row =
       access_db_prepare(access,
                         "SELECT role, expires_ms, ifnull(used_s, 0) FROM tokens WHERE hash = ?"

@@ -57,6 +57,9 @@ struct ca {
   struct authority_paths paths[RANKS];
   long board_seconds;
   char *names; /* beside this machine's, that the server certificate has; NULL: nobody has said */
+  bool is_open; /* from then on a root that is missing is not made */
+  bool (*judge)(void *context, uint64_t root);
+  void *judge_context;
   pthread_mutex_t lock; /* over what follows */
   struct authority authorities[RANKS];
   struct stamp stamps[RANKS];
@@ -75,11 +78,19 @@ static bool is_same(const struct stamp *a, const struct stamp *b) {
          a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
+/* What is to be done where there is no root. */
+enum absence { ABSENCE_IS_FINE, ABSENCE_IS_LOSS, ABSENCE_IS_FIRST_START };
+
 static int load_one(const struct ca *ca, enum authority_rank rank, struct authority *ret,
                     char *error, size_t error_len) {
   const struct authority_paths *paths = &ca->paths[rank];
+  enum absence absence = rank != AUTHORITY_FIRST ? ABSENCE_IS_FINE
+                         : ca->is_open           ? ABSENCE_IS_LOSS
+                                                 : ABSENCE_IS_FIRST_START;
   if (access(paths->root, F_OK) != 0) {
-    if (rank != AUTHORITY_FIRST) return 0;
+    if (absence == ABSENCE_IS_FINE) return 0;
+    if (absence == ABSENCE_IS_LOSS)
+      return authority_complain(error, error_len, -ENOENT, paths->root);
     int made = authority_make(paths, ret);
     if (made != 0) return authority_complain(error, error_len, made, "cannot make the root");
   } else {
@@ -100,7 +111,10 @@ static int load_all(struct ca *ca, struct authority ret[RANKS], struct stamp ret
     result = load_one(ca, (enum authority_rank)i, &ret[i], error, error_len);
     look_at(&ca->paths[i], &ret_stamps[i]);
   }
-  return result;
+  bool is_strange = result == 0 && ca->judge != NULL &&
+                    !ca->judge(ca->judge_context, certificate_id(ret[AUTHORITY_FIRST].root));
+  if (!is_strange) return result;
+  return authority_complain(error, error_len, -EXDEV, "the root is none that was here");
 }
 
 static int load(struct ca *ca, char *error, size_t error_len) {
@@ -152,6 +166,7 @@ int ca_open(const char *dir, struct ca **ret, char *error, size_t error_len) {
     ca_close(ca);
     return result;
   }
+  ca->is_open = true;
   *ret = ca;
   return 0;
 }
@@ -194,6 +209,11 @@ int ca_refresh(struct ca *ca, char *error, size_t error_len) {
     pthread_mutex_unlock(&ca->lock);
   }
   return is_changed ? load(ca, error, error_len) : 0;
+}
+
+void ca_set_judge(struct ca *ca, bool (*judge)(void *context, uint64_t root), void *context) {
+  ca->judge = judge;
+  ca->judge_context = context;
 }
 
 uint64_t ca_generation(struct ca *ca) {
@@ -275,11 +295,19 @@ uint64_t ca_trust(struct ca *ca) {
   return trust;
 }
 
-uint64_t ca_next_id(struct ca *ca) {
-  struct authority next = hold(ca, AUTHORITY_NEXT, false);
-  uint64_t id = next.root != NULL ? certificate_id(next.root) : 0;
-  authority_fini(&next);
+static uint64_t id_of(struct ca *ca, enum authority_rank rank) {
+  struct authority held = hold(ca, rank, false);
+  uint64_t id = held.root != NULL ? certificate_id(held.root) : 0;
+  authority_fini(&held);
   return id;
+}
+
+uint64_t ca_first_id(struct ca *ca) {
+  return id_of(ca, AUTHORITY_FIRST);
+}
+
+uint64_t ca_next_id(struct ca *ca) {
+  return id_of(ca, AUTHORITY_NEXT);
 }
 
 void ca_set_board_life(struct ca *ca, uint64_t seconds) {

@@ -43,6 +43,10 @@ bool ca_next_paths(struct ca *ca, struct ca_next_paths *ret);
    with one line in ERROR: then all is as before.  Blocks.  Any thread. */
 int ca_refresh(struct ca *ca, char *error, size_t error_len);
 
+/* Asked about the first root (certificate_id) before its files are read anew: where JUDGE says no,
+   all stays as it was.  Before there are threads. */
+void ca_set_judge(struct ca *ca, bool (*judge)(void *context, uint64_t root), void *context);
+
 /* A number that is another one after each change.  Any thread. */
 uint64_t ca_generation(struct ca *ca);
 
@@ -54,6 +58,9 @@ int ca_roots(struct ca *ca, struct buf *ret);
 
 /* Their short name (common/tls_trust.h).  Any thread. */
 uint64_t ca_trust(struct ca *ca);
+
+/* The first root's certificate_id.  Any thread. */
+uint64_t ca_first_id(struct ca *ca);
 
 /* The second root's certificate_id; 0 when no rollover is under way.  Any thread. */
 uint64_t ca_next_id(struct ca *ca);

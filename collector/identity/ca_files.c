@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FOLDER_MODE = 0700, KEY_MODE = 0600, CERTIFICATE_MODE = 0644 };
+enum { FOLDER_MODE = 0700, KEY_MODE = 0600, CERTIFICATE_MODE = 0600 };
 
 int ca_files_lock(const char *dir) {
   char path[PATH_MAX];

@@ -20,8 +20,8 @@ int ca_files_write(const char *path, struct span bytes, mode_t mode);
 /* Makes durable that PATH was renamed.  Returns 0 or -errno. */
 int ca_files_flush_folder(const char *path);
 
-/* Writes KEY (PKCS#8 PEM, mode 0600), or CERTIFICATE and then its ISSUER when not NULL (PEM, mode
-   0644).  Returns 0 or -errno. */
+/* Writes KEY (PKCS#8 PEM), or CERTIFICATE and then its ISSUER when not NULL (PEM), mode 0600.
+   Returns 0 or -errno. */
 int ca_files_write_key(const char *path, EVP_PKEY *key);
 int ca_files_write_chain(const char *path, X509 *certificate, X509 *issuer);
 

@@ -46,7 +46,6 @@ static const char schema[] =
     /* schema 0 took lists of symbols for better than exported functions */
     "UPDATE file SET quality = 7 - quality WHERE quality IN (3, 4)"
     " AND (SELECT user_version FROM pragma_user_version) = 0;"
-    "PRAGMA user_version = 1;"
     "CREATE TABLE IF NOT EXISTS dwarf(sha256 BLOB PRIMARY KEY, state INTEGER NOT NULL,"
     " why TEXT NOT NULL, reader INTEGER NOT NULL);" /* with rowids: they tell who waits longest */
     "CREATE TABLE IF NOT EXISTS upstream(id BLOB PRIMARY KEY, until_s INTEGER NOT NULL)"
@@ -61,10 +60,11 @@ static const char schema[] =
 enum { BUSY_MS_MAX = 5000 }; /* a backup may hold the file for a moment */
 
 /* Looks at the tables before they are changed.  They are small: rows, not files. */
-static int look(sqlite3 *db, const char *path, char *error, size_t error_len) {
+static int look(sqlite3 *db, const char *path, int64_t *ret_version, char *error,
+                size_t error_len) {
   int failure = sqlite_check(db);
   if (failure != 0) return failure;
-  int64_t version = debug_db_number(db, 0, "PRAGMA user_version", "");
+  int64_t version = *ret_version = debug_db_number(db, 0, "PRAGMA user_version", "");
   if (version <= DEBUG_DB_VERSION) return 0;
   snprintf(error, error_len,
            "%s: written by a newer fleetprof: format %lld, this one knows %d; use that one or "
@@ -85,8 +85,12 @@ int debug_db_open(const char *path, sqlite3 **ret, char *error, size_t error_len
   int code = sqlite3_open_v2(path, &db, flags, NULL);
   if (code == SQLITE_OK) code = sqlite3_busy_timeout(db, BUSY_MS_MAX);
   int failure = sqlite_error(code, 0);
-  if (failure == 0) failure = look(db, path, error, error_len);
-  if (failure == 0) failure = sqlite_error(sqlite3_exec(db, schema, NULL, NULL, NULL), 0);
+  int64_t version = 0;
+  if (failure == 0) failure = look(db, path, &version, error, error_len);
+  errno = 0;
+  if (failure == 0) failure = sqlite_error(sqlite3_exec(db, schema, NULL, NULL, NULL), errno);
+  if (failure == 0 && version != DEBUG_DB_VERSION) /* a write, which a full disk would refuse */
+    failure = sqlite_error(sqlite3_exec(db, "PRAGMA user_version = 1", NULL, NULL, NULL), errno);
   if (failure == 0) {
     *ret = db;
     return 0;

@@ -100,20 +100,6 @@ static bool parse_name(const char *name, uint8_t sha256[32]) {
   return *suffix == '\0' || strcmp(suffix, index_suffix) == 0 || strcmp(suffix, dwarf_suffix) == 0;
 }
 
-int debug_folder_sweep(const struct debug_folder *folder,
-                       bool (*is_known)(void *context, const uint8_t sha256[32]), void *context) {
-  DIR *listing = opendir(folder->root);
-  if (listing == NULL) return -errno;
-  for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-    uint8_t sha256[32];
-    if (entry->d_name[0] == '.') continue;
-    if (parse_name(entry->d_name, sha256) && is_known(context, sha256)) continue;
-    unlinkat(dirfd(listing), entry->d_name, 0); /* leaves the folder below: it is not a file */
-  }
-  closedir(listing);
-  return 0;
-}
-
 /* Finds the number that no earlier one has. */
 static int free_number(const struct debug_folder *folder, unsigned *ret) {
   char name[DEBUG_PATH_BYTES];
@@ -124,6 +110,63 @@ static int free_number(const struct debug_folder *folder, unsigned *ret) {
     return 0;
   }
   return -EEXIST;
+}
+
+/* Whether NAME is a whole file, and no index of one, that IS_KNOWN does not know. */
+static bool is_strange(const char *name, bool (*is_known)(void *context, const uint8_t sha256[32]),
+                       void *context) {
+  uint8_t sha256[32];
+  return parse_name(name, sha256) && name[HEX_LEN] == '\0' &&
+         (is_known == NULL || !is_known(context, sha256));
+}
+
+static int count_strange(const struct debug_folder *folder,
+                         bool (*is_known)(void *context, const uint8_t sha256[32]), void *context) {
+  DIR *listing = opendir(folder->root);
+  int count = 0;
+  if (listing == NULL) return -errno;
+  for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
+    count += is_strange(entry->d_name, is_known, context);
+  closedir(listing);
+  return count;
+}
+
+bool debug_folder_has_files(const struct debug_folder *folder) {
+  return count_strange(folder, NULL, NULL) > 0;
+}
+
+static int make_aside(const struct debug_folder *folder, char aside[DEBUG_PATH_BYTES]) {
+  unsigned number = 0;
+  int error = free_number(folder, &number);
+  if (error != 0) return error;
+  snprintf(aside, DEBUG_PATH_BYTES, "%s.corrupt-%u", folder->root, number);
+  return mkdir(aside, 0700) == 0 ? 0 : -errno;
+}
+
+int debug_folder_sweep(const struct debug_folder *folder,
+                       bool (*is_known)(void *context, const uint8_t sha256[32]), void *context,
+                       char aside[DEBUG_PATH_BYTES]) {
+  char to[DEBUG_PATH_BYTES + NAME_MAX + 2];
+  int strange = count_strange(folder, is_known, context);
+  aside[0] = '\0';
+  if (strange > 1) {
+    int error = make_aside(folder, aside);
+    if (error != 0) return error;
+  }
+  DIR *listing = strange >= 0 ? opendir(folder->root) : NULL;
+  if (listing == NULL) return strange < 0 ? strange : -errno;
+  for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+    uint8_t sha256[32];
+    if (entry->d_name[0] == '.') continue;
+    if (parse_name(entry->d_name, sha256) && is_known(context, sha256)) continue;
+    snprintf(to, sizeof to, "%s/%s", aside, entry->d_name);
+    if (aside[0] != '\0' && is_strange(entry->d_name, is_known, context) &&
+        renameat(dirfd(listing), entry->d_name, AT_FDCWD, to) == 0)
+      continue;
+    unlinkat(dirfd(listing), entry->d_name, 0); /* leaves the folder below: it is not a file */
+  }
+  closedir(listing);
+  return aside[0] != '\0' ? strange : 0;
 }
 
 int debug_folder_set_aside(const struct debug_folder *folder, char aside[DEBUG_PATH_BYTES]) {

@@ -22,6 +22,7 @@
 #include "dwarf_list.h"
 #include "module_changes.h"
 #include "rival_file.h"
+#include "sqlite/marks.h"
 #include "symbol/index_format.h"
 
 #include <errno.h>
@@ -32,9 +33,9 @@
 
 enum {
   DAY_S = 24 * 60 * 60,
-  NONSENSE_S = 60 * 60,    /* the board sent what is no file of the module */
-  FORGET_S = 30 * DAY_S,   /* what was refused may be tried again */
-  PARTIAL_S = 7 * DAY_S,   /* an upload that nobody goes on with */
+  NONSENSE_S = 60 * 60,  /* the board sent what is no file of the module */
+  FORGET_S = 30 * DAY_S, /* what was refused may be tried again */
+  PARTIAL_S = 7 * DAY_S, /* an upload that nobody goes on with */
 };
 
 _Static_assert(DEBUG_PATH_BYTES == sizeof((struct debug_file *)0)->path, "paths fit");
@@ -44,6 +45,7 @@ struct debug_store {
   sqlite3 *db;
   struct debug_folder folder;
   uint64_t set_aside;    /* catalogues, at the start */
+  const char *loss;      /* what was wrong with it then, or NULL */
   uint64_t staged_count; /* makes names of files that are being hashed */
   uint8_t hurried[32];   /* file whose debug information is needed first; zeros: none */
   struct module_changes *changes;
@@ -57,6 +59,10 @@ sqlite3 *debug_store_lock(struct debug_store *store) {
 
 void debug_store_unlock(struct debug_store *store) {
   pthread_mutex_unlock(&store->lock);
+}
+
+const char *debug_store_loss(const struct debug_store *store) {
+  return store->loss;
 }
 
 uint64_t debug_store_set_aside(const struct debug_store *store) {
@@ -140,29 +146,79 @@ static int tidy(struct debug_store *store) {
   debug_db_run(store->db, "DELETE FROM refer WHERE sha256 NOT IN (SELECT sha256 FROM file)", "");
   dwarf_list_tidy(store->db);
   debug_partial_sweep(store->db, &store->folder, catalogue_now_s() - PARTIAL_S);
-  return debug_folder_sweep(&store->folder, is_known, store);
+  char aside[DEBUG_PATH_BYTES];
+  int moved = debug_folder_sweep(&store->folder, is_known, store, aside);
+  if (moved > 0) {
+    store->loss = "is an older copy: files that it does not know are set aside (debug.corrupt-N)";
+    log_error("names-lost %s.db: %d files that it does not know are set aside, as %s: it is an "
+              "older copy; boards are asked for theirs again, what an operator sent is to be "
+              "uploaded from there",
+              store->folder.root, moved, aside);
+  }
+  return moved < 0 ? moved : 0;
 }
 
 /* Files without their catalogue are nobody's: who may be named by one is known only there.  So both
    are set aside, and boards are asked for theirs again. */
-static int begin_anew(struct debug_store *store, const char *dir) {
+static int begin_anew(struct debug_store *store, const char *dir, const char *why) {
   char aside[DEBUG_PATH_BYTES];
   int failure = debug_folder_set_aside(&store->folder, aside);
   if (failure != 0) return failure;
   store->set_aside++;
-  log_error("names-damaged %s.db: set aside with the files it names, as %s: boards are asked for "
-            "theirs again; what an operator sent is to be uploaded again, from there if need be",
-            store->folder.root, aside);
+  store->loss = why;
+  log_error(
+      "names-damaged %s.db: %s: set aside with the files it names, as %s: boards are asked "
+      "for theirs again; what an operator sent is to be uploaded again, from there if need be",
+      store->folder.root, why, aside);
   return debug_folder_init(&store->folder, dir);
+}
+
+/* Whether DIR has a catalogue without tables. */
+static bool is_empty(const char *dir) {
+  sqlite3_stmt *row = NULL;
+  sqlite3 *db = NULL;
+  bool has_none = false;
+  if (marks_open(dir, "debug.db", &db) != 0) return false;
+  if (sqlite3_prepare_v2(db, "SELECT count(*) FROM sqlite_schema", -1, &row, NULL) == SQLITE_OK)
+    has_none = sqlite3_step(row) == SQLITE_ROW && sqlite3_column_int(row, 0) == 0;
+  sqlite3_finalize(row);
+  sqlite3_close(db);
+  return has_none;
+}
+
+void debug_store_mark(struct debug_store *store, const char *dir) {
+  uint64_t here = 0, folder = 0;
+  if (marks_peek(dir, "landing.db", MARKS_STORE, &folder) != 1) return;
+  pthread_mutex_lock(&store->lock);
+  if (marks_read(store->db, MARKS_STORE, &here) == 0 &&
+      sqlite3_exec(store->db, MARKS_SCHEMA, NULL, NULL, NULL) == SQLITE_OK)
+    marks_write(store->db, MARKS_STORE, folder); /* what fails is done another time */
+  marks_note(dir, "landing.db", "debug.db", 1);
+  pthread_mutex_unlock(&store->lock);
+}
+
+const char *debug_store_find_loss(const char *dir) {
+  uint64_t here = 0, landing = 0, rights = 0, was_there = 0;
+  int row = marks_peek(dir, "debug.db", MARKS_STORE, &here);
+  bool is_known = marks_peek(dir, "landing.db", MARKS_STORE, &landing) == 1 &&
+                  marks_peek(dir, MARKS_ACCESS, MARKS_STORE, &rights) == 1;
+  if (row == 1 && is_known && here != landing && here != rights) return "was another collector's";
+  return marks_peek(dir, "landing.db", "debug.db", &was_there) == 1 &&
+                 (row == -ENOENT || is_empty(dir))
+             ? "was gone or empty"
+             : NULL;
 }
 
 static int open_catalogue(struct debug_store *store, const char *dir, char *error,
                           size_t error_len) {
   char path[DEBUG_PATH_BYTES];
+  const char *why = debug_store_find_loss(dir);
   snprintf(path, sizeof path, "%s.db", store->folder.root);
-  int failure = debug_db_open(path, &store->db, error, error_len);
+  if (why == NULL && access(path, F_OK) != 0 && debug_folder_has_files(&store->folder))
+    why = "was gone or empty";
+  int failure = why != NULL ? -EUCLEAN : debug_db_open(path, &store->db, error, error_len);
   if (failure != -EUCLEAN) return failure;
-  failure = begin_anew(store, dir);
+  failure = begin_anew(store, dir, why != NULL ? why : "was damaged");
   if (failure == 0) return debug_db_open(path, &store->db, error, error_len);
   snprintf(error, error_len, "%s: is damaged and cannot be set aside: %s", path,
            strerror(-failure));

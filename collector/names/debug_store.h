@@ -20,6 +20,16 @@ struct debug_store;
 int debug_store_open(const char *dir, struct debug_store **ret, char *error, size_t error_len);
 void debug_store_close(struct debug_store *store);
 
+/* Notes in the catalogue which store DIR's landing file is; once that is open. */
+void debug_store_mark(struct debug_store *store, const char *dir);
+
+/* What is wrong with DIR's catalogue as a whole, though it may be sound; NULL: nothing.  Changes
+   nothing. */
+const char *debug_store_find_loss(const char *dir);
+
+/* What was wrong with the catalogue when it was opened; NULL: nothing. */
+const char *debug_store_loss(const struct debug_store *store);
+
 /* BOARD cannot send module ID; it is not asked again for a while. */
 void debug_store_unavailable(struct debug_store *store, const char *board, struct span id,
                              const char *reason);

@@ -31,6 +31,6 @@ int sqlite_error(int code, int cause) {
   case SQLITE_TOOBIG:
     return -EOVERFLOW;
   default:
-    return cause == ENOSPC || cause == EDQUOT ? -cause : -EIO;
+    return cause == ENOSPC || cause == EDQUOT || cause == EROFS ? -cause : -EIO;
   }
 }

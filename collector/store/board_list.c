@@ -73,7 +73,7 @@ int store_boards(struct store *store,
   sqlite3 *db = NULL;
   sqlite3_stmt *list = NULL;
   snprintf(path, sizeof path, "%s/landing.db", store->dir);
-  int error = db_open(path, false, &db);
+  int error = landing_is_in_place(store->landing) ? db_open(path, false, &db) : -ESTALE;
   if (error == 0) error = db_exec(db, "BEGIN");
   if (error == 0) error = db_prepare(db, list_sql, &list);
   while (error == 0 && (error = db_step(list)) == 1)

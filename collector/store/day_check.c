@@ -44,17 +44,16 @@ static int check_length(const char *path, sqlite3 *db) {
   return (uint64_t)status.st_size < pages * page_bytes ? -EUCLEAN : 0;
 }
 
-/* Reads the first row of TABLE and, if it has row numbers, the last. */
-static int check_table(sqlite3 *db, const char *table) {
+/* Reads the first row of TABLE and, if HAS_NUMBERS of its rows, the last. */
+static int check_table(sqlite3 *db, const char *table, bool has_numbers) {
   static const char *const ends[] = {"SELECT * FROM %Q LIMIT 1",
                                      "SELECT * FROM %Q ORDER BY rowid DESC LIMIT 1"};
   int row = 0;
-  for (unsigned i = 0; i < 2 && row >= 0; i++) {
+  for (unsigned i = 0; i < 1U + has_numbers && row >= 0; i++) {
     sqlite3_stmt *statement = NULL;
     char *sql = sqlite3_mprintf(ends[i], table);
     row = sql == NULL ? -ENOMEM : db_prepare(db, sql, &statement);
     if (row == 0) row = db_step(statement);
-    if (statement == NULL && i == 1 && row == -EUCLEAN) row = 0; /* a table without row numbers */
     sqlite3_finalize(statement);
     sqlite3_free(sql);
   }
@@ -63,10 +62,13 @@ static int check_table(sqlite3 *db, const char *table) {
 
 static int check_tables(sqlite3 *db) {
   sqlite3_stmt *list = NULL;
-  int error = db_prepare(db, "SELECT name FROM sqlite_schema WHERE type='table'", &list);
+  int error = db_prepare(db,
+                         "SELECT name,sql NOT LIKE '%WITHOUT ROWID' FROM sqlite_schema"
+                         " WHERE type='table'",
+                         &list);
   int row = error;
   while (row >= 0 && (row = db_step(list)) == 1) {
-    error = check_table(db, db_text(list, 0));
+    error = check_table(db, db_text(list, 0), db_u64(list, 1) != 0);
     if (error != 0) break;
   }
   sqlite3_finalize(list);

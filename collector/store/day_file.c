@@ -14,6 +14,9 @@
    and finds by the newest id of each five minutes whether there is more.  The file has a number of
    its own, so that ids of another one, made after this was deleted, are not taken for these.
 
+   The file has the ledger of the batches in it, by which the landing file's is made anew when that
+   is lost (landing_loss.h).
+
    Where windows are kept for less than a day, those whose time is over go as the day goes on
    (day_file_prune), and later ones take their room: the file does not grow beyond what is kept.
    The newest block of all stays, since SQLite gives the id after the largest that there is. */
@@ -24,16 +27,23 @@
 #include "common/buf.h"
 #include "day_folder.h"
 #include "db.h"
+#include "ledger.h"
 #include "node_table.h"
 #include "proto/compress.h"
 #include "proto/loss.h"
 #include "row_sums.h"
 #include "series_rows.h"
 #include "series_table.h"
+#include "sqlite/marks.h"
 #include "tier.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#define LEDGER_TABLE                                       \
+  "CREATE TABLE IF NOT EXISTS ledger(board TEXT NOT NULL," \
+  " run INTEGER NOT NULL, seqs BLOB NOT NULL,"             \
+  " stored INTEGER NOT NULL, PRIMARY KEY(board, run)) WITHOUT ROWID;"
 
 static const char schema[] =
     "CREATE TABLE meta(epoch INTEGER PRIMARY KEY, settled_id INTEGER NOT NULL);" NODE_TABLE_SCHEMA
@@ -47,7 +57,7 @@ static const char schema[] =
     " reason INTEGER NOT NULL, records INTEGER NOT NULL);"
     "CREATE TABLE newest(bucket INTEGER PRIMARY KEY, id INTEGER NOT NULL);"
     "CREATE TABLE pruned(before_ms INTEGER NOT NULL); INSERT INTO pruned VALUES(0);"
-    "CREATE TABLE self(source INTEGER NOT NULL); INSERT INTO self SELECT random();";
+    "CREATE TABLE self(source INTEGER NOT NULL); INSERT INTO self SELECT random();" LEDGER_TABLE;
 
 /* The first format had no marks. */
 static const char from_version_1[] =
@@ -70,7 +80,11 @@ static const char from_version_3[] =
     "CREATE TABLE pruned(before_ms INTEGER NOT NULL); INSERT INTO pruned VALUES(0);"
     "PRAGMA user_version=4; COMMIT";
 
-enum statement { ADD_BLOCK, ADD_LOSS, SET_NEWEST, SET_SETTLED, STATEMENTS };
+/* The fourth did not say which batches are in it. */
+static const char from_version_4[] =
+    "BEGIN IMMEDIATE;" LEDGER_TABLE "PRAGMA user_version=5; COMMIT";
+
+enum statement { ADD_BLOCK, ADD_LOSS, SET_NEWEST, SET_SETTLED, GET_LEDGER, SET_LEDGER, STATEMENTS };
 
 static const char *const day_sql[STATEMENTS] = {
     [ADD_BLOCK] = "INSERT INTO block(series,mid_ms,start_ms,end_ms,rows,count,weight,raw_len,marks,"
@@ -78,6 +92,8 @@ static const char *const day_sql[STATEMENTS] = {
     [ADD_LOSS] = "INSERT INTO loss(at_ms,run,reason,records,board) VALUES(?,?,?,?,?)",
     [SET_NEWEST] = "INSERT OR REPLACE INTO newest(bucket,id) VALUES(?,?)",
     [SET_SETTLED] = "INSERT OR REPLACE INTO meta(epoch,settled_id) VALUES(?,?)",
+    [GET_LEDGER] = "SELECT seqs,stored FROM ledger WHERE board=? AND run=?",
+    [SET_LEDGER] = "INSERT OR REPLACE INTO ledger(board,run,seqs,stored) VALUES(?,?,?,?)",
 };
 
 struct day_file {
@@ -92,6 +108,9 @@ struct day_file {
   } newest[TIER_MINUTES_A_DAY]; /* of the open transaction; id 0: none */
   struct buf columns, packed;
   struct packer packer;
+  struct buf seqs;
+  struct ledger ledger; /* of the run that is being noted */
+  struct marks_file at; /* that is open */
 };
 
 static int read_settled(struct day_file *file) {
@@ -107,7 +126,7 @@ static int read_settled(struct day_file *file) {
 
 static int upgrade(sqlite3 *db) {
   static const char *const steps[DAY_VERSION] = {NULL, from_version_1, from_version_2,
-                                                 from_version_3};
+                                                 from_version_3, from_version_4};
   uint64_t version = 0;
   int error = db_number(db, "PRAGMA user_version", 0, &version);
   for (; error == 0 && version > 0 && version < DAY_VERSION; version++) {
@@ -160,6 +179,7 @@ int day_file_open(const char *path, const uint8_t key[SIPHASH_KEY_BYTES], uint64
   if (error == 0) error = node_table_open(file->db, key, DAY_NODES_MAX, &file->nodes);
   if (error == 0) error = series_table_open(file->db, key, &file->series);
   if (error == 0) error = read_settled(file);
+  if (error == 0) error = marks_file_take(path, &file->at);
   if (error != 0) {
     day_file_close(file);
     return error;
@@ -176,12 +196,21 @@ void day_file_close(struct day_file *file) {
   db_close(file->db);
   buf_fini(&file->columns);
   buf_fini(&file->packed);
+  buf_fini(&file->seqs);
   packer_fini(&file->packer);
   free(file);
 }
 
 bool day_file_has(const struct day_file *file, uint64_t id) {
   return id <= file->settled_id;
+}
+
+uint64_t day_file_settled_id(const struct day_file *file) {
+  return file->settled_id;
+}
+
+bool day_file_is_at(struct day_file *file, const char *path) {
+  return marks_file_holds(path, &file->at);
 }
 
 uint64_t day_file_collisions(const struct day_file *file) {
@@ -282,6 +311,42 @@ int day_file_settled(struct day_file *file, uint64_t id) {
   int error = begin(file);
   if (error == 0) file->settled_id = id;
   return error;
+}
+
+static void bind_run(sqlite3_stmt *statement, const char *board, uint64_t run) {
+  db_bind_text(statement, 1, board);
+  db_bind_u64(statement, 2, run);
+}
+
+/* Reads the ledger of RUN, and its records into RET. */
+static int get_ledger(struct day_file *file, const char *board, uint64_t run, uint64_t *ret) {
+  sqlite3_stmt *get = file->statements[GET_LEDGER];
+  file->ledger = (struct ledger){0};
+  *ret = 0;
+  bind_run(get, board, run);
+  int row = db_step(get);
+  if (row != 1) return row;
+  int error = ledger_decode(db_span(get, 0), &file->ledger) != 0 ? -EUCLEAN : 0;
+  *ret = db_u64(get, 1);
+  sqlite3_reset(get);
+  return error;
+}
+
+int day_file_note(struct day_file *file, const char *board, uint64_t run, uint64_t seq,
+                  uint64_t records) {
+  sqlite3_stmt *set = file->statements[SET_LEDGER];
+  uint64_t stored = 0;
+  int error = begin(file);
+  if (error == 0) error = get_ledger(file, board, run, &stored);
+  if (error != 0) return error;
+  ledger_add(&file->ledger, seq);
+  buf_clear(&file->seqs);
+  ledger_encode(&file->ledger, &file->seqs);
+  if (file->seqs.failed) return -ENOMEM;
+  bind_run(set, board, run);
+  db_bind_span(set, 3, buf_span(&file->seqs));
+  db_bind_u64(set, 4, stored + records);
+  return db_run(set);
 }
 
 static int set_newest(struct day_file *file) {

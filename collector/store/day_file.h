@@ -6,6 +6,7 @@
 #include "proto/batch.h"
 #include "siphash.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -13,8 +14,8 @@ struct day_file;
 struct series_rows;
 
 enum {
-  DAY_VERSION = 4,          /* 1: without marks; 2: without the newest block of each five minutes;
-                               3: without blocks of version 3, and whole */
+  DAY_VERSION = 5,          /* 1: without marks; 2: without the newest block of each five minutes;
+                               3: without blocks of version 3, and whole; 4: without a ledger */
   DAY_NODES_MAX = 16 << 20, /* distinct stacks' nodes a day; deeper frames are cut beyond */
 };
 
@@ -46,13 +47,23 @@ int day_file_prune(const char *path, uint64_t before_ms);
 
 void day_file_close(struct day_file *file); /* what was not committed is rolled back */
 
-/* Whether landing row ID is in already. */
+/* Whether landing row ID is in already; the newest that is. */
 bool day_file_has(const struct day_file *file, uint64_t id);
+uint64_t day_file_settled_id(const struct day_file *file);
+
+/* Whether the file that is open is still the one at PATH: what goes into one without a name is
+   lost. */
+bool day_file_is_at(struct day_file *file, const char *path);
 
 /* Put batch and losses of landing row ID into the open transaction (begun by the first). */
 int day_file_put_batch(struct day_file *file, const struct day_batch *batch);
 int day_file_put_loss(struct day_file *file, const struct day_loss *loss);
 int day_file_settled(struct day_file *file, uint64_t id);
+
+/* Notes in the open transaction that batch SEQ of RUN of BOARD, of so many RECORDS, is in here.
+   Returns 0 or -errno. */
+int day_file_note(struct day_file *file, const char *board, uint64_t run, uint64_t seq,
+                  uint64_t records);
 
 /* Makes everything put so far durable. */
 int day_file_commit(struct day_file *file);

@@ -10,6 +10,8 @@
 #include "day_file.h"
 #include "day_folder.h"
 
+#include <errno.h>
+
 static void close_slot(struct day_set *set, struct day_slot *slot) {
   if (slot->file == NULL) return;
   set->collisions += day_file_collisions(slot->file);
@@ -31,8 +33,13 @@ static struct day_slot *longest_unused(struct day_set *set) {
   return oldest;
 }
 
+/* A file that was deleted or replaced under us takes nothing: it is opened anew. */
 static int commit(struct day_set *set, struct day_slot *slot) {
-  int error = slot->file != NULL ? day_file_commit(slot->file) : 0;
+  char path[DAY_PATH_BYTES];
+  if (slot->file == NULL) return 0;
+  int error = day_folder_path(set->dir, DAY_WINDOWS, slot->day, path);
+  if (error == 0 && !day_file_is_at(slot->file, path)) error = -ESTALE;
+  if (error == 0) error = day_file_commit(slot->file);
   if (error != 0) set->failed_day = slot->day;
   return error;
 }
@@ -47,6 +54,7 @@ int day_set_get(struct day_set *set, uint32_t day, struct day_file **ret) {
     if (error != 0) return error;
     set->failed_day = day;
     error = day_folder_path(set->dir, DAY_WINDOWS, day, path);
+    if (error == 0 && set->admit != NULL) error = set->admit(set->context, day);
     if (error == 0) error = day_file_open(path, set->key, set->epoch, &file);
     if (error != 0) return error;
     close_slot(set, slot);

@@ -5,6 +5,8 @@
 
 #include "siphash.h"
 
+#include <stdint.h>
+
 struct day_file;
 
 enum { DAY_SET_MAX = 4 }; /* today, yesterday, and two that old spools are emptied into */
@@ -13,6 +15,8 @@ struct day_set {
   const char *dir;
   const uint8_t *key;
   uint64_t epoch;
+  int (*admit)(void *context, uint32_t day); /* asked before a file is opened; or NULL */
+  void *context;
   uint64_t clock;
   uint64_t collisions, cut; /* of files closed since */
   uint32_t failed_day;      /* whose file the last error came from */
@@ -24,7 +28,8 @@ struct day_set {
 };
 
 /* Opens the file of DAY, or finds it open; the one unused for longest makes room, committed.
-   Returns 0 or what day_file_open or day_file_commit returned, with failed_day set. */
+   Returns 0; -ESTALE when an open one is not the one of its name any more; or what admit,
+   day_file_open or day_file_commit returned; with failed_day set. */
 int day_set_get(struct day_set *set, uint32_t day, struct day_file **ret);
 
 /* Commits all.  Returns 0 or the first error. */

@@ -10,6 +10,7 @@
 #include "day_folder.h"
 #include "day_pool.h"
 #include "day_reader.h"
+#include "faults.h"
 #include "landing.h"
 #include "settle.h"
 #include "store_state.h"
@@ -87,7 +88,11 @@ static int visit_all(struct store *store, const uint64_t range_ms[2], struct day
 /* Whether ERROR, of settling, is one of the disk: it may last. */
 static bool is_disk_fault(int error) {
   return error == -EIO || error == -ENOSPC || error == -EROFS || error == -EDQUOT ||
-         error == -EBUSY || error == -EACCES || error == -EPERM;
+         error == -EBUSY || error == -EACCES || error == -EPERM || error == -ESTALE;
+}
+
+static void count(_Atomic uint64_t *reads) {
+  atomic_fetch_add_explicit(reads, 1, memory_order_relaxed);
 }
 
 /* Waits until all that was appended has settled.  What was settled before can be read all the same
@@ -96,9 +101,11 @@ static int wait_for_all(struct store *store) {
   struct landing_figures landed;
   landing_figures(store->landing, &landed);
   int error = settle_wait(store->settle, landed.newest_id);
+  if (error == 0 && is_disk_fault(landed.append_error)) error = landed.append_error;
   if (error == 0 || (error != -ETIMEDOUT && !is_disk_fault(error))) return error;
-  atomic_fetch_add_explicit(&store->stale_reads, 1, memory_order_relaxed);
-  if (error == -ETIMEDOUT) atomic_fetch_add_explicit(&store->late_reads, 1, memory_order_relaxed);
+  count(&store->stale_reads);
+  if (error == -ETIMEDOUT) count(&store->late_reads);
+  if (error == -ENOSPC || error == -EDQUOT) count(&store->full_reads);
   return 0;
 }
 
@@ -106,6 +113,8 @@ int day_visit(struct store *store, const uint64_t range_ms[2], struct day_visito
   if (range_ms[1] <= range_ms[0]) return 0;
   int error = visitor->is_of_settled ? 0 : wait_for_all(store);
   if (error != 0) return error;
+  if (faults_touch(store->landing, day_of(range_ms[0]), day_of(range_ms[1] - 1)))
+    count(&store->incomplete_reads);
   settle_lock_files(store->settle);
   error = visit_all(store, range_ms, visitor);
   settle_unlock_files(store->settle);

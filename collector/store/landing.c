@@ -22,15 +22,17 @@
 #include "common/clock.h"
 #include "common/sums.h"
 #include "db.h"
+#include "faults.h"
 #include "fresh_rows.h"
+#include "landing_loss.h"
 #include "proto/batch_codec.h"
 #include "run_table.h"
+#include "sqlite/marks.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <sys/statvfs.h>
 
 enum { PATH_BYTES = 4096, SETTLED_AT_ONCE = 64 };
@@ -46,6 +48,8 @@ enum { PATH_BYTES = 4096, SETTLED_AT_ONCE = 64 };
 #define FREE_BYTES_MIN (16ULL << 20)
 #define FREE_FRACTION 16
 #define SETTLED_GROWTH 8
+/* A day begins three files, with two of SQLite's beside each; twice that. */
+enum { FREE_INODES_MIN = 18 };
 /* How long an append waits for a lock that another program keeps; then boards are told to wait, and
    whoever asks for figures meanwhile does not wait for long. */
 enum { LOCKED_MS_MAX = 1000 };
@@ -57,7 +61,7 @@ static const char schema[] =
     "CREATE TABLE landing(id INTEGER PRIMARY KEY AUTOINCREMENT, board INTEGER NOT NULL,"
     " run INTEGER NOT NULL, seq INTEGER NOT NULL, start_ms INTEGER NOT NULL,"
     " end_ms INTEGER NOT NULL, raw_len INTEGER NOT NULL, envelope BLOB NOT NULL,"
-    " loss BLOB NOT NULL);" BOARD_TABLE_SCHEMA RUN_TABLE_SCHEMA;
+    " loss BLOB NOT NULL);" BOARD_TABLE_SCHEMA RUN_TABLE_SCHEMA MARKS_SCHEMA FAULTS_SCHEMA;
 
 enum statement { INSERT_ROW, FIND_RUN, REMOVE_ROWS, STATEMENTS };
 
@@ -78,7 +82,9 @@ static const char *const settler_sql[SETTLER_STATEMENTS] = {
 };
 
 struct landing {
-  char dir[PATH_BYTES];
+  char dir[PATH_BYTES], path[PATH_BYTES];
+  struct marks_file file, told_file; /* that is open */
+  struct fault_list faults;
   uint64_t epoch;
   pthread_mutex_t lock; /* over the writer and the figures */
   sqlite3 *writer;
@@ -111,19 +117,22 @@ struct arrival {
 static void give_back(struct landing *landing) {
   pthread_mutex_lock(&landing->told_lock);
   landing->told = landing->figures;
+  landing->told_file = landing->file;
   pthread_mutex_unlock(&landing->told_lock);
   pthread_mutex_unlock(&landing->lock);
 }
 
 static int begin(struct landing *landing, bool is_durable) {
-  if (landing->is_full_sync != is_durable) {
-    int error = db_exec(landing->writer,
-                        is_durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
-    if (error != 0) return error;
-    landing->is_full_sync = is_durable;
+  int error = 0;
+  if (!marks_file_holds(landing->path, &landing->file)) error = -ESTALE;
+  if (error == 0 && landing->is_full_sync != is_durable) {
+    error = db_exec(landing->writer,
+                    is_durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+    if (error == 0) landing->is_full_sync = is_durable;
   }
-  int error = db_exec(landing->writer, "BEGIN IMMEDIATE");
+  if (error == 0) error = db_exec(landing->writer, "BEGIN IMMEDIATE");
   landing->figures.failed_commits += error != 0;
+  if (error != 0) landing->figures.append_error = error;
   return error;
 }
 
@@ -135,6 +144,7 @@ static int end(struct landing *landing, int error) {
     fresh_rows_publish(&landing->fresh);
   } else {
     landing->figures.failed_commits++;
+    landing->figures.append_error = error;
     landing->inserted_id = landing->figures.newest_id;
     fresh_rows_drop_staged(&landing->fresh);
     board_table_rolled_back(&landing->boards);
@@ -262,8 +272,8 @@ static int append_one(struct landing *landing, struct store_append *batch) {
   return save_run(landing, &run, &before, &arrival);
 }
 
-/* Returns -ENOSPC when appending would eat the room that settling needs, -EAGAIN when settling is
-   too far behind. */
+/* Returns -ENOSPC when appending would eat the room, or the files, that settling needs, -EAGAIN
+   when settling is too far behind. */
 static int check_room(const struct landing *landing) {
   struct statvfs fs;
   if (landing->figures.backlog_bytes > BACKLOG_BYTES_MAX) return -EAGAIN;
@@ -271,6 +281,7 @@ static int check_room(const struct landing *landing) {
   uint64_t wanted = fs.f_blocks * (uint64_t)fs.f_frsize / FREE_FRACTION;
   if (wanted > FREE_BYTES_MIN) wanted = FREE_BYTES_MIN;
   wanted += landing->figures.backlog_bytes * SETTLED_GROWTH;
+  if (fs.f_files > 0 && fs.f_favail < FREE_INODES_MIN) return -ENOSPC;
   return fs.f_bavail * (uint64_t)fs.f_frsize < wanted ? -ENOSPC : 0;
 }
 
@@ -297,6 +308,7 @@ int landing_append(struct landing *landing, struct store_append *batches, size_t
     error = end(landing, error);
   }
   settle_outcomes(landing, batches, count, error);
+  landing->figures.append_error = error;
   give_back(landing);
   return error;
 }
@@ -492,6 +504,33 @@ int landing_flush(struct landing *landing) {
   return error;
 }
 
+bool landing_is_in_place(struct landing *landing) {
+  pthread_mutex_lock(&landing->told_lock);
+  struct marks_file file = landing->told_file;
+  pthread_mutex_unlock(&landing->told_lock);
+  return marks_file_holds(landing->path, &file);
+}
+
+void landing_look(struct landing *landing) {
+  pthread_mutex_lock(&landing->lock);
+  landing->figures.append_error =
+      marks_file_holds(landing->path, &landing->file) ? check_room(landing) : -ESTALE;
+  give_back(landing);
+}
+
+int landing_change(struct landing *landing, bool is_durable,
+                   int (*change)(sqlite3 *db, void *context), void *context) {
+  pthread_mutex_lock(&landing->lock);
+  int error = begin(landing, is_durable);
+  if (error == 0) error = end(landing, change(landing->writer, context));
+  give_back(landing);
+  return error;
+}
+
+struct fault_list *landing_fault_list(struct landing *landing) {
+  return &landing->faults;
+}
+
 void landing_figures(struct landing *landing, struct landing_figures *ret) {
   pthread_mutex_lock(&landing->told_lock);
   *ret = landing->told;
@@ -514,31 +553,20 @@ void landing_close(struct landing *landing) {
   fresh_rows_fini(&landing->fresh);
   pthread_mutex_destroy(&landing->lock);
   pthread_mutex_destroy(&landing->told_lock);
+  pthread_mutex_destroy(&landing->faults.lock);
   free(landing);
 }
 
-static int set_epoch(struct landing *landing) {
-  sqlite3_stmt *insert = NULL;
-  int error = db_number(landing->writer, "SELECT epoch FROM meta", 0, &landing->epoch);
-  if (error != 0 || landing->epoch != 0) return error;
-  while (landing->epoch == 0)
-    if (getrandom(&landing->epoch, sizeof landing->epoch, 0) < 0) return -errno;
-  error = db_prepare(landing->writer, "INSERT INTO meta VALUES(?)", &insert);
-  if (error != 0) return error;
-  db_bind_u64(insert, 1, landing->epoch);
-  error = db_run(insert);
-  sqlite3_finalize(insert);
-  return error;
-}
-
 static int open_writer(struct landing *landing, const char *path) {
-  int error = db_open(path, true, &landing->writer);
+  struct landing_loss loss;
+  int error = landing_loss_look(landing->dir, &loss);
+  if (error == 0) error = db_open(path, true, &landing->writer);
   landing->is_full_sync = true;
   if (error == 0) sqlite3_busy_timeout(landing->writer, LOCKED_MS_MAX);
+  if (error == 0) error = landing_loss_upgrade(landing->writer);
   if (error == 0) error = db_schema(landing->writer, schema, LANDING_VERSION);
-  /* The ledger keeps batches from counting twice: a damaged one must not be gone on with. */
-  if (error == 0) error = db_check(landing->writer);
-  if (error == 0) error = set_epoch(landing);
+  if (error == 0) error = landing_loss_mend(landing->writer, landing->dir, &loss, &landing->epoch);
+  if (error == 0) error = fault_list_read(landing->writer, &landing->faults);
   if (error == 0)
     error = db_number(landing->writer, "SELECT seq FROM sqlite_sequence WHERE name='landing'", 0,
                       &landing->inserted_id);
@@ -549,8 +577,11 @@ static int open_writer(struct landing *landing, const char *path) {
     error = db_prepare_all(landing->writer, writer_sql, STATEMENTS, landing->statements);
   if (error == 0) error = board_table_open(landing->writer, &landing->boards);
   if (error == 0) error = run_table_open(landing->writer, &landing->runs);
+  if (error == 0) error = marks_file_take(path, &landing->file);
   landing->figures.newest_id = landing->inserted_id;
+  landing->figures.append_error = error == 0 ? check_room(landing) : 0;
   landing->told = landing->figures;
+  landing->told_file = landing->file;
   return error;
 }
 
@@ -565,18 +596,12 @@ static int open_settler(struct landing *landing, const char *path) {
 }
 
 static const char *why_not(int error) {
-  switch (error) {
-  case -EPROTO:
-    return "written by a newer fleetprof; use that one or another --data";
-  case -EUCLEAN:
-    return "it is damaged; restore a backup or move it away";
-  default:
-    return strerror(-error);
-  }
+  if (error == -EPROTO) return "written by a newer fleetprof; use that one or another --data";
+  if (error == -ENOSPC || error == -EDQUOT) return "the disk is full; make some MiB free";
+  return error == -EUCLEAN ? "it is damaged; restore a backup or move it away" : strerror(-error);
 }
 
 int landing_open(const char *dir, struct landing **ret, char *error, size_t error_len) {
-  char path[PATH_BYTES];
   struct landing *landing = calloc(1, sizeof *landing);
   if (landing == NULL) {
     snprintf(error, error_len, "%s/landing.db: out of memory", dir);
@@ -585,8 +610,10 @@ int landing_open(const char *dir, struct landing **ret, char *error, size_t erro
   pthread_mutex_init(&landing->lock, NULL);
   pthread_mutex_init(&landing->told_lock, NULL);
   fresh_rows_init(&landing->fresh);
+  pthread_mutex_init(&landing->faults.lock, NULL);
   snprintf(landing->dir, sizeof landing->dir, "%s", dir);
-  int result = (size_t)snprintf(path, sizeof path, "%s/landing.db", dir) >= sizeof path
+  char *path = landing->path;
+  int result = (size_t)snprintf(path, PATH_BYTES, "%s/landing.db", dir) >= PATH_BYTES
                    ? -ENAMETOOLONG
                    : open_writer(landing, path);
   if (result == 0) result = open_settler(landing, path);

@@ -7,9 +7,12 @@
 #include "store.h"
 #include "store_read.h"
 
+#include <sqlite3.h>
+
+struct fault_list;
 struct landing;
 
-enum { LANDING_VERSION = 1 };
+enum { LANDING_VERSION = 2 /* 1: without marks and faults */ };
 
 /* One thing to settle, in the order in which it came: a batch, a change of losses, or both. */
 struct landing_row {
@@ -29,9 +32,12 @@ struct landing_figures {
   uint64_t appended, duplicates, refused, failed_commits;
   uint64_t gaps_closed; /* ledger_add */
   uint64_t misplaced;   /* windows so far off the clock that they were placed at their arrival */
+  int append_error;     /* why nothing can be appended now, as -errno; 0: nothing is wrong */
 };
 
-/* Opens (makes) DIR/landing.db and checks it.  Returns 0 or -errno with one line in ERROR. */
+/* Opens (makes) DIR/landing.db and checks it; one that is damaged or not the folder's own is set
+   aside and begun anew from what the days know (landing_loss.h).  Returns 0 or -errno with one line
+   in ERROR. */
 int landing_open(const char *dir, struct landing **ret, char *error, size_t error_len);
 void landing_close(struct landing *landing);
 
@@ -56,6 +62,20 @@ int landing_remove(struct landing *landing, uint64_t last, uint64_t raw_bytes);
 
 /* From here on what was removed stays away, whatever happens.  Returns 0 or -errno. */
 int landing_flush(struct landing *landing);
+
+/* Whether the file that is open is still the one of the folder, and whole.  Any thread. */
+bool landing_is_in_place(struct landing *landing);
+
+/* Looks again whether there is room for appends (figures.append_error). */
+void landing_look(struct landing *landing);
+
+/* Runs CHANGE in a transaction of its own, which is durable where IS_DURABLE, and undone when
+   CHANGE returns other than 0.  Returns 0 or the first -errno. */
+int landing_change(struct landing *landing, bool is_durable,
+                   int (*change)(sqlite3 *db, void *context), void *context);
+
+/* What was lost of the folder: faults.h. */
+struct fault_list *landing_fault_list(struct landing *landing);
 
 void landing_figures(struct landing *landing, struct landing_figures *ret);
 

@@ -78,6 +78,34 @@ bool ledger_add(struct ledger *ledger, uint64_t seq) {
   return is_whole;
 }
 
+/* Appends RANGE, which begins at or behind the last one's begin, to RET. */
+static void append(struct ledger *ret, const struct ledger_range *range) {
+  struct ledger_range *last = ret->count > 0 ? &ret->ranges[ret->count - 1] : NULL;
+  if (last != NULL && (range->first <= last->last || range->first - 1 == last->last)) {
+    if (range->last > last->last) last->last = range->last;
+    return;
+  }
+  if (ret->count == LEDGER_RANGES_MAX) close_oldest_gap(ret);
+  ret->ranges[ret->count++] = *range;
+}
+
+void ledger_merge(struct ledger *ledger, const struct ledger *more) {
+  struct ledger merged = {0};
+  for (uint32_t a = 0, b = 0; a < ledger->count || b < more->count;) {
+    bool is_ours =
+        b == more->count || (a < ledger->count && ledger->ranges[a].first <= more->ranges[b].first);
+    append(&merged, is_ours ? &ledger->ranges[a++] : &more->ranges[b++]);
+  }
+  *ledger = merged;
+}
+
+uint64_t ledger_size(const struct ledger *ledger) {
+  uint64_t size = 0;
+  for (uint32_t i = 0; i < ledger->count; i++)
+    size += ledger->ranges[i].last - ledger->ranges[i].first + 1;
+  return size;
+}
+
 void ledger_encode(const struct ledger *ledger, struct buf *ret) {
   uint64_t next = 0;
   for (uint32_t i = 0; i < ledger->count; i++) {

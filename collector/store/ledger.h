@@ -23,6 +23,12 @@ bool ledger_has(const struct ledger *ledger, uint64_t seq);
    to make room: a batch that still belongs there will look like a duplicate. */
 bool ledger_add(struct ledger *ledger, uint64_t seq);
 
+/* Adds all that MORE has, over the limit as ledger_add does. */
+void ledger_merge(struct ledger *ledger, const struct ledger *more);
+
+/* How many seqs are in it; 0 also of all that there are. */
+uint64_t ledger_size(const struct ledger *ledger);
+
 void ledger_encode(const struct ledger *ledger, struct buf *ret);
 /* Returns 0 or -EBADMSG. */
 int ledger_decode(struct span bytes, struct ledger *ret);

@@ -6,6 +6,8 @@
    ids that travel.  Collectors of one fleet carry the same file, and make the same ids. */
 #include "node_key.h"
 
+#include "siphash.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,6 +45,16 @@ static int sync_folder(const char *dir) {
   int error = fsync(fd) == 0 ? 0 : -errno;
   close(fd);
   return error;
+}
+
+int node_key_read(const char *dir, uint8_t key[NODE_KEY_BYTES]) {
+  char path[PATH_BYTES];
+  int len = snprintf(path, sizeof path, "%s/node.key", dir);
+  return len < 0 || len >= (int)sizeof path ? -ENAMETOOLONG : read_key(path, key);
+}
+
+uint64_t node_key_mark(const uint8_t key[NODE_KEY_BYTES]) {
+  return siphash(key, span_of_string(NODE_KEY_NAME)) >> 1;
 }
 
 int node_key_open(const char *dir, uint8_t key[NODE_KEY_BYTES]) {

@@ -11,4 +11,14 @@ enum { NODE_KEY_BYTES = 32 };
    -errno. */
 int node_key_open(const char *dir, uint8_t key[NODE_KEY_BYTES]);
 
+/* Reads it; -ENOENT where there is none. */
+int node_key_read(const char *dir, uint8_t key[NODE_KEY_BYTES]);
+
+/* The mark that landing.db knows KEY by, and what another key means. */
+#define NODE_KEY_NAME "node.key"
+#define NODE_KEY_IS_ANOTHER                                                                      \
+  "is not the one that was here: answers stay right, and stacks that days have take their room " \
+  "twice"
+uint64_t node_key_mark(const uint8_t key[NODE_KEY_BYTES]);
+
 #endif

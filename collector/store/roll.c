@@ -42,7 +42,7 @@ struct roll {
   struct tier_windows has;
   struct day_reader *from; /* what is summed up: windows, or five minutes */
   enum day_kind from_kind;
-  bool has_others; /* that has what windows have no more */
+  bool has_others;           /* that has what windows have no more */
   struct tier_rolled rolled; /* of the file that is being written */
   struct tier_file *file;
   struct arena arena;
@@ -253,7 +253,11 @@ static int write_buckets(struct roll *roll) {
   if (error == 0) error = sum_all(roll);
   if (error == 0 && roll->kind == DAY_HOURS && roll->windows != NULL) error = sum_losses(roll);
   if (error == 0) error = note_buckets(roll);
+  uint64_t generation = 0;
+  if (error == 0 && roll->job->store != 0)
+    error = tier_file_mark(roll->file, roll->job->store, &generation);
   if (error == 0) error = tier_file_commit(roll->file);
+  if (error == 0) roll->job->generation[roll->kind] = generation;
   tier_file_close(roll->file);
   roll->file = NULL;
   arena_fini(&roll->arena);
@@ -287,8 +291,8 @@ static void pick_missing(struct roll *roll, const struct tier_rolled *minutes) {
   for (unsigned i = 0; i < TIER_HOURS_A_DAY && roll->piece_count < BUCKETS_AT_ONCE; i++) {
     uint64_t start_ms = day_ms + (uint64_t)i * TIER_HOUR_MS, newest_id = 0;
     bool is_over = start_ms + TIER_HOUR_MS + ROLL_GRACE_MS <= roll->job->now_ms, has_any = false;
-    bool are_windows_whole = roll->windows != NULL && !minutes->has_others &&
-                             roll->has.whole_from_ms <= start_ms;
+    bool are_windows_whole =
+        roll->windows != NULL && !minutes->has_others && roll->has.whole_from_ms <= start_ms;
     for (unsigned at = i * TIER_MINUTES_AN_HOUR; at < (i + 1) * TIER_MINUTES_AN_HOUR; at++) {
       has_any = has_any || minutes->has[at];
       if (minutes->rolled_id[at] > newest_id) newest_id = minutes->rolled_id[at];

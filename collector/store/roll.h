@@ -15,7 +15,9 @@ struct roll_job {
   const uint8_t *key; /* SIPHASH_KEY_BYTES */
   uint32_t day;
   uint64_t now_ms;
-  enum day_kind failed; /* out: the file that the error is about */
+  uint64_t store;                 /* marks of the files written, sqlite/marks.h; 0: none */
+  uint64_t generation[DAY_KINDS]; /* out: of the files written; 0: it was not */
+  enum day_kind failed;           /* out: the file that the error is about */
 };
 
 /* Sums up what has not been of all times that are over.  Nobody may delete a file of the day

@@ -26,6 +26,7 @@
 #include "day_file.h"
 #include "day_folder.h"
 #include "day_lock.h"
+#include "day_marks.h"
 #include "day_pool.h"
 #include "day_set.h"
 #include "label_text.h"
@@ -99,7 +100,7 @@ static int read_board(const struct landing_row *row, struct arena *arena,
 }
 
 static int put_batch(struct settle *settle, struct day_file *file, const struct landing_row *row,
-                     struct arena *arena) {
+                     struct arena *arena, uint64_t *ret_records) {
   struct series_rows *series = NULL;
   struct series_board board;
   struct batch batch;
@@ -116,16 +117,21 @@ static int put_batch(struct settle *settle, struct day_file *file, const struct 
   if (error == 0) error = series_rows_make(&board, &batch, arena, &series, &put.series_count);
   put.series = series;
   if (error == 0) error = day_file_put_batch(file, &put);
-  if (error == 0) settle->tally.settled_batches++;
-  return error;
+  if (error != 0) return error;
+  settle->tally.settled_batches++;
+  *ret_records = batch_record_count(&batch);
+  return 0;
 }
 
 static int put_row(struct settle *settle, struct day_file *file, const struct landing_row *row) {
   int64_t change[LOSS_REASON_COUNT];
+  uint64_t records = 0;
   int error = 0;
   arena_clear(&settle->arena);
   if (row->envelope.len > 0 || row->batch != NULL)
-    error = put_batch(settle, file, row, &settle->arena);
+    error = put_batch(settle, file, row, &settle->arena, &records);
+  if (error == 0 && row->seq != 0)
+    error = day_file_note(file, row->board, row->run, row->seq, records);
   if (error == 0 && row->loss.len > 0 && books_change_decode(row->loss, change) == 0) {
     struct day_loss loss = {.board = row->board,
                             .run = row->run,
@@ -181,6 +187,7 @@ int settle_set_aside_day(struct settle *settle, enum day_kind kind, uint32_t day
   log_error("store-damaged %s: %s", path,
             error == 0 ? "set aside as *.corrupt; its samples are missing from answers"
                        : strerror(-error));
+  if (error == 0) day_marks_set_aside(settle->landing, path, day);
   return 0;
 }
 
@@ -191,7 +198,7 @@ static void publish(struct settle *settle, int error, uint64_t settled_id) {
   tally->collisions = settle->days.collisions;
   tally->cut_frames = settle->days.cut;
   pthread_mutex_lock(&settle->state);
-  settle->last_error = error;
+  settle->last_error = tally->last_error = error;
   settle->figures = *tally;
   pthread_cond_broadcast(&settle->changed);
   pthread_mutex_unlock(&settle->state);
@@ -228,6 +235,7 @@ static int run_round(struct settle *settle) {
   /* A short round has emptied the landing file, as far as it was filled when it began. */
   publish(settle, error, has_more ? settle->cursor : landed.newest_id);
   if (error == 0 && rows > 0) {
+    day_marks_note_set(settle->landing, &settle->days); /* what fails is made good by the next */
     landing_remove(settle->landing, settle->cursor, settle->round_bytes);
     if (settle->round_rows < ROUND_ROWS) settle->round_rows *= 2;
   }
@@ -309,6 +317,17 @@ static int forget_landed(struct settle *settle) {
   return error != 0 ? error : landing_flush(settle->landing);
 }
 
+/* A disk on which nothing can be written is emptied all the same; then it can. */
+static int remove_file(struct settle *settle, enum day_kind kind, uint32_t day) {
+  const char *dir = settle->days.dir;
+  bool was_there = day_folder_bytes(dir, kind, day) > 0;
+  int unmarked = was_there ? day_marks_forget(settle->landing, dir, kind, day) : 0;
+  if (unmarked != 0 && unmarked != -ENOSPC && unmarked != -EDQUOT) return unmarked;
+  int error = day_folder_remove(dir, kind, day);
+  if (error == 0 && unmarked != 0) day_marks_forget(settle->landing, dir, kind, day);
+  return error;
+}
+
 int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, bool if_summed) {
   int error = 0;
   begin_change(settle, 0);
@@ -318,7 +337,7 @@ int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, b
     if (is_complete != 1) error = is_complete < 0 ? is_complete : -EAGAIN;
     if (error == 0) error = forget_landed(settle);
   }
-  if (error == 0) error = day_folder_remove(settle->days.dir, kind, day);
+  if (error == 0) error = remove_file(settle, kind, day);
   end_change(settle);
   return error;
 }
@@ -348,6 +367,11 @@ static void destroy(struct settle *settle) {
   free(settle);
 }
 
+static int admit_day(void *context, uint32_t day) {
+  struct settle *settle = context;
+  return day_marks_admit(settle->landing, settle->days.dir, DAY_WINDOWS, day);
+}
+
 static void init_locks(struct settle *settle) {
   monotonic_cond_init(&settle->changed);
   pthread_mutex_init(&settle->state, NULL);
@@ -367,7 +391,11 @@ int settle_start(struct landing *landing, const char *dir, const uint8_t key[SIP
   settle->landing = landing;
   arena_init(&settle->arena, BATCH_ARENA_BYTES);
   settle->round_rows = ROUND_ROWS;
-  settle->days = (struct day_set){.dir = dir, .key = key, .epoch = landing_epoch(landing)};
+  settle->days = (struct day_set){.dir = dir,
+                                  .key = key,
+                                  .epoch = landing_epoch(landing),
+                                  .admit = admit_day,
+                                  .context = settle};
   init_locks(settle);
   int more = 1;
   for (unsigned failures = 0; more != 0 && failures < START_FAILURES_MAX;)

@@ -16,6 +16,7 @@ struct settle_figures {
   uint64_t settled_id;
   uint64_t settled_batches, unreadable_batches, failed_rounds;
   uint64_t collisions, cut_frames, files_set_aside;
+  int last_error; /* why the last round failed, as -errno; 0: it did not */
 };
 
 /* Settles what is left over from before, then starts the thread.  Borrows all.  What cannot settle

@@ -16,11 +16,14 @@
 #include "day_aside.h"
 #include "day_check.h"
 #include "day_folder.h"
+#include "day_marks.h"
 #include "day_pool.h"
+#include "faults.h"
 #include "file_version.h"
 #include "landing.h"
 #include "roll.h"
 #include "settle.h"
+#include "sqlite/marks.h"
 #include "store_read.h"
 #include "store_state.h"
 #include "tier.h"
@@ -30,6 +33,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Whether ERROR says that nothing can be written: what is finer cannot be taken out of files, and
+   only whole ones can go.  Any other passes, or somebody is to look at it. */
+static bool is_full(int error) {
+  return error == -ENOSPC || error == -EDQUOT || error == -EROFS;
+}
+
+struct key_mark {
+  uint64_t value, before;
+};
+
+static int swap_key_mark(sqlite3 *db, void *context) {
+  struct key_mark *mark = context;
+  int row = marks_read(db, NODE_KEY_NAME, &mark->before);
+  if (row < 0 || mark->before == mark->value) return row < 0 ? row : 0;
+  return marks_write(db, NODE_KEY_NAME, mark->value);
+}
+
+/* Node ids by another key are other ids: stacks that a day has already are kept twice there. */
+static int check_key(struct store *store) {
+  struct key_mark mark = {.value = node_key_mark(store->key)};
+  int error = landing_change(store->landing, false, swap_key_mark, &mark);
+  if (error == 0 && mark.before != 0 && mark.before != mark.value)
+    faults_add(store->landing, NODE_KEY_NAME, FAULT_NO_DAY, NODE_KEY_IS_ANOTHER);
+  return error;
+}
 
 static int open_parts(struct store *store, char *error, size_t error_len) {
   unsigned unseen = 0;
@@ -42,11 +71,21 @@ static int open_parts(struct store *store, char *error, size_t error_len) {
   result = node_key_open(store->dir, store->key);
   if (result != 0) {
     snprintf(error, error_len, "%s/node.key: cannot be read or made: %s", store->dir,
-             result == -EBADMSG ? "it is not 32 bytes long" : strerror(-result));
+             result == -EBADMSG
+                 ? "it is not 32 bytes long; restore a backup, or delete it: answers stay "
+                   "right, and stacks that days have take their room twice"
+                 : strerror(-result));
     return result;
   }
   result = landing_open(store->dir, &store->landing, error, error_len);
   if (result != 0) return result;
+  result = check_key(store);
+  if (result == 0) result = day_marks_admit_all(store->landing, store->dir);
+  if (result != 0 && !is_full(result) && result != -EIO) { /* what is marked already will do */
+    snprintf(error, error_len, "%s: its files cannot be looked at: %s", store->dir,
+             strerror(-result));
+    return result;
+  }
   result = settle_start(store->landing, store->dir, store->key, &store->settle);
   if (result != 0)
     snprintf(error, error_len, "%s: cannot start settling: %s", store->dir, strerror(-result));
@@ -120,11 +159,17 @@ static void let_go(struct store *store, uint32_t day) {
 }
 
 static int roll_one(struct store *store, uint32_t day) {
-  struct roll_job job = {
-      .dir = store->dir, .key = store->key, .day = day, .now_ms = clock_walltime_ns() / NS_PER_MS};
+  struct roll_job job = {.dir = store->dir,
+                         .key = store->key,
+                         .day = day,
+                         .now_ms = clock_walltime_ns() / NS_PER_MS,
+                         .store = landing_epoch(store->landing)};
   settle_lock_files(store->settle);
   int error = roll_day(&job);
   let_go(store, day);
+  for (unsigned kind = DAY_MINUTES; kind < DAY_KINDS; kind++)
+    if (job.generation[kind] != 0) /* what fails, the next makes good */
+      day_marks_note_sums(store->landing, store->dir, kind, day, job.generation[kind]);
   settle_unlock_files(store->settle);
   if (error == -EUCLEAN) error = settle_set_aside_day(store->settle, job.failed, day);
   return error;
@@ -245,12 +290,6 @@ static int drop_next(struct store *store, unsigned step, uint32_t day) {
   }
 }
 
-/* Whether ERROR says that nothing can be written: what is finer cannot be taken out of files, and
-   only whole ones can go.  Any other passes, or somebody is to look at it. */
-static bool is_full(int error) {
-  return error == -ENOSPC || error == -EDQUOT || error == -EROFS;
-}
-
 /* A lock of a second must not cost the sums that were to stay for months: what is coarser waits for
    another round, while the finer could not go now. */
 static int retain_by_bytes(struct store *store, const uint32_t *days, size_t count,
@@ -295,6 +334,9 @@ int store_retain(struct store *store, const struct store_keep *keep) {
   if (keep->max_bytes > 0)
     error = first_of(error, retain_by_bytes(store, days, count, keep->max_bytes));
   free(days);
+  day_marks_find_missing(store->landing, store->dir);
+  faults_forget_before(store->landing, (uint32_t)(keep->days_ms / DAY_MS));
+  landing_look(store->landing);
   return error;
 }
 
@@ -304,6 +346,82 @@ uint64_t store_stale_reads(const struct store *store) {
 
 uint64_t store_late_reads(const struct store *store) {
   return atomic_load_explicit(&store->late_reads, memory_order_relaxed);
+}
+
+uint64_t store_full_reads(const struct store *store) {
+  return atomic_load_explicit(&store->full_reads, memory_order_relaxed);
+}
+
+uint64_t store_incomplete_reads(const struct store *store) {
+  return atomic_load_explicit(&store->incomplete_reads, memory_order_relaxed);
+}
+
+bool store_is_full(struct store *store) {
+  struct landing_figures landed;
+  landing_figures(store->landing, &landed);
+  return landed.append_error == -ENOSPC || landed.append_error == -EDQUOT;
+}
+
+struct telling {
+  void (*on_trouble)(void *context, const char *what, const char *why);
+  void *context;
+};
+
+static void tell_fault(void *context, const struct fault *fault) {
+  const struct telling *telling = context;
+  telling->on_trouble(telling->context, fault->name, fault->why);
+}
+
+/* What was acked and cannot settle waits, durable; NULL: a moment's matter. */
+static const char *why_unsettled(int error, char *text, size_t text_len) {
+  bool is_momentary = error == 0 || error == -EUCLEAN || error == -EBUSY || error == -ESTALE;
+  if (is_momentary) return NULL;
+  snprintf(text, text_len, "takes no more of its days: %s: answers lack what was acked lately",
+           strerror(-error));
+  return text;
+}
+
+/* Why nothing is stored; NULL: a moment's matter. */
+static const char *why_unwritten(int error, char *text, size_t text_len) {
+  switch (error) {
+  case 0:
+  case -EAGAIN:
+    return NULL;
+  case -ENOSPC:
+  case -EDQUOT:
+    return "is full: nothing is stored, and boards keep what they have, until --retention, "
+           "--max-bytes or somebody else makes room";
+  case -EBUSY:
+    return "has landing.db locked by another program: nothing is stored, and boards keep what they "
+           "have";
+  case -ESTALE:
+    return "is gone, cut or replaced while the collector runs: nothing is stored; end "
+           "the collector, put the file back, start again";
+  default:
+    snprintf(text, text_len,
+             "cannot be written: %s: nothing is stored, and boards keep what they "
+             "have",
+             strerror(-error));
+    return text;
+  }
+}
+
+void store_troubles(struct store *store,
+                    void (*on_trouble)(void *context, const char *what, const char *why),
+                    void *context) {
+  struct telling telling = {on_trouble, context};
+  struct landing_figures landed;
+  struct settle_figures settled;
+  char text[160];
+  landing_figures(store->landing, &landed);
+  const char *why = why_unwritten(landed.append_error, text, sizeof text);
+  if (why == NULL) {
+    settle_figures(store->settle, &settled);
+    why = why_unsettled(settled.last_error, text, sizeof text);
+  }
+  if (why != NULL)
+    on_trouble(context, landed.append_error == -ESTALE ? "landing.db" : "the disk", why);
+  faults_each(store->landing, tell_fault, &telling);
 }
 
 static void print_metric(struct buf *ret, const char *name, const char *kind, const char *what,
@@ -349,6 +467,8 @@ void store_metrics(struct store *store, struct buf *ret) {
        store_stale_reads(store)},
       {"late_reads_total", "counter", "of these because of a backlog, not of a failing disk",
        store_late_reads(store)},
+      {"incomplete_reads_total", "counter", "reads that lack what was lost",
+       store_incomplete_reads(store)},
       {"unsettled", "gauge", "landing rows waiting to settle",
        landing.newest_id - settle.settled_id},
       {"backlog_bytes", "gauge", "inflated size of what waits to settle", landing.backlog_bytes},

@@ -12,6 +12,7 @@
 #include "proto/limits.h"
 #include "proto/messages.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -107,6 +108,19 @@ struct store_keep {
 /* Deletes what KEEP does not want; of today only windows.  Waits for scans under way.  What fails
    does not keep the rest.  Returns 0 or the first -errno.  Any thread. */
 int store_retain(struct store *store, const struct store_keep *keep);
+
+/* Whether nothing can be appended because the disk is full.  Any thread. */
+bool store_is_full(struct store *store);
+
+/* How many reads were stale for that reason, and how many lack what was lost.  Any thread. */
+uint64_t store_full_reads(const struct store *store);
+uint64_t store_incomplete_reads(const struct store *store);
+
+/* Calls ON_TROUBLE for each thing that keeps the store from being whole or from being written: the
+   file, or the disk, and what that means.  Waits for no disk; with locks held.  Any thread. */
+void store_troubles(struct store *store,
+                    void (*on_trouble)(void *context, const char *what, const char *why),
+                    void *context);
 
 /* Appends the store's own gauges and counters in Prometheus text form. */
 void store_metrics(struct store *store, struct buf *ret);

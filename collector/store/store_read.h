@@ -113,7 +113,7 @@ struct store_board {
   uint64_t refused, refused_ms;
 };
 
-/* Calls ON_BOARD for each board in name order.  Returns 0 or -errno. */
+/* Calls ON_BOARD for each board in name order.  Returns 0 or -errno (-ESTALE: no landing.db). */
 int store_boards(struct store *store,
                  int (*on_board)(void *context, const struct store_board *board), void *context);
 

@@ -19,8 +19,9 @@ struct store {
   pthread_mutex_t rolling;                     /* one sums up at a time */
   _Atomic uint64_t roll_rounds, roll_failures; /* counters for others to read: relaxed */
   uint64_t set_aside_at_start;                 /* damaged day files */
-  /* That went without what had not settled, and of these behind a backlog: relaxed. */
-  _Atomic uint64_t stale_reads, late_reads;
+  /* That went without what is not stored or has not settled, of these behind a backlog, and on a
+     full disk; that lack what was lost: relaxed. */
+  _Atomic uint64_t stale_reads, late_reads, full_reads, incomplete_reads;
 };
 
 #endif

@@ -22,6 +22,7 @@
 #include "node_table.h"
 #include "proto/compress.h"
 #include "row_sums.h"
+#include "sqlite/marks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -371,6 +372,14 @@ int tier_file_add_loss(struct tier_file *file, const char *board, uint64_t at_ms
 
 int tier_file_set_rolled_loss(struct tier_file *file, uint64_t id) {
   return run(file, SET_ROLLED_LOSS, (const uint64_t[]){file->source, id}, 2);
+}
+
+int tier_file_mark(struct tier_file *file, uint64_t store, uint64_t *ret) {
+  int error = db_exec(file->db, MARKS_SCHEMA); /* files of earlier versions have no marks */
+  int row = error == 0 ? marks_read(file->db, MARKS_GENERATION, ret) : error;
+  if (row < 0) return row;
+  error = marks_write(file->db, MARKS_GENERATION, ++*ret);
+  return error == 0 ? marks_write(file->db, MARKS_STORE, store) : error;
 }
 
 int tier_file_commit(struct tier_file *file) {

@@ -50,6 +50,9 @@ int tier_file_add_loss(struct tier_file *file, const char *board, uint64_t at_ms
                        uint64_t records);
 int tier_file_set_rolled_loss(struct tier_file *file, uint64_t id);
 
+/* Notes that the file belongs to STORE, and is the next generation: RET.  Returns 0 or -errno. */
+int tier_file_mark(struct tier_file *file, uint64_t store, uint64_t *ret);
+
 int tier_file_commit(struct tier_file *file);
 
 /* Deletes the blocks of hours from the file at PATH, and leaves those of the day.  Returns 0, also

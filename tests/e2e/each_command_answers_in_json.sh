@@ -65,9 +65,10 @@ told before 'd == {"under_way": False}' fleetprof-collector rollover --data "$W/
 told begun 'd == {"under_way": True}' fleetprof-collector rollover --data "$W/again" --start
 told during 'd["under_way"] and d["boards"] == 1 and d["waits_for"] == ["here"]' fleetprof-collector rollover --data "$W/again" --status
 told revoke 'd == {"revoked": "here"}' fleetprof-collector revoke --data "$W/again" --board here
+told accept 'd == {"accepted": []}' fleetprof-collector accept --data "$W/again"
 
 # Every command has it but those that tell nothing: run is its program, name and translate are filters.
-for command in $(fleetprof --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/fleetprof:\1/p') fleetprof-collector:{token,revoke,rollover,backup,restore,check}; do
+for command in $(fleetprof --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/fleetprof:\1/p') fleetprof-collector:{token,revoke,rollover,backup,restore,check,accept}; do
   case $command in *:run | *:name | *:translate) continue ;; esac
   "${command%:*}" "${command#*:}" --help | grep -q -- '--format [a-z|-]*json' || fail "$command has no --format"
 done

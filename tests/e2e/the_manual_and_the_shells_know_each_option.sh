@@ -12,7 +12,7 @@ bash_completes() { # WORD...: what bash offers for the last of them
 fish_completes() { fish --no-config -c "source $share/fish/vendor_completions.d/${1%% *}.fish; complete -C '$1'" | cut -f1; }
 commands=() options=0
 for word in $(fleetprof --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do commands+=("fleetprof $word"); done
-for word in token revoke rollover backup restore check; do commands+=("fleetprof-collector $word"); done
+for word in token revoke rollover backup restore check accept; do commands+=("fleetprof-collector $word"); done
 for command in "${commands[@]}" fleetprofd fleetprof-collector; do
   program=${command%% *}
   page=$pages/${command// /-}.1

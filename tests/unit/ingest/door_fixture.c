@@ -22,9 +22,9 @@ static void *door_run(void *context) {
 
 static int door_open(struct door *door) {
   char error[512] = "";
-  int failed = ca_open(door->dir, &door->ca, error, sizeof error) != 0 ||
+  int failed = store_open(door->dir, &door->store, error, sizeof error) != 0 ||
                access_open(door->dir, &door->access, error, sizeof error) != 0 ||
-               store_open(door->dir, &door->store, error, sizeof error) != 0 ||
+               ca_open(door->dir, &door->ca, error, sizeof error) != 0 ||
                debug_store_open(door->dir, &door->debug, error, sizeof error) != 0 ||
                symbolizer_open(door->debug, &door->symbolizer, error, sizeof error) != 0;
   door->loop = event_base_new();

@@ -104,12 +104,45 @@ static void a_newer_catalogue_is_refused_untouched(void **state) {
   assert_int_equal(access(path_of(world, file_name), F_OK), 0); /* not swept away */
 }
 
+static void a_catalogue_that_is_gone_takes_no_file_along(void **state) {
+  const struct world *world = *state;
+  overwrite(path_of(world, file_name), 0, 8);
+  assert_int_equal(unlink(path_of(world, "debug.db")), 0);
+  struct debug_store *store = open_debug(world);
+  assert_non_null(debug_store_loss(store));
+  debug_store_close(store);
+  assert_int_equal(access(path_of(world, "debug.corrupt-0"), F_OK), 0);
+  assert_int_equal(access(path_of(world, file_name), F_OK), -1);
+}
+
+static void files_that_an_older_catalogue_does_not_know_are_kept(void **state) {
+  const struct world *world = *state;
+  static const char second[] =
+      "debug/a3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+  overwrite(path_of(world, file_name), 0, 8);
+  struct debug_store *store = open_debug(world);
+  assert_null(debug_store_loss(store)); /* one is what a crash leaves */
+  debug_store_close(store);
+  assert_int_equal(access(path_of(world, file_name), F_OK), -1);
+  overwrite(path_of(world, file_name), 0, 8);
+  overwrite(path_of(world, second), 0, 8);
+  store = open_debug(world);
+  assert_non_null(debug_store_loss(store));
+  debug_store_close(store);
+  assert_int_equal(access(path_of(world, second), F_OK), -1);
+  char kept[128];
+  snprintf(kept, sizeof kept, "debug.corrupt-0/%s", strchr(second, '/') + 1);
+  assert_int_equal(access(path_of(world, kept), F_OK), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_damaged_catalogue_is_set_aside_with_its_files),
       TEST(a_newer_catalogue_is_refused_untouched),
+      TEST(a_catalogue_that_is_gone_takes_no_file_along),
+      TEST(files_that_an_older_catalogue_does_not_know_are_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,34 @@ static void over_the_limit_the_oldest_gap_closes_and_says_so(void **state) {
   assert_round_trip(&ledger);
 }
 
+static void a_merged_set_has_what_either_had(void **state) {
+  (void)state;
+  for (unsigned round = 0; round < 200; round++) {
+    struct ledger one = {0}, two = {0};
+    bool is_in[100] = {false};
+    uint64_t count = 0;
+    for (unsigned i = 0; i < 60; i++) {
+      uint64_t seq = (uint64_t)rand() % 100;
+      ledger_add(i % 2 == 0 ? &one : &two, seq);
+      count += !is_in[seq];
+      is_in[seq] = true;
+    }
+    ledger_merge(&one, &two);
+    assert_int_equal(ledger_size(&one), count);
+    for (uint64_t seq = 0; seq < 100; seq++) assert_int_equal(ledger_has(&one, seq), is_in[seq]);
+    assert_round_trip(&one);
+  }
+  struct ledger low = {0}, high = {0};
+  for (uint64_t i = 0; i < LEDGER_RANGES_MAX; i++) {
+    ledger_add(&low, 4 * i);
+    ledger_add(&high, 4 * i + 2);
+  }
+  ledger_add(&high, UINT64_MAX);
+  ledger_merge(&low, &high);
+  assert_int_equal(low.count, LEDGER_RANGES_MAX); /* the oldest gaps are closed */
+  assert_true(ledger_has(&low, 1) && ledger_has(&low, UINT64_MAX));
+}
+
 static void malformed_bytes_are_refused(void **state) {
   (void)state;
   static const uint8_t cut[] = {1}, no_gap[] = {1, 1, 0, 1}, endless[] = {0x80};
@@ -93,6 +121,7 @@ int main(void) {
       cmocka_unit_test(any_order_gives_the_same_set),
       cmocka_unit_test(the_ends_of_the_number_range_are_seqs_like_others),
       cmocka_unit_test(over_the_limit_the_oldest_gap_closes_and_says_so),
+      cmocka_unit_test(a_merged_set_has_what_either_had),
       cmocka_unit_test(malformed_bytes_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

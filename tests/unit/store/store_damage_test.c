@@ -121,23 +121,31 @@ static void a_newer_version_is_refused_with_its_name(void **state) {
   assert_int_equal(store_open(world->dir, &other, error, sizeof error), -EPROTO);
   assert_non_null(strstr(error, "landing.db"));
   assert_non_null(strstr(error, "written by a newer fleetprof"));
-  change_file(path, "PRAGMA user_version=1");
+  change_file(path, "PRAGMA user_version=2");
   open_store(world);
 }
 
-static void a_damaged_landing_file_is_refused(void **state) {
+static void count_trouble(void *context, const char *what, const char *why) {
+  if (strcmp(what, "landing.db") == 0 && strstr(why, "damaged") != NULL) ++*(unsigned *)context;
+}
+
+static void a_damaged_landing_file_is_set_aside_and_told(void **state) {
   struct world *world = *state;
-  char path[128], error[256] = "";
-  struct store *other = NULL;
+  char path[128];
+  unsigned told = 0;
+  append_new(world->store, "b1", 1, 1, NOON_MS);
+  scan_all(world->store);
   store_close(world->store);
   snprintf(path, sizeof path, "%s/landing.db", world->dir);
   int fd = open(path, O_RDWR);
   for (off_t at = 4096; at < 16384; at += 8) assert_int_equal(pwrite(fd, "damaged!", 8, at), 8);
   close(fd);
-  assert_int_equal(store_open(world->dir, &other, error, sizeof error), -EUCLEAN);
-  assert_non_null(strstr(error, "damaged"));
-  unlink(path);
   open_store(world);
+  store_troubles(world->store, count_trouble, &told);
+  assert_int_equal(told, 1);
+  snprintf(path, sizeof path, "%s/landing.db.corrupt", world->dir);
+  assert_int_equal(access(path, F_OK), 0);
+  assert_int_equal(append_new(world->store, "b1", 1, 1, NOON_MS), STORE_DUPLICATE);
 }
 
 /* The blocks of an answer that went without nothing: settling tries again within a second or so. */
@@ -224,7 +232,7 @@ int main(void) {
       TEST(damaged_files_are_kept_in_number_and_with_their_days),
       TEST(settling_into_a_damaged_file_begins_a_fresh_one),
       TEST(a_newer_version_is_refused_with_its_name),
-      TEST(a_damaged_landing_file_is_refused),
+      TEST(a_damaged_landing_file_is_set_aside_and_told),
       TEST(a_full_disk_fails_the_group_and_heals_by_itself),
       TEST(what_cannot_settle_now_settles_later),
       TEST(a_new_landing_file_is_not_mistaken_for_the_old_one),

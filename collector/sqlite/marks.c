@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whoever looks at a file that is not its own leaves it as it is: no checkpoint, no clean-up. */
+#include "marks.h"
+
+#include "sqlite_error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUSY_MS = 5000 }; /* a backup, or the collector's own commit, may hold the lock so long */
+
+/* Prepares SQL with NAME, and VALUE where there is a second parameter. */
+static int prepare(sqlite3 *db, const char *sql, const char *name, uint64_t value,
+                   sqlite3_stmt **ret) {
+  int code = sqlite3_prepare_v2(db, sql, -1, ret, NULL);
+  if (code != SQLITE_OK) return sqlite_error(code, 0);
+  if (name != NULL) sqlite3_bind_text(*ret, 1, name, -1, SQLITE_TRANSIENT);
+  if (sqlite3_bind_parameter_count(*ret) > 1) sqlite3_bind_int64(*ret, 2, (sqlite3_int64)value);
+  return 0;
+}
+
+static int run(sqlite3 *db, const char *sql, const char *name, uint64_t value) {
+  sqlite3_stmt *statement = NULL;
+  int error = prepare(db, sql, name, value, &statement);
+  if (error != 0) return error;
+  errno = 0;
+  sqlite3_step(statement);
+  int cause = errno;
+  return sqlite_error(sqlite3_finalize(statement), cause);
+}
+
+/* Returns 1, 0 or -errno. */
+static int has_table(sqlite3 *db) {
+  sqlite3_stmt *find = NULL;
+  int error =
+      prepare(db, "SELECT 1 FROM sqlite_schema WHERE type='table' AND name=?", "mark", 0, &find);
+  if (error != 0) return error;
+  int code = sqlite3_step(find);
+  sqlite3_finalize(find);
+  return code == SQLITE_ROW ? 1 : sqlite_error(code, 0);
+}
+
+int marks_read(sqlite3 *db, const char *name, uint64_t *ret) {
+  sqlite3_stmt *find = NULL;
+  *ret = 0;
+  int row = has_table(db);
+  if (row != 1) return row;
+  int error = prepare(db, "SELECT value FROM mark WHERE name=?", name, 0, &find);
+  if (error != 0) return error;
+  int code = sqlite3_step(find);
+  if (code == SQLITE_ROW) *ret = (uint64_t)sqlite3_column_int64(find, 0);
+  sqlite3_finalize(find);
+  return code == SQLITE_ROW ? 1 : sqlite_error(code, 0);
+}
+
+int marks_write(sqlite3 *db, const char *name, uint64_t value) {
+  return run(db, "INSERT OR REPLACE INTO mark(name,value) VALUES(?,?)", name, value);
+}
+
+int marks_raise(sqlite3 *db, const char *name, uint64_t value) {
+  return run(db,
+             "INSERT INTO mark(name,value) VALUES(?,?)"
+             " ON CONFLICT DO UPDATE SET value=excluded.value WHERE excluded.value>value",
+             name, value);
+}
+
+int marks_forget(sqlite3 *db, const char *name) {
+  return run(db, "DELETE FROM mark WHERE name=?", name, 0);
+}
+
+int marks_each(sqlite3 *db, int (*on_mark)(void *context, const char *name, uint64_t value),
+               void *context) {
+  sqlite3_stmt *list = NULL;
+  int result = has_table(db);
+  if (result != 1) return result;
+  result = prepare(db, "SELECT name,value FROM mark ORDER BY name", NULL, 0, &list);
+  while (result == 0) {
+    int code = sqlite3_step(list);
+    if (code != SQLITE_ROW) {
+      result = sqlite_error(code, 0);
+      break;
+    }
+    result = on_mark(context, (const char *)sqlite3_column_text(list, 0),
+                     (uint64_t)sqlite3_column_int64(list, 1));
+  }
+  sqlite3_finalize(list);
+  return result;
+}
+
+int marks_open(const char *dir, const char *name, sqlite3 **ret) {
+  char path[MARKS_PATH_BYTES];
+  sqlite3 *db = NULL;
+  if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path) return -ENAMETOOLONG;
+  if (access(path, F_OK) != 0) return -errno;
+  int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+  if (code == SQLITE_OK) code = sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+  if (code == SQLITE_OK) code = sqlite3_busy_timeout(db, BUSY_MS);
+  if (code == SQLITE_OK)
+    code = sqlite3_exec(db, "PRAGMA trusted_schema=OFF; PRAGMA synchronous=FULL", NULL, NULL, NULL);
+  if (code == SQLITE_OK) {
+    *ret = db;
+    return 0;
+  }
+  sqlite3_close(db);
+  return sqlite_error(code, 0);
+}
+
+int marks_peek(const char *dir, const char *database, const char *name, uint64_t *ret) {
+  sqlite3 *db = NULL;
+  *ret = 0;
+  int result = marks_open(dir, database, &db);
+  if (result == 0) result = marks_read(db, name, ret);
+  sqlite3_close(db);
+  return result;
+}
+
+int marks_note(const char *dir, const char *database, const char *name, uint64_t value) {
+  sqlite3 *db = NULL;
+  int result = marks_open(dir, database, &db);
+  if (result == 0) result = has_table(db);
+  if (result == 1)
+    result = marks_raise(db, name, value);
+  else if (result == 0)
+    result = -ENOENT;
+  sqlite3_close(db);
+  return result;
+}
+
+int marks_file_take(const char *path, struct marks_file *ret) {
+  struct stat status;
+  if (stat(path, &status) != 0) return -errno;
+  *ret = (struct marks_file){status.st_dev, status.st_ino, status.st_size};
+  return 0;
+}
+
+bool marks_file_holds(const char *path, struct marks_file *file) {
+  struct stat status;
+  if (stat(path, &status) != 0) return errno != ENOENT; /* a folder that cannot be searched */
+  bool is_same = status.st_dev == file->device && status.st_ino == file->inode;
+  if (!is_same || status.st_size < file->bytes) return false;
+  file->bytes = status.st_size;
+  return true;
+}

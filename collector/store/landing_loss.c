@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two files know landing.db: access.db has its epoch, under the name of the store, and each day
+   file the newest row of that epoch that is in it.  So
+
+     no epoch, though access.db or a day has one    it is gone or empty
+     another epoch than access.db and the days      it is another collector's
+     fewer rows than a day has settled              it is an older copy
+
+   In each case it goes on under the old epoch, its ids above all that ever settled, so that days
+   skip what they have and take what comes.  The ledgers of the days say which batches those were:
+   one that comes again is a duplicate as before.  What is lost is what had landed and not settled,
+   books of runs that left no samples, and the ledger of days whose windows are deleted. */
+#include "landing_loss.h"
+
+#include "board_table.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "day_folder.h"
+#include "db.h"
+#include "faults.h"
+#include "landing.h"
+#include "run_table.h"
+#include "sqlite/marks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+static const char landing_name[] = "landing.db";
+static const char was_gone[] = "was gone or empty", is_older[] = "is an older copy",
+                  was_foreign[] = "was another collector's, and is set aside as *.corrupt";
+
+enum { SET_ASIDE_MAX = 1000 };
+
+/* ---- what the days know ---- */
+
+struct days {
+  const char *dir;
+  uint32_t *list;
+  size_t count;
+};
+
+static int open_day(const struct days *days, size_t at, sqlite3 **ret) {
+  char path[DAY_PATH_BYTES];
+  *ret = NULL;
+  int error = day_folder_path(days->dir, DAY_WINDOWS, days->list[at], path);
+  return error != 0 ? error : db_open(path, false, ret);
+}
+
+static bool has_table(sqlite3 *db, const char *name) {
+  char sql[96];
+  uint64_t count = 0;
+  sqlite3_snprintf(sizeof sql, sql, "SELECT count(*) FROM sqlite_schema WHERE name=%Q", name);
+  return db_number(db, sql, 0, &count) == 0 && count > 0;
+}
+
+/* The newest row of EPOCH that any day has settled; 0: none.  A damaged day says nothing. */
+static uint64_t newest_of(const struct days *days, uint64_t epoch) {
+  uint64_t newest = 0;
+  for (size_t i = 0; i < days->count; i++) {
+    char sql[96];
+    sqlite3 *db = NULL;
+    uint64_t here = 0;
+    sqlite3_snprintf(sizeof sql, sql, "SELECT settled_id FROM meta WHERE epoch=%lld",
+                     (long long)epoch);
+    if (open_day(days, i, &db) == 0 && has_table(db, "meta") && db_number(db, sql, 0, &here) == 0 &&
+        here > newest)
+      newest = here;
+    db_close(db);
+  }
+  return newest;
+}
+
+/* ---- setting aside ---- */
+
+static int set_aside(const char *dir) {
+  static const char *const parts[] = {"-wal", "-shm", ""};
+  char name[DAY_PATH_BYTES], from[DAY_PATH_BYTES + 8], to[DAY_PATH_BYTES + 8];
+  unsigned i = 0;
+  do {
+    int len = i == 0 ? snprintf(name, sizeof name, "%s/%s.corrupt", dir, landing_name)
+                     : snprintf(name, sizeof name, "%s/%s.corrupt-%u", dir, landing_name, i);
+    if (len < 0 || (size_t)len >= sizeof name) return -ENAMETOOLONG;
+  } while (access(name, F_OK) == 0 && ++i < SET_ASIDE_MAX);
+  for (unsigned part = 0; part < sizeof parts / sizeof *parts; part++) {
+    snprintf(from, sizeof from, "%s/%s%s", dir, landing_name, parts[part]);
+    snprintf(to, sizeof to, "%s%s", name, parts[part]);
+    if (rename(from, to) != 0 && errno != ENOENT) return -errno;
+  }
+  return 0;
+}
+
+/* Reads the epoch of the file PATH into RET, 0 when it has none, and all of its pages. */
+static int read_through(const char *path, uint64_t *ret) {
+  sqlite3 *db = NULL;
+  uint64_t version = 0, tables = 0;
+  *ret = 0;
+  int error = db_open(path, false, &db);
+  if (error == 0) error = db_number(db, "PRAGMA user_version", 0, &version);
+  bool is_newer = version > LANDING_VERSION; /* opening it says so */
+  if (error == 0 && !is_newer) error = db_check(db);
+  if (error == 0 && !is_newer)
+    error = db_number(db, "SELECT count(*) FROM sqlite_schema", 0, &tables);
+  if (error == 0 && tables > 0) error = db_number(db, "SELECT epoch FROM meta", 0, ret);
+  db_close(db);
+  return error;
+}
+
+int landing_loss_look(const char *dir, struct landing_loss *ret) {
+  char path[DAY_PATH_BYTES];
+  struct days days = {.dir = dir};
+  uint64_t epoch = 0;
+  *ret = (struct landing_loss){0};
+  if (marks_peek(dir, MARKS_ACCESS, MARKS_STORE, &ret->store) < 0) ret->store = 0;
+  if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, landing_name) >= sizeof path)
+    return -ENAMETOOLONG;
+  if (access(path, F_OK) != 0 && errno == ENOENT) return 0;
+  int error = read_through(path, &epoch);
+  ret->is_damaged = error == -EUCLEAN;
+  if (error == 0 && epoch != 0 && ret->store != 0 && epoch != ret->store) {
+    error = day_folder_list(dir, DAY_WINDOWS, &days.list, &days.count);
+    ret->is_foreign =
+        error == 0 && newest_of(&days, ret->store) > 0 && newest_of(&days, epoch) == 0;
+    free(days.list);
+  }
+  return ret->is_damaged || ret->is_foreign ? set_aside(dir) : error;
+}
+
+/* ---- the ledger, from the days ---- */
+
+struct mending {
+  sqlite3 *db;
+  struct board_table boards;
+  struct run_table runs;
+  uint64_t now_ms;
+  unsigned days_read;
+  uint32_t first_day; /* that has a ledger */
+};
+
+/* Adds what a day has of a run: of its records as large a part as of its batches is news here. */
+static int add_run(struct mending *mending, sqlite3_stmt *row) {
+  const struct store_board_seen seen = {.board = db_text(row, 0), .seen_ms = mending->now_ms};
+  struct ledger ledger;
+  struct board_row board;
+  struct run_row run;
+  if (ledger_decode(db_span(row, 2), &ledger) != 0 || ledger.count == 0) return 0;
+  int error = board_table_seen(&mending->boards, &seen, &board);
+  if (error == 0) error = run_table_load(&mending->runs, board.id, db_u64(row, 1), &run);
+  if (error != 0) return error;
+  uint64_t before = ledger_size(&run.ledger), here = ledger_size(&ledger);
+  uint64_t stored = db_u64(row, 3);
+  ledger_merge(&run.ledger, &ledger);
+  uint64_t after = ledger_size(&run.ledger), news = after > before ? after - before : 0;
+  run.books.stored +=
+      news >= here ? stored : (uint64_t)((double)stored * (double)news / (double)here);
+  uint64_t newest = ledger.ranges[ledger.count - 1].last;
+  if (newest > run.newest) run.newest = newest;
+  if (run.books.board.produced < run.books.stored) run.books.board.produced = run.books.stored;
+  if (run.books.board.shipped < run.books.stored) run.books.board.shipped = run.books.stored;
+  run.touched_ms = mending->now_ms;
+  return run_table_save(&mending->runs, &run);
+}
+
+/* A day of an earlier version has no ledger, and a damaged one is set aside later. */
+static int add_day(struct mending *mending, const struct days *days, size_t at) {
+  sqlite3_stmt *runs = NULL;
+  sqlite3 *day = NULL;
+  int row = open_day(days, at, &day);
+  if (row == 0 && !has_table(day, "ledger")) row = -ENOENT;
+  if (row == 0) row = db_prepare(day, "SELECT board,run,seqs,stored FROM ledger", &runs);
+  bool is_read = row == 0;
+  while (row >= 0 && (row = db_step(runs)) == 1) {
+    int error = add_run(mending, runs);
+    if (error != 0) row = error;
+  }
+  sqlite3_finalize(runs);
+  db_close(day);
+  if (is_read && row == 0 && mending->days_read++ == 0) mending->first_day = days->list[at];
+  return row == -EUCLEAN || row == -ENOENT ? 0 : row;
+}
+
+static int add_days(struct mending *mending, const struct days *days) {
+  int error = board_table_open(mending->db, &mending->boards);
+  if (error == 0) error = run_table_open(mending->db, &mending->runs);
+  for (size_t i = 0; i < days->count && error == 0; i++) error = add_day(mending, days, i);
+  board_table_close(&mending->boards);
+  run_table_close(&mending->runs);
+  return error;
+}
+
+/* ---- mending ---- */
+
+int landing_loss_upgrade(sqlite3 *db) {
+  uint64_t version = 0;
+  int error = db_number(db, "PRAGMA user_version", 0, &version);
+  if (error != 0 || version != 1) return error;
+  error =
+      db_exec(db, "BEGIN IMMEDIATE;" MARKS_SCHEMA FAULTS_SCHEMA "PRAGMA user_version=2; COMMIT");
+  if (error != 0) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  return error;
+}
+_Static_assert(LANDING_VERSION == 2, "as upgrade has it");
+
+static int write_number(sqlite3 *db, const char *sql, uint64_t value) {
+  sqlite3_stmt *write = NULL;
+  int error = db_prepare(db, sql, &write);
+  if (error != 0) return error;
+  db_bind_u64(write, 1, value);
+  error = db_run(write);
+  sqlite3_finalize(write);
+  return error;
+}
+
+/* Gives the next row an id above NEWEST. */
+static int raise_ids(sqlite3 *db, uint64_t newest) {
+  int error = db_exec(db, "DELETE FROM sqlite_sequence WHERE name='landing'");
+  return error != 0 ? error
+                    : write_number(db, "INSERT INTO sqlite_sequence(name,seq) VALUES('landing',?)",
+                                   newest);
+}
+
+static int write_fault(sqlite3 *db, const char *what, const struct mending *mending) {
+  struct fault fault = {.day = FAULT_ALL_DAYS};
+  char since[32] = "";
+  snprintf(fault.name, sizeof fault.name, "%s", landing_name);
+  if (mending->days_read > 0) {
+    clock_print_time((uint64_t)mending->first_day * DAY_MS * NS_PER_MS, since);
+    snprintf(fault.why, sizeof fault.why,
+             "%s: its ledger and books were made anew from %u days; what was acked in the last "
+             "moments may be missing, and batches of before %.10s count twice if they come again",
+             what, mending->days_read, since);
+  } else {
+    snprintf(fault.why, sizeof fault.why,
+             "%s, and no day has its ledger: what was acked in the last moments may be missing, "
+             "and batches that boards send again count twice",
+             what);
+  }
+  log_error("store-lost %s: %s", fault.name, fault.why);
+  return fault_write(db, &fault);
+}
+
+static int mend(sqlite3 *db, const struct days *days, const char *what, uint64_t newest) {
+  struct mending mending = {.db = db, .now_ms = clock_walltime_ns() / NS_PER_MS};
+  uint64_t ids = 0;
+  int error = db_number(db, "SELECT seq FROM sqlite_sequence WHERE name='landing'", 0, &ids);
+  if (error == 0 && newest > ids) error = raise_ids(db, newest);
+  if (error == 0) error = add_days(&mending, days);
+  return error == 0 ? write_fault(db, what, &mending) : error;
+}
+
+/* Finds the epoch, or gives one, and sees what is wrong.  In a transaction. */
+static int set_epoch(sqlite3 *db, const struct days *days, const struct landing_loss *loss,
+                     uint64_t *ret) {
+  uint64_t epoch = 0, ids = 0;
+  int error = db_number(db, "SELECT epoch FROM meta", 0, &epoch);
+  bool is_new = epoch == 0;
+  if (is_new) epoch = loss->store;
+  while (epoch == 0)
+    if (getrandom(&epoch, sizeof epoch, 0) < 0) return -errno;
+  if (error == 0 && is_new) error = write_number(db, "INSERT INTO meta VALUES(?)", epoch);
+  if (error == 0) error = marks_raise(db, MARKS_STORE, epoch); /* a write the first time only */
+  if (error == 0)
+    error = db_number(db, "SELECT seq FROM sqlite_sequence WHERE name='landing'", 0, &ids);
+  if (error != 0) return error;
+  uint64_t newest = newest_of(days, epoch);
+  *ret = epoch;
+  if (loss->is_damaged) return mend(db, days, "was damaged, and is set aside as *.corrupt", newest);
+  if (loss->is_foreign) return mend(db, days, was_foreign, newest);
+  if (is_new && (loss->store != 0 || days->count > 0)) return mend(db, days, was_gone, newest);
+  return newest > ids ? mend(db, days, is_older, newest) : 0;
+}
+
+int landing_loss_mend(sqlite3 *db, const char *dir, const struct landing_loss *loss,
+                      uint64_t *ret_epoch) {
+  struct days days = {.dir = dir};
+  int error = day_folder_list(dir, DAY_WINDOWS, &days.list, &days.count);
+  if (error == 0) error = db_exec(db, "BEGIN IMMEDIATE");
+  if (error == 0) error = set_epoch(db, &days, loss, ret_epoch);
+  if (error == 0) error = db_exec(db, "COMMIT");
+  if (error != 0 && !sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  free(days.list);
+  return error;
+}
+
+const char *landing_loss_find(const char *dir, sqlite3 *db) {
+  struct days days = {.dir = dir};
+  uint64_t store = 0, epoch = 0, ids = 0, tables = 0;
+  const char *why = NULL;
+  if (marks_peek(dir, MARKS_ACCESS, MARKS_STORE, &store) < 0) store = 0;
+  int error = day_folder_list(dir, DAY_WINDOWS, &days.list, &days.count);
+  if (error == 0 && db != NULL)
+    error = db_number(db, "SELECT count(*) FROM sqlite_schema", 0, &tables);
+  if (error == 0 && tables > 0) error = db_number(db, "SELECT epoch FROM meta", 0, &epoch);
+  if (error == 0 && tables > 0)
+    error = db_number(db, "SELECT seq FROM sqlite_sequence WHERE name='landing'", 0, &ids);
+  if (error == 0 && epoch == 0 && (store != 0 || days.count > 0))
+    why = was_gone;
+  else if (error == 0 && store != 0 && epoch != store)
+    why = "is another collector's than access.db";
+  else if (error == 0 && newest_of(&days, epoch) > ids)
+    why = is_older;
+  free(days.list);
+  return why;
+}

@@ -1,0 +1,251 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""lost_files.py FOLDER: every file of a collector's folder, gone, empty, cut in half, replaced by an older copy or by another
+collector's, while the collector has ended and while it runs.  Whatever it is: who is revoked stays out, no batch that was acked
+counts twice, and either the collector says at its start what to do, or it goes on and names the file.  Prints a row for each."""
+import glob
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../torture/door"))
+from board import Batch, Board, Gone  # noqa: E402
+
+folder = sys.argv[1]
+data = f"{folder}/data"
+PATIENCE = 30
+
+
+def port():
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return door.getsockname()[1]
+
+
+class Collector:
+    def __init__(self, path):
+        self.path, self.log = path, f"{path}.log"
+        self.agents, self.http = f"127.0.0.1:{port()}", f"127.0.0.1:{port()}"
+        self.process = None
+
+    def start(self):
+        """None, or what it says where it does not start."""
+        log = open(self.log, "w")
+        self.process = subprocess.Popen(["fleetprof-collector", "--data", self.path, "--agents", self.agents, "--http", self.http],
+                                        stdout=log, stderr=log)
+        for _ in range(PATIENCE * 20):
+            if self.process.poll() is not None:
+                return open(self.log).read().strip().split("\n")[-1]
+            try:
+                self.ask("readyz")
+                return None
+            except OSError:
+                time.sleep(0.05)
+        sys.exit(f"{self.path}: neither ready nor ended")
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+
+    def ask(self, route):
+        with urllib.request.urlopen(f"http://{self.http}/{route}", timeout=PATIENCE) as answer:
+            return json.load(answer), answer.headers
+
+    def run(self, *command):
+        done = subprocess.run(["fleetprof-collector", *command, "--data", self.path], capture_output=True, text=True)
+        return done.returncode, (done.stdout + done.stderr).strip()
+
+    def enroll(self, name):
+        state = f"{folder}/{os.path.basename(self.path)}-{name}"
+        code, token = self.run("token", "--board", name)
+        assert code == 0, token
+        subprocess.run(["fleetprof", "enroll", "--collector", self.agents, "--token", token, "--state", state], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return state
+
+    def says_to(self, state):
+        try:
+            board = Board(state, self.agents)
+            board.hello(run=1)
+            board.close()
+            return "welcome"
+        except (Gone, OSError) as gone:
+            return str(gone)
+
+    def deliver(self, state, batch):
+        try:
+            board = Board(state, self.agents)
+            board.hello(run=batch.run)
+            verdict, _ = board.try_batch(batch)
+            board.close()
+            return verdict
+        except (Gone, OSError):
+            return "later"
+
+    def samples(self):
+        """How many, and the head; -1 where it is said why there is no answer."""
+        try:
+            answer, headers = self.ask("api/v1/profile?limit=1&from=-1h")
+            return answer["samples"], headers
+        except urllib.error.HTTPError as problem:
+            assert problem.code == 503, problem.read()
+            return -1, {"Fleetprof-Stale": json.load(problem)["detail"]}
+
+
+def copy(source, target):
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target)
+
+
+def fault(kind, name):
+    """Does KIND to the file NAME of the folder; by renaming, as a person does who puts a file back."""
+    path = f"{data}/{name}"
+    for end in ("-wal", "-shm"):
+        if kind != "half" and os.path.exists(path + end) and collector.process.poll() is not None:
+            os.unlink(path + end)
+    if kind == "gone":
+        os.unlink(path)
+    elif kind == "empty":
+        os.truncate(path, 0)
+    elif kind == "half":
+        os.truncate(path, os.path.getsize(path) // 2)
+    else:
+        source = f"{folder}/{'older' if kind == 'older' else 'other'}/{name}"
+        shutil.copy(source, path + ".new")
+        os.rename(path + ".new", path)
+
+
+collector = Collector(data)
+other = Collector(f"{folder}/other")
+batches = [Batch(seq, run=77, service="work", seed=seq) for seq in range(1, 6)]
+for at, batch in enumerate(batches):
+    batch.produced = at + 1
+
+assert other.start() is None
+assert other.deliver(other.enroll("b1"), batches[0]) == "acked"
+other.stop()
+assert collector.start() is None
+thief, board = collector.enroll("thief"), collector.enroll("b1")
+assert collector.deliver(board, batches[0]) == "acked" and collector.says_to(thief) == "welcome"
+collector.stop()
+copy(data, f"{folder}/older")
+assert collector.start() is None
+assert collector.deliver(board, batches[1]) == "acked" and collector.deliver(board, batches[2]) == "acked"
+assert collector.run("revoke", "--board", "thief")[0] == 0
+assert collector.samples()[0] == 3
+collector.stop()
+assert collector.run("check") == (0, collector.run("check")[1]), collector.run("check")
+copy(data, f"{folder}/kept")
+
+day = os.path.basename(glob.glob(f"{data}/day-*.db")[0])
+FILES = ("access.db", "landing.db", day, "debug.db", "node.key", "ca/root.pem", "ca/root.key")
+FAULTS = ("gone", "empty", "half", "older", "another's")
+# What the same file of an older copy is: nothing has changed in it since.
+UNCHANGED = {("debug.db", "older"), ("node.key", "older"), ("ca/root.pem", "older"), ("ca/root.key", "older")}
+MUST_NOT_START = {"access.db", "ca/root.pem", "ca/root.key"}
+wrong = []
+
+
+def expect(holds, case, words):
+    if not holds:
+        wrong.append(f"{' '.join(case)}: {words}")
+
+
+def told(reasons, name):
+    return [reason for reason in reasons if reason.startswith(name)]
+
+
+def row(case, *cells):
+    print("| " + " | ".join(cell.replace("|", "/").replace(data + "/", "").replace(data, "DIR") for cell in (*case, *cells)) + " |", flush=True)
+
+
+def holds_of_all(case, most=3):
+    """Whoever is revoked is out, and what was acked counts once, in whatever state."""
+    expect(collector.says_to(thief) != "welcome", case, "a revoked board is welcome")
+    before = collector.samples()[0]
+    for batch in batches[:3]:
+        collector.deliver(board, batch)
+    after, headers = collector.samples()
+    expect(before <= most and after == before, case, f"acked batches that come again make {after} samples of {before}")
+    return after, headers
+
+
+def stopped(name, kind):
+    case = (name, kind, "stopped")
+    copy(f"{folder}/kept", data)
+    fault(kind, name)
+    is_same = (name, kind) in UNCHANGED
+    code, words = collector.run("check")
+    expect(is_same or name in words, case, f"check does not name it: {words}")
+    expect(code == 0 if is_same else code == 1, case, f"check ends with {code}: {words}")
+    refusal = collector.start()
+    if refusal is not None:
+        expect(name.split("/")[0] in refusal and ("restore" in refusal or "accept" in refusal), case, f"no way out is told: {refusal}")
+        expect(name in MUST_NOT_START or (name, kind) in {("node.key", "empty"), ("node.key", "half")}, case, f"does not start: {refusal}")
+        row(case, words.split("\n")[0], f"does not start: {refusal}", "", "")
+        return
+    expect(is_same or name not in MUST_NOT_START, case, "starts")
+    samples, headers = holds_of_all(case)
+    ready = collector.ask("readyz")[0]
+    expect(is_same or told(ready["reasons"], name), case, f"/readyz does not name it: {ready}")
+    expect(len(ready["reasons"]) == (not is_same), case, f"/readyz names others: {ready}")
+    lacks = headers.get("Fleetprof-Incomplete", "")
+    expect(samples == 3 or lacks, case, f"{samples} samples of 3, and no word of it")
+    expect(collector.deliver(board, batches[3]) == "acked", case, "takes nothing new")
+    expect(collector.samples()[0] == samples + 1, case, "what is new is not in answers")
+    row(case, words.split("\n")[0], "starts", "; ".join(ready["reasons"]), f"{samples} of 3; {lacks}")
+    collector.stop()
+
+
+def running(name, kind):
+    case = (name, kind, "running")
+    copy(f"{folder}/kept", data)
+    assert collector.start() is None
+    fault(kind, name)
+    samples, headers = holds_of_all(case)
+    verdict = collector.deliver(board, batches[3])
+    is_told = name in ("access.db", "landing.db", day)
+    for _ in range(PATIENCE * 20):  # of a day, once it has settled
+        ready = collector.ask("readyz")[0]
+        if not is_told or told(ready["reasons"], name):
+            break
+        time.sleep(0.05)
+    else:
+        expect(False, case, f"/readyz does not name it: {ready}")
+    after, headers = collector.samples()
+    expect(after <= samples + (verdict == "acked"), case, f"{after} samples")
+    code, words = collector.run("check")
+    expect((name, kind) in UNCHANGED or name in words, case, f"check does not name it: {words}")
+    lacks = headers.get("Fleetprof-Incomplete", "") + headers.get("Fleetprof-Stale", "")
+    row(case, words.split("\n")[0], f"a new batch: {verdict}", "; ".join(ready["reasons"]), f"{after}; {lacks}")
+    collector.stop()
+    refusal = collector.start()
+    if refusal is None:
+        holds_of_all((name, kind, "after running"), 4)
+        collector.stop()
+
+
+print("| file | fault | collector | `check` | then | `/readyz` | answers |\n|---|---|---|---|---|---|---|")
+for name in FILES:
+    for kind in FAULTS:
+        stopped(name, kind)
+        running(name, kind)
+
+# Somebody accepts that access.db is lost: then it starts, and is well.
+copy(f"{folder}/kept", data)
+os.unlink(f"{data}/access.db")
+expect(collector.start() is not None, ("accept",), "starts before")
+code, words = collector.run("accept")
+expect(code == 0, ("accept",), f"ends with {code}: {words}")
+expect(collector.start() is None and collector.ask("readyz")[0]["status"] == "ready", ("accept",), f"{collector.ask('readyz')}")
+expect(collector.run("accept")[0] == 1, ("accept",), "accepts beside a collector")
+collector.stop()
+if wrong:
+    sys.exit("\n".join(wrong))

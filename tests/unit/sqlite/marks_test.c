@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Marks of one database, and of one that others have open; and the file that a path meant. */
+#include "sqlite/marks.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char dir[64], path[96];
+
+static int set_up(void **state) {
+  sqlite3 *db = NULL;
+  snprintf(dir, sizeof dir, "/tmp/marks_test.XXXXXX");
+  if (mkdtemp(dir) == NULL) return -1;
+  snprintf(path, sizeof path, "%s/a.db", dir);
+  if (sqlite3_open(path, &db) != SQLITE_OK) return -1;
+  sqlite3_exec(db, "PRAGMA journal_mode=WAL; CREATE TABLE other(a)", NULL, NULL, NULL);
+  *state = db;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  sqlite3_close(*state);
+  unlink(path);
+  rmdir(dir);
+  return 0;
+}
+
+static void a_mark_only_rises_unless_it_is_written(void **state) {
+  sqlite3 *db = *state;
+  uint64_t value = 9;
+  assert_int_equal(marks_read(db, "a", &value), 0); /* no table */
+  assert_int_equal(value, 0);
+  assert_int_equal(sqlite3_exec(db, MARKS_SCHEMA, NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(marks_raise(db, "a", 5), 0);
+  assert_int_equal(marks_raise(db, "a", 3), 0);
+  assert_int_equal(marks_read(db, "a", &value), 1);
+  assert_int_equal(value, 5);
+  assert_int_equal(marks_write(db, "a", 3), 0);
+  assert_int_equal(marks_read(db, "a", &value), 1);
+  assert_int_equal(value, 3);
+  assert_int_equal(marks_forget(db, "a"), 0);
+  assert_int_equal(marks_read(db, "a", &value), 0);
+}
+
+static void others_read_and_note_beside_who_has_it_open(void **state) {
+  sqlite3 *db = *state;
+  uint64_t value = 0;
+  assert_int_equal(marks_note(dir, "a.db", "a", 1), -ENOENT); /* no table */
+  assert_int_equal(marks_note(dir, "b.db", "a", 1), -ENOENT); /* no file, and none is made */
+  assert_int_equal(marks_peek(dir, "b.db", "a", &value), -ENOENT);
+  assert_int_equal(sqlite3_exec(db, MARKS_SCHEMA, NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(marks_note(dir, "a.db", "a", UINT64_C(1) << 62), 0);
+  assert_int_equal(marks_peek(dir, "a.db", "a", &value), 1);
+  assert_true(value == UINT64_C(1) << 62);
+  assert_int_equal(marks_read(db, "a", &value), 1);
+}
+
+static void a_file_that_is_replaced_or_cut_does_not_hold(void **state) {
+  struct marks_file file;
+  char other[128], command[512];
+  (void)state;
+  assert_int_equal(marks_file_take(path, &file), 0);
+  assert_true(marks_file_holds(path, &file));
+  snprintf(other, sizeof other, "%s.new", path);
+  snprintf(command, sizeof command, "cp '%s' '%s' && mv '%s' '%s'", path, other, other, path);
+  assert_int_equal(system(command), 0);
+  assert_false(marks_file_holds(path, &file));
+  assert_int_equal(marks_file_take(path, &file), 0);
+  assert_int_equal(truncate(path, file.bytes + 4096), 0); /* it grew */
+  assert_true(marks_file_holds(path, &file));
+  assert_int_equal(truncate(path, file.bytes - 4096), 0);
+  assert_false(marks_file_holds(path, &file));
+  unlink(path);
+  assert_false(marks_file_holds(path, &file));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(a_mark_only_rises_unless_it_is_written),
+      TEST(others_read_and_note_beside_who_has_it_open),
+      TEST(a_file_that_is_replaced_or_cut_does_not_hold),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
