@@ -26,10 +26,10 @@ crowd() {
   run --service "$name" --sampler timer --hz 199 -- "$targets/crowd" "$@" >"$W/$name" || fail "$name ended with $?"
   total_is_right "$name" "$(cat "$W/$name")" "$least"
 }
-crowd threads 0.85 threads 64 100
-crowd forks 0.85 forks 48 100
-crowd turns 0.85 turns 100 50
-crowd c11 0.85 c11 16 100
+crowd threads 0.6 threads 64 100
+crowd forks 0.6 forks 48 100
+crowd turns 0.6 turns 100 50
+crowd c11 0.6 c11 16 100
 # What a vfork's child does to its thread stays its own: each of these once cost one of 1024 places.
 crowd vforks 0.6 vforks 1100 2000
 crowd multitude 0.2 threads 400 20
