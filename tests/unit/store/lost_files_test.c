@@ -279,6 +279,27 @@ static void a_day_that_is_gone_or_older_is_told(void **state) {
   open_store(world);
 }
 
+/* Locked by another program, which a start must bear. */
+static void a_day_that_cannot_be_looked_at_hides_no_other(void **state) {
+  struct world *world = *state;
+  char later[DAY_PATH_BYTES];
+  sqlite3 *other = NULL;
+  uint64_t records = append_sized(world, 10, 0);
+  append_sized(world, 11, records);
+  scan_all(world->store);
+  close_store(world);
+  assert_int_equal(day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS) + 1, later), 0);
+  assert_int_equal(unlink(later), 0);
+  assert_int_equal(sqlite3_open(day_path(world, DAY_WINDOWS), &other), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(other, "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT",
+                                NULL, NULL, NULL),
+                   SQLITE_OK);
+  open_store(world);
+  struct told_faults told = troubles_of(world->store);
+  assert_told(&told, strrchr(later, '/') + 1);
+  sqlite3_close(other);
+}
+
 static void a_day_that_goes_while_it_is_open_is_begun_anew_and_told(void **state) {
   struct world *world = *state;
   append_batches(world, "b1", 1, 2);
@@ -376,6 +397,7 @@ int main(void) {
       TEST(a_board_of_a_mended_ledger_was_seen_on_its_last_day),
       TEST(another_stores_landing_file_is_set_aside),
       TEST(a_day_that_is_gone_or_older_is_told),
+      TEST(a_day_that_cannot_be_looked_at_hides_no_other),
       TEST(a_day_that_goes_while_it_is_open_is_begun_anew_and_told),
       TEST(sums_that_are_gone_or_older_are_told),
       TEST(sums_outlive_the_loss_of_all_that_knows_them),
