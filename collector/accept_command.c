@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "common/options.h"
 #include "common/output_form.h"
+#include "common/text.h"
 #include "identity/access.h"
 #include "identity/access_loss.h"
 #include "identity/ca.h"
@@ -14,12 +15,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, ERROR_BYTES = 1024, PATH_BYTES = 4096 };
+enum { CORRUPT_NAMES_MAX = 1000 };
 
 struct accept_settings {
   const char *data, *format;
@@ -67,6 +71,18 @@ static int read_options(int argc, char **argv, struct accept_settings *ret, char
   return -EINVAL;
 }
 
+/* Root accepts for the folder's owner, as that one: what is made anew must be the collector's to
+   open.  Returns 0 or -errno. */
+static int become_owner(const char *dir, char *error) {
+  struct stat owner;
+  if (geteuid() != 0 || stat(dir, &owner) != 0 || owner.st_uid == 0) return 0;
+  if (setgroups(0, NULL) == 0 && setgid(owner.st_gid) == 0 && setuid(owner.st_uid) == 0) return 0;
+  int failed = -errno;
+  snprintf(error, ERROR_BYTES, "--data %s: cannot go on as its owner, user %u: %s", dir,
+           (unsigned)owner.st_uid, strerror(-failed));
+  return failed;
+}
+
 /* Takes the lock of a folder in which a collector has run.  Returns a descriptor or -errno. */
 static int lock(const char *dir, char *error) {
   char path[PATH_BYTES];
@@ -92,7 +108,7 @@ static void on_fault(void *context, const char *name, const char *why) {
 
 static void print_fault(void *context, const char *name, const char *why) {
   (void)context;
-  printf("accepted: %s: %s\n", name, why);
+  text_print(stdout, "accepted: %s: %s", name, why);
 }
 
 /* An authority that cannot be read makes room for another, and stays for a person to look at. */
@@ -101,8 +117,14 @@ static int open_authority(const char *dir, struct ca **ret, char *error) {
   int failed = ca_open(dir, ret, error, ERROR_BYTES);
   if (failed != -EBADMSG) return failed;
   snprintf(from, sizeof from, "%s/ca", dir);
-  snprintf(to, sizeof to, "%s/ca.corrupt", dir);
-  return rename(from, to) != 0 ? failed : ca_open(dir, ret, error, ERROR_BYTES);
+  for (unsigned i = 0; i < CORRUPT_NAMES_MAX; i++) {
+    int len = snprintf(to, sizeof to, i == 0 ? "%s/ca.corrupt" : "%s/ca.corrupt-%u", dir, i);
+    if (len < 0 || (size_t)len >= sizeof to) break;
+    if (faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) continue;
+    if (rename(from, to) == 0) return ca_open(dir, ret, error, ERROR_BYTES);
+    break;
+  }
+  return failed;
 }
 
 /* Access and authority, which know each other. */
@@ -129,7 +151,8 @@ int accept_command(int argc, char **argv) {
   struct json json;
   int read = read_options(argc, argv, &settings, error);
   if (read == 1) return EXIT_DONE;
-  int fd = read == 0 ? lock(settings.data, error) : -1;
+  bool is_owner = read == 0 && become_owner(settings.data, error) == 0;
+  int fd = is_owner ? lock(settings.data, error) : -1;
   json_init(&json, &text, SIZE_MAX);
   json_open(&json, '{');
   json_key(&json, "accepted");
@@ -144,6 +167,6 @@ int accept_command(int argc, char **argv) {
   if (!failed && settings.is_json) failed = output_form_write(&text);
   if (fd >= 0) close(fd);
   buf_fini(&text);
-  if (failed) fprintf(stderr, "fleetprof-collector accept: %s\n", error);
+  if (failed) text_print(stderr, "fleetprof-collector accept: %s", error);
   return read != 0 ? EXIT_USAGE : failed ? EXIT_FAILED : EXIT_DONE;
 }

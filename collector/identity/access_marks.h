@@ -37,6 +37,9 @@ struct access_marks {
   " UPDATE mark SET value=value+1 WHERE name='generation'; END;"                    \
   "CREATE TRIGGER IF NOT EXISTS boards_made_revoked AFTER INSERT ON boards"         \
   " WHEN new.revoked_s IS NOT NULL BEGIN"                                           \
+  " UPDATE mark SET value=value+1 WHERE name='generation'; END;"                    \
+  "CREATE TRIGGER IF NOT EXISTS boards_gone AFTER DELETE ON boards"                 \
+  " WHEN old.revoked_s IS NOT NULL BEGIN"                                           \
   " UPDATE mark SET value=value+1 WHERE name='generation'; END;"
 
 /* Reads what the other files of DIR know, before access.db is opened.  Returns 0, or -ENODATA when

@@ -145,11 +145,11 @@ static int make_aside(const struct debug_folder *folder, char aside[DEBUG_PATH_B
 
 int debug_folder_sweep(const struct debug_folder *folder,
                        bool (*is_known)(void *context, const uint8_t sha256[32]), void *context,
-                       char aside[DEBUG_PATH_BYTES]) {
+                       bool keeps, char aside[DEBUG_PATH_BYTES]) {
   char to[DEBUG_PATH_BYTES + NAME_MAX + 2];
   int strange = count_strange(folder, is_known, context);
   aside[0] = '\0';
-  if (strange > 1) {
+  if (keeps && strange > 0) {
     int error = make_aside(folder, aside);
     if (error != 0) return error;
   }

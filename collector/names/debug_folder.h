@@ -35,12 +35,12 @@ void debug_folder_remove(const struct debug_folder *folder, const uint8_t sha256
 /* Whether any whole file is there. */
 bool debug_folder_has_files(const struct debug_folder *folder);
 
-/* Calls IS_KNOWN for each whole file and removes the one, with its indexes, for which it says no: a
-   crash left it.  More than one are no crash's: they are moved to the folder ASIDE, which is empty
-   otherwise.  Also removes whatever else lies there.  Returns how many were moved, or -errno. */
+/* Calls IS_KNOWN for each whole file and removes those, with their indexes, for which it says no;
+   where KEEPS, the files are moved to the folder ASIDE, which is empty otherwise.  Also removes
+   whatever else lies there.  Returns how many were moved, or -errno. */
 int debug_folder_sweep(const struct debug_folder *folder,
                        bool (*is_known)(void *context, const uint8_t sha256[32]), void *context,
-                       char aside[DEBUG_PATH_BYTES]);
+                       bool keeps, char aside[DEBUG_PATH_BYTES]);
 
 /* Renames the folder and its database (FOLDER.db) to *.corrupt, or *.corrupt-N, which stay until
    somebody deletes them.  Returns 0 with the folder's new name in ASIDE, or -errno. */

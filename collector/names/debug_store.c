@@ -46,6 +46,7 @@ struct debug_store {
   struct debug_folder folder;
   uint64_t set_aside;    /* catalogues, at the start */
   const char *loss;      /* what was wrong with it then, or NULL */
+  bool is_older;         /* than the last that was here */
   uint64_t staged_count; /* makes names of files that are being hashed */
   uint8_t hurried[32];   /* file whose debug information is needed first; zeros: none */
   struct module_changes *changes;
@@ -147,7 +148,7 @@ static int tidy(struct debug_store *store) {
   dwarf_list_tidy(store->db);
   debug_partial_sweep(store->db, &store->folder, catalogue_now_s() - PARTIAL_S);
   char aside[DEBUG_PATH_BYTES];
-  int moved = debug_folder_sweep(&store->folder, is_known, store, aside);
+  int moved = debug_folder_sweep(&store->folder, is_known, store, store->is_older, aside);
   if (moved > 0) {
     store->loss = "is an older copy: files that it does not know are set aside (debug.corrupt-N)";
     log_error("names-lost %s.db: %d files that it does not know are set aside, as %s: it is an "
@@ -186,15 +187,33 @@ static bool is_empty(const char *dir) {
   return has_none;
 }
 
+/* Counts a start, durably: a checkpoint flushes.  Returns whether it did. */
+static bool count_start(sqlite3 *db, uint64_t generation) {
+  return marks_write(db, MARKS_GENERATION, generation) == 0 &&
+         sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) == SQLITE_OK;
+}
+
 void debug_store_mark(struct debug_store *store, const char *dir) {
-  uint64_t here = 0, folder = 0;
+  uint64_t here = 0, folder = 0, starts = 0, noted = 0;
   if (marks_peek(dir, "landing.db", MARKS_STORE, &folder) != 1) return;
+  marks_peek(dir, "landing.db", "debug.db", &noted);
   pthread_mutex_lock(&store->lock);
   if (marks_read(store->db, MARKS_STORE, &here) == 0 &&
       sqlite3_exec(store->db, MARKS_SCHEMA, NULL, NULL, NULL) == SQLITE_OK)
     marks_write(store->db, MARKS_STORE, folder); /* what fails is done another time */
-  marks_note(dir, "landing.db", "debug.db", 1);
+  marks_read(store->db, MARKS_GENERATION, &starts);
+  if (starts < noted) starts = noted;
+  marks_note(dir, "landing.db", "debug.db", count_start(store->db, starts + 1) ? starts + 1 : 1);
   pthread_mutex_unlock(&store->lock);
+}
+
+/* Commits are not flushed, so it is no count of changes that tells an older copy from what a power
+   cut has left: starts are counted, in it first.  A backup is of one start. */
+static bool is_older(const char *dir) {
+  uint64_t noted = 0, starts = 0;
+  return marks_peek(dir, "landing.db", "debug.db", &noted) == 1 &&
+         marks_peek(dir, "debug.db", MARKS_GENERATION, &starts) >= 0 && starts < noted &&
+         noted > 1; /* 1: noted by a version that did not count */
 }
 
 const char *debug_store_find_loss(const char *dir) {
@@ -213,6 +232,7 @@ static int open_catalogue(struct debug_store *store, const char *dir, char *erro
                           size_t error_len) {
   char path[DEBUG_PATH_BYTES];
   const char *why = debug_store_find_loss(dir);
+  store->is_older = why == NULL && is_older(dir);
   snprintf(path, sizeof path, "%s.db", store->folder.root);
   if (why == NULL && access(path, F_OK) != 0 && debug_folder_has_files(&store->folder))
     why = "was gone or empty";

@@ -24,6 +24,9 @@
    room, or dies with a worker's memory, or rots, the board counts as lost what is not: then stored
    and dropped come to more than was produced, and what is stored was not lost.
 
+   Books that were made anew from the days (landing_loss.c) may have more stored than the board has
+   said yet that it produced: until it says it, what there is was produced.
+
    Never negative, and summing up to produced. */
 #include "books.h"
 
@@ -112,9 +115,10 @@ void books_settle(struct books *books) {
 
 void books_balance(const struct books *books, struct books_balance *ret) {
   const struct counters *board = &books->board;
-  struct books_balance balance = {.produced = board->produced, .stored = books->stored};
+  struct books_balance balance = {.stored = books->stored};
   memcpy(balance.dropped, board->dropped, sizeof balance.dropped);
   uint64_t dropped = take_back(books, balance.dropped);
+  balance.produced = larger(board->produced, sum_of(books->stored, dropped));
   uint64_t open = less(less(board->produced, books->stored), dropped);
 
   uint64_t told = less(books->refused, board->dropped[LOSS_REJECTED]);

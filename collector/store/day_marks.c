@@ -34,6 +34,12 @@ enum day_kind day_marks_kind(const char *name, uint32_t *ret_day) {
 
 /* ---- judging ---- */
 
+/* Whether what the file was is known, and had something of this store.  Where landing.db and
+   access.db are new both, whose the others are is not: they are taken as they are. */
+static bool was_ours(const struct day_mark *mark) {
+  return mark->is_marked ? mark->value > 0 : mark->is_complete;
+}
+
 /* Windows know the store by its epoch. */
 static int judge_windows(sqlite3 *db, const struct day_mark *mark, uint64_t *ret) {
   char sql[96];
@@ -46,8 +52,7 @@ static int judge_windows(sqlite3 *db, const struct day_mark *mark, uint64_t *ret
                    (long long)mark->store);
   if (error == 0) error = db_number(db, sql, 0, ret);
   if (error != 0) return error;
-  bool was_ours = mark->is_marked ? mark->value > 0 : mark->is_complete;
-  return epochs > 0 && ours == 0 && was_ours ? DAY_FOREIGN : DAY_WHOLE;
+  return epochs > 0 && ours == 0 && was_ours(mark) ? DAY_FOREIGN : DAY_WHOLE;
 }
 
 static int judge_sums(sqlite3 *db, const struct day_mark *mark, uint64_t *ret) {
@@ -55,7 +60,9 @@ static int judge_sums(sqlite3 *db, const struct day_mark *mark, uint64_t *ret) {
   int row = marks_read(db, MARKS_STORE, &store);
   if (row >= 0) row = marks_read(db, MARKS_GENERATION, ret);
   if (row < 0) return row;
-  return store != 0 && store != mark->store ? DAY_FOREIGN : DAY_WHOLE;
+  if (store == 0 || store == mark->store) return DAY_WHOLE;
+  *ret = 0; /* its generation is another store's */
+  return was_ours(mark) ? DAY_FOREIGN : DAY_WHOLE;
 }
 
 int day_marks_judge(const char *path, enum day_kind kind, const struct day_mark *mark,
@@ -180,33 +187,40 @@ static int list_marks(sqlite3 *db, void *context) {
 static int admit_marked(struct landing *landing, const char *dir) {
   struct names names = {NULL, 0};
   int error = landing_change(landing, false, list_marks, &names);
-  for (size_t i = 0; i < names.count && error == 0; i++) {
+  for (size_t i = 0; i < names.count; i++) {
     uint32_t day = 0;
     enum day_kind kind = day_marks_kind(names.rows[i], &day);
-    error = day_marks_admit(landing, dir, kind, day);
+    int failed = day_marks_admit(landing, dir, kind, day);
+    if (error == 0) error = failed;
   }
   free(names.rows);
   return error;
 }
 
-/* Marks the files of KIND as they are now; at the first start with marks those that are others',
-   too, since nothing tells them apart. */
+/* Marks DAY's file of KIND as it is now, unless it has a mark. */
+static int admit_one(struct landing *landing, const char *dir, enum day_kind kind, uint32_t day) {
+  char path[DAY_PATH_BYTES];
+  uint64_t generation = 0;
+  int error = day_folder_path(dir, kind, day, path);
+  struct reading reading = {.name = name_of(path)};
+  if (error == 0) error = landing_change(landing, false, read_mark, &reading);
+  if (error != 0 || reading.mark.is_marked) return error;
+  error = day_marks_admit(landing, dir, kind, day);
+  if (error != 0 || access(path, F_OK) != 0) return error;
+  struct writing writing = {reading.name, 0};
+  if (day_marks_judge(path, kind, &reading.mark, &generation) >= 0) writing.value = generation;
+  return landing_change(landing, false, write_mark, &writing);
+}
+
+/* Admits the files of KIND; at the first start with marks those that are others', too, since
+   nothing tells them apart. */
 static int admit_found(struct landing *landing, const char *dir, enum day_kind kind) {
   uint32_t *days = NULL;
   size_t count = 0;
   int error = day_folder_list(dir, kind, &days, &count);
-  for (size_t i = 0; i < count && error == 0; i++) {
-    char path[DAY_PATH_BYTES];
-    error = day_folder_path(dir, kind, days[i], path);
-    struct reading reading = {.name = name_of(path)};
-    if (error == 0) error = landing_change(landing, false, read_mark, &reading);
-    if (error != 0 || reading.mark.is_marked) continue;
-    error = day_marks_admit(landing, dir, kind, days[i]);
-    if (error != 0 || access(path, F_OK) != 0) continue;
-    uint64_t generation = 0;
-    struct writing writing = {reading.name, 0};
-    if (day_marks_judge(path, kind, &reading.mark, &generation) >= 0) writing.value = generation;
-    error = landing_change(landing, false, write_mark, &writing);
+  for (size_t i = 0; i < count; i++) {
+    int failed = admit_one(landing, dir, kind, days[i]);
+    if (error == 0) error = failed;
   }
   free(days);
   return error;
@@ -216,8 +230,10 @@ int day_marks_admit_all(struct landing *landing, const char *dir) {
   struct reading reading = {.name = DAY_MARKS_COMPLETE};
   struct writing complete = {DAY_MARKS_COMPLETE, 1};
   int error = admit_marked(landing, dir);
-  for (unsigned kind = 0; kind < DAY_KINDS && error == 0; kind++)
-    error = admit_found(landing, dir, kind);
+  for (unsigned kind = 0; kind < DAY_KINDS; kind++) {
+    int failed = admit_found(landing, dir, kind);
+    if (error == 0) error = failed;
+  }
   if (error == 0) error = landing_change(landing, false, read_mark, &reading);
   if (error == 0 && !reading.mark.is_complete)
     error = landing_change(landing, true, write_mark, &complete);

@@ -8,7 +8,8 @@
    order.
 
    What boards say of themselves is written without fsync too (they say it again), unless it closes
-   a run's books: then nobody may ever say it again.
+   a run's books: then nobody may ever say it again; or lands a change of losses: its id must not be
+   given twice, nor the change settle twice.
 
    What was decoded before it landed stays in memory for the settler (fresh_rows.c), which reads the
    file only where that has no row.
@@ -94,6 +95,7 @@ struct landing {
   struct fresh_rows fresh;
   struct buf change; /* of losses, being bound */
   bool is_full_sync;
+  int changes_before;   /* sqlite3_total_changes when the open transaction began */
   uint64_t inserted_id; /* by the open transaction */
   struct landing_figures figures;
   pthread_mutex_t told_lock; /* over the figures as they were when the lock was given back last */
@@ -133,22 +135,36 @@ static int begin(struct landing *landing, bool is_durable) {
   if (error == 0) error = db_exec(landing->writer, "BEGIN IMMEDIATE");
   landing->figures.failed_commits += error != 0;
   if (error != 0) landing->figures.append_error = error;
+  landing->changes_before = sqlite3_total_changes(landing->writer);
   return error;
+}
+
+static void roll_back(struct landing *landing) {
+  landing->inserted_id = landing->figures.newest_id;
+  fresh_rows_drop_staged(&landing->fresh);
+  board_table_rolled_back(&landing->boards);
+  if (!sqlite3_get_autocommit(landing->writer)) db_exec(landing->writer, "ROLLBACK");
+}
+
+/* What was wrong is over: a lock, once there is a transaction; an error, once one wrote. */
+static void note_success(struct landing *landing) {
+  bool is_over = landing->figures.append_error == -EBUSY;
+  if (landing->figures.append_error == -EIO)
+    is_over = sqlite3_total_changes(landing->writer) != landing->changes_before;
+  if (is_over) landing->figures.append_error = 0;
 }
 
 /* Commits, or rolls back when ERROR or the commit itself says so. */
 static int end(struct landing *landing, int error) {
   if (error == 0) error = db_exec(landing->writer, "COMMIT");
   if (error == 0) {
+    note_success(landing);
     landing->figures.newest_id = landing->inserted_id;
     fresh_rows_publish(&landing->fresh);
   } else {
     landing->figures.failed_commits++;
     landing->figures.append_error = error;
-    landing->inserted_id = landing->figures.newest_id;
-    fresh_rows_drop_staged(&landing->fresh);
-    board_table_rolled_back(&landing->boards);
-    if (!sqlite3_get_autocommit(landing->writer)) db_exec(landing->writer, "ROLLBACK");
+    roll_back(landing);
   }
   return error;
 }
@@ -363,7 +379,17 @@ int landing_seen(struct landing *landing, const struct store_board_seen *seen) {
   bool is_last_word = seen->counters != NULL && seen->counters->final, is_refused = false;
   pthread_mutex_lock(&landing->lock);
   int error = begin(landing, is_last_word);
-  if (error == 0) error = end(landing, seen_in_transaction(landing, seen, &is_refused));
+  if (error == 0) {
+    error = seen_in_transaction(landing, seen, &is_refused);
+    bool has_row = landing->inserted_id != landing->figures.newest_id;
+    if (error == 0 && has_row && !landing->is_full_sync) { /* is found out only now */
+      roll_back(landing);
+      error = begin(landing, true);
+      if (error == 0) error = end(landing, seen_in_transaction(landing, seen, &is_refused));
+    } else {
+      error = end(landing, error);
+    }
+  }
   give_back(landing);
   return error == 0 && is_refused ? -ERANGE : error;
 }

@@ -9,12 +9,21 @@
    In each case it goes on under the old epoch, its ids above all that ever settled, so that days
    skip what they have and take what comes.  The ledgers of the days say which batches those were:
    one that comes again is a duplicate as before.  What is lost is what had landed and not settled,
-   books of runs that left no samples, and the ledger of days whose windows are deleted. */
+   books of runs that left no samples, and the ledger of days whose windows are deleted.
+
+   A power cut, too, may leave ids behind those of a day: rows that only say what a board lost may
+   be written without fsync.  Then no batch is lacking: ids are raised, and nothing was lost.
+
+   Books are mended low.  Where some of a day's batches are in the ledger already, nobody knows how
+   many records those had: stored is then what the days have, or what it was, whichever is more.
+   Nor is produced raised: a board's next word says it, and until then books that do not add up
+   refuse nothing (books.c), while one raised to a wrong sum would refuse what is right. */
 #include "landing_loss.h"
 
 #include "board_table.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/sums.h"
 #include "day_folder.h"
 #include "db.h"
 #include "faults.h"
@@ -56,21 +65,46 @@ static bool has_table(sqlite3 *db, const char *name) {
   return db_number(db, sql, 0, &count) == 0 && count > 0;
 }
 
-/* The newest row of EPOCH that any day has settled; 0: none.  A damaged day says nothing. */
+/* The newest row of EPOCH that the open DAY has settled; 0: none. */
+static uint64_t newest_in(sqlite3 *day, uint64_t epoch) {
+  char sql[96];
+  uint64_t newest = 0;
+  sqlite3_snprintf(sizeof sql, sql, "SELECT settled_id FROM meta WHERE epoch=%lld",
+                   (long long)epoch);
+  return has_table(day, "meta") && db_number(day, sql, 0, &newest) == 0 ? newest : 0;
+}
+
+/* The newest that any day has settled; 0: none.  A damaged day says nothing. */
 static uint64_t newest_of(const struct days *days, uint64_t epoch) {
   uint64_t newest = 0;
   for (size_t i = 0; i < days->count; i++) {
-    char sql[96];
     sqlite3 *db = NULL;
-    uint64_t here = 0;
-    sqlite3_snprintf(sizeof sql, sql, "SELECT settled_id FROM meta WHERE epoch=%lld",
-                     (long long)epoch);
-    if (open_day(days, i, &db) == 0 && has_table(db, "meta") && db_number(db, sql, 0, &here) == 0 &&
-        here > newest)
-      newest = here;
+    uint64_t here = open_day(days, i, &db) == 0 ? newest_in(db, epoch) : 0;
+    if (here > newest) newest = here;
     db_close(db);
   }
   return newest;
+}
+
+/* The epoch that all days have which have any, the newest's newest; 0: there is none. */
+static uint64_t common_epoch(const struct days *days) {
+  uint64_t epoch = 0;
+  for (size_t i = days->count; i-- > 0;) {
+    char sql[96];
+    sqlite3 *db = NULL;
+    uint64_t epochs = 0, has_it = 0;
+    int error = open_day(days, i, &db);
+    if (error == 0 && has_table(db, "meta"))
+      error = db_number(db, "SELECT count(*) FROM meta", 0, &epochs);
+    if (error == 0 && epochs > 0 && epoch == 0)
+      error = db_number(db, "SELECT epoch FROM meta ORDER BY settled_id DESC LIMIT 1", 0, &epoch);
+    sqlite3_snprintf(sizeof sql, sql, "SELECT count(*) FROM meta WHERE epoch=%lld",
+                     (long long)epoch);
+    if (error == 0 && epochs > 0) error = db_number(db, sql, 0, &has_it);
+    db_close(db);
+    if (error == 0 && epochs > 0 && has_it == 0) return 0;
+  }
+  return epoch;
 }
 
 /* ---- setting aside ---- */
@@ -134,32 +168,54 @@ struct mending {
   sqlite3 *db;
   struct board_table boards;
   struct run_table runs;
-  uint64_t now_ms;
+  sqlite3_stmt *count;  /* adds up what the days have of a run */
+  uint64_t day_ends_ms; /* of the day being added; now, when that is earlier */
   unsigned days_read;
   uint32_t first_day; /* that has a ledger */
 };
 
-/* Adds what a day has of a run: of its records as large a part as of its batches is news here. */
+static const char counted_schema[] =
+    "CREATE TEMP TABLE counted(board INTEGER, run INTEGER, stored INTEGER NOT NULL,"
+    " PRIMARY KEY(board,run)) WITHOUT ROWID";
+static const char count_sql[] =
+    "INSERT INTO temp.counted(board,run,stored) VALUES(?,?,?)"
+    " ON CONFLICT DO UPDATE SET stored=min(stored+excluded.stored,1<<62) RETURNING stored";
+#define STORED_MAX (1ULL << 61) /* of a day, that this sum fits */
+
+/* Adds STORED to what the days before had of RUN. */
+static int count_stored(struct mending *mending, const struct run_row *run, uint64_t stored,
+                        uint64_t *ret) {
+  db_bind_u64(mending->count, 1, run->board);
+  db_bind_u64(mending->count, 2, run->run);
+  db_bind_u64(mending->count, 3, stored);
+  int row = db_step(mending->count);
+  if (row == 1) *ret = db_u64(mending->count, 0);
+  if (row == 1) row = db_step(mending->count);
+  sqlite3_reset(mending->count);
+  return row;
+}
+
+/* Adds what a day has of a run. */
 static int add_run(struct mending *mending, sqlite3_stmt *row) {
-  const struct store_board_seen seen = {.board = db_text(row, 0), .seen_ms = mending->now_ms};
+  const struct store_board_seen seen = {.board = db_text(row, 0), .seen_ms = mending->day_ends_ms};
   struct ledger ledger;
   struct board_row board;
   struct run_row run;
   if (ledger_decode(db_span(row, 2), &ledger) != 0 || ledger.count == 0) return 0;
   int error = board_table_seen(&mending->boards, &seen, &board);
   if (error == 0) error = run_table_load(&mending->runs, board.id, db_u64(row, 1), &run);
+  uint64_t stored = db_u64(row, 3) < STORED_MAX ? db_u64(row, 3) : STORED_MAX, counted = 0;
+  if (error == 0) error = count_stored(mending, &run, stored, &counted);
   if (error != 0) return error;
   uint64_t before = ledger_size(&run.ledger), here = ledger_size(&ledger);
-  uint64_t stored = db_u64(row, 3);
   ledger_merge(&run.ledger, &ledger);
-  uint64_t after = ledger_size(&run.ledger), news = after > before ? after - before : 0;
-  run.books.stored +=
-      news >= here ? stored : (uint64_t)((double)stored * (double)news / (double)here);
+  bool is_news = ledger_size(&run.ledger) == before + here;
+  if (is_news) run.books.stored = sum_of(run.books.stored, stored);
+  if (!is_news && run.books.stored < counted) run.books.stored = counted;
   uint64_t newest = ledger.ranges[ledger.count - 1].last;
   if (newest > run.newest) run.newest = newest;
-  if (run.books.board.produced < run.books.stored) run.books.board.produced = run.books.stored;
   if (run.books.board.shipped < run.books.stored) run.books.board.shipped = run.books.stored;
-  run.touched_ms = mending->now_ms;
+  if (run.touched_ms < mending->day_ends_ms) run.touched_ms = mending->day_ends_ms;
   return run_table_save(&mending->runs, &run);
 }
 
@@ -171,6 +227,9 @@ static int add_day(struct mending *mending, const struct days *days, size_t at) 
   if (row == 0 && !has_table(day, "ledger")) row = -ENOENT;
   if (row == 0) row = db_prepare(day, "SELECT board,run,seqs,stored FROM ledger", &runs);
   bool is_read = row == 0;
+  uint64_t now_ms = clock_walltime_ns() / NS_PER_MS;
+  uint64_t ends_ms = ((uint64_t)days->list[at] + 1) * DAY_MS;
+  mending->day_ends_ms = ends_ms < now_ms ? ends_ms : now_ms;
   while (row >= 0 && (row = db_step(runs)) == 1) {
     int error = add_run(mending, runs);
     if (error != 0) row = error;
@@ -184,10 +243,65 @@ static int add_day(struct mending *mending, const struct days *days, size_t at) 
 static int add_days(struct mending *mending, const struct days *days) {
   int error = board_table_open(mending->db, &mending->boards);
   if (error == 0) error = run_table_open(mending->db, &mending->runs);
+  if (error == 0) error = db_exec(mending->db, counted_schema);
+  if (error == 0) error = db_prepare(mending->db, count_sql, &mending->count);
   for (size_t i = 0; i < days->count && error == 0; i++) error = add_day(mending, days, i);
+  sqlite3_finalize(mending->count);
   board_table_close(&mending->boards);
   run_table_close(&mending->runs);
+  if (error == 0) error = db_exec(mending->db, "DROP TABLE temp.counted");
   return error;
+}
+
+/* ---- what a ledger lacks ---- */
+
+/* Whether the ledger that FIND yields of a run has all of a day's, whose ROW is its board, run and
+   seqs.  Returns 1, 0 or -errno. */
+static int has_run(sqlite3_stmt *find, sqlite3_stmt *row) {
+  struct ledger ours = {0}, day;
+  if (ledger_decode(db_span(row, 2), &day) != 0) return 1;
+  db_bind_text(find, 1, db_text(row, 0));
+  db_bind_u64(find, 2, db_u64(row, 1));
+  int found = db_step(find);
+  if (found == 1 && ledger_decode(db_span(find, 0), &ours) != 0) found = -EUCLEAN;
+  sqlite3_reset(find);
+  if (found < 0) return found;
+  uint64_t before = ledger_size(&ours);
+  ledger_merge(&ours, &day);
+  return ledger_size(&ours) <= before;
+}
+
+/* Whether the ledger has all batches of a day, which has rows that the landing file has not.  A day
+   of an earlier version does not say.  Returns 1, 0 or -errno. */
+static int has_all(sqlite3_stmt *find, sqlite3 *day) {
+  sqlite3_stmt *runs = NULL;
+  int has_it = 1;
+  if (!has_table(day, "ledger")) return 0;
+  int row = db_prepare(day, "SELECT board,run,seqs FROM ledger", &runs);
+  while (row >= 0 && has_it == 1 && (row = db_step(runs)) == 1) has_it = has_run(find, runs);
+  sqlite3_finalize(runs);
+  return has_it != 1 ? has_it : row < 0 ? row : 1;
+}
+
+/* Whether the landing file DB, whose newest row of EPOCH is IDS, lacks a batch that a day has: one
+   with a later row.  A damaged day is set aside later.  Returns 1, 0 or -errno. */
+static int lacks_any(sqlite3 *db, const struct days *days, uint64_t epoch, uint64_t ids) {
+  sqlite3_stmt *find = NULL;
+  int error = db_prepare(db,
+                         "SELECT seqs FROM run JOIN board ON board.id=run.board"
+                         " WHERE board.name=? AND run.run=?",
+                         &find);
+  bool lacks = false;
+  for (size_t i = 0; i < days->count && error == 0 && !lacks; i++) {
+    sqlite3 *day = NULL;
+    int has_it =
+        open_day(days, i, &day) == 0 && newest_in(day, epoch) > ids ? has_all(find, day) : 1;
+    lacks = has_it == 0;
+    if (has_it < 0 && has_it != -EUCLEAN) error = has_it;
+    db_close(day);
+  }
+  sqlite3_finalize(find);
+  return error != 0 ? error : lacks;
 }
 
 /* ---- mending ---- */
@@ -242,7 +356,7 @@ static int write_fault(sqlite3 *db, const char *what, const struct mending *mend
 }
 
 static int mend(sqlite3 *db, const struct days *days, const char *what, uint64_t newest) {
-  struct mending mending = {.db = db, .now_ms = clock_walltime_ns() / NS_PER_MS};
+  struct mending mending = {.db = db};
   uint64_t ids = 0;
   int error = db_number(db, "SELECT seq FROM sqlite_sequence WHERE name='landing'", 0, &ids);
   if (error == 0 && newest > ids) error = raise_ids(db, newest);
@@ -256,7 +370,7 @@ static int set_epoch(sqlite3 *db, const struct days *days, const struct landing_
   uint64_t epoch = 0, ids = 0;
   int error = db_number(db, "SELECT epoch FROM meta", 0, &epoch);
   bool is_new = epoch == 0;
-  if (is_new) epoch = loss->store;
+  if (is_new) epoch = loss->store != 0 ? loss->store : common_epoch(days);
   while (epoch == 0)
     if (getrandom(&epoch, sizeof epoch, 0) < 0) return -errno;
   if (error == 0 && is_new) error = write_number(db, "INSERT INTO meta VALUES(?)", epoch);
@@ -269,7 +383,9 @@ static int set_epoch(sqlite3 *db, const struct days *days, const struct landing_
   if (loss->is_damaged) return mend(db, days, "was damaged, and is set aside as *.corrupt", newest);
   if (loss->is_foreign) return mend(db, days, was_foreign, newest);
   if (is_new && (loss->store != 0 || days->count > 0)) return mend(db, days, was_gone, newest);
-  return newest > ids ? mend(db, days, is_older, newest) : 0;
+  if (newest <= ids) return 0;
+  int lacks = lacks_any(db, days, epoch, ids);
+  return lacks < 0 ? lacks : lacks ? mend(db, days, is_older, newest) : raise_ids(db, newest);
 }
 
 int landing_loss_mend(sqlite3 *db, const char *dir, const struct landing_loss *loss,
@@ -293,13 +409,14 @@ const char *landing_loss_find(const char *dir, sqlite3 *db) {
   if (error == 0 && db != NULL)
     error = db_number(db, "SELECT count(*) FROM sqlite_schema", 0, &tables);
   if (error == 0 && tables > 0) error = db_number(db, "SELECT epoch FROM meta", 0, &epoch);
+  uint64_t newest = error == 0 ? newest_of(&days, epoch) : 0; /* first: ids may be growing */
   if (error == 0 && tables > 0)
     error = db_number(db, "SELECT seq FROM sqlite_sequence WHERE name='landing'", 0, &ids);
   if (error == 0 && epoch == 0 && (store != 0 || days.count > 0))
     why = was_gone;
   else if (error == 0 && store != 0 && epoch != store)
     why = "is another collector's than access.db";
-  else if (error == 0 && newest_of(&days, epoch) > ids)
+  else if (error == 0 && newest > ids && lacks_any(db, &days, epoch, ids) == 1)
     why = is_older;
   free(days.list);
   return why;

@@ -81,7 +81,8 @@ static int open_parts(struct store *store, char *error, size_t error_len) {
   if (result != 0) return result;
   result = check_key(store);
   if (result == 0) result = day_marks_admit_all(store->landing, store->dir);
-  if (result != 0 && !is_full(result) && result != -EIO) { /* what is marked already will do */
+  bool is_lasting = result != 0 && result != -EIO && result != -EBUSY && !is_full(result);
+  if (is_lasting) { /* else what is marked already will do */
     snprintf(error, error_len, "%s: its files cannot be looked at: %s", store->dir,
              strerror(-result));
     return result;

@@ -23,25 +23,57 @@ struct looking {
   void *context;
 };
 
+/* Whether the mark of the file NAME is as it was: retention unmarks a file, then deletes it. */
+static bool is_still(const struct looking *looking, const char *name, const struct day_mark *mark) {
+  uint64_t value = 0;
+  int row = marks_read(looking->landing, name, &value);
+  return row < 0 || (row == 1) == mark->is_marked;
+}
+
 static void judge(struct looking *looking, enum day_kind kind, uint32_t day,
                   const struct day_mark *mark) {
   char path[DAY_PATH_BYTES];
   uint64_t generation = 0;
   if (day_folder_path(looking->dir, kind, day, path) != 0) return;
+  const char *name = strrchr(path, '/') + 1;
   int state = day_marks_judge(path, kind, mark, &generation);
-  if (state > DAY_WHOLE)
-    looking->on_fault(looking->context, strrchr(path, '/') + 1, day_marks_why(state));
+  if (state > DAY_WHOLE && is_still(looking, name, mark))
+    looking->on_fault(looking->context, name, day_marks_why(state));
 }
 
-static int on_mark(void *context, const char *name, uint64_t value) {
-  struct looking *looking = context;
-  struct day_mark mark = looking->folder;
-  uint32_t day = 0;
-  enum day_kind kind = day_marks_kind(name, &day);
-  mark.value = value;
-  mark.is_marked = true;
-  if (kind != DAY_KINDS) judge(looking, kind, day, &mark);
+struct marked {
+  struct marked_day {
+    enum day_kind kind;
+    uint32_t day;
+    uint64_t value;
+  } * days;
+  size_t count;
+};
+
+static int add_marked(void *context, const char *name, uint64_t value) {
+  struct marked *marked = context;
+  struct marked_day day = {.value = value};
+  day.kind = day_marks_kind(name, &day.day);
+  if (day.kind == DAY_KINDS) return 0;
+  struct marked_day *more = reallocarray(marked->days, marked->count + 1, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  marked->days = more;
+  marked->days[marked->count++] = day;
   return 0;
+}
+
+/* Marks are read first: while they are, landing.db shows its content of one moment. */
+static int look_at_marked(struct looking *looking) {
+  struct marked marked = {NULL, 0};
+  int error = marks_each(looking->landing, add_marked, &marked);
+  for (size_t i = 0; i < marked.count && error == 0; i++) {
+    struct day_mark mark = looking->folder;
+    mark.value = marked.days[i].value;
+    mark.is_marked = true;
+    judge(looking, marked.days[i].kind, marked.days[i].day, &mark);
+  }
+  free(marked.days);
+  return error;
 }
 
 /* Files of windows that have no mark may be another collector's. */
@@ -87,7 +119,7 @@ static int look_at_days(struct looking *looking) {
   if (row == 1) row = marks_read(looking->landing, DAY_MARKS_COMPLETE, &complete);
   looking->folder.is_complete = complete != 0;
   if (row != 1) return row; /* of a version without marks, or just made */
-  row = marks_each(looking->landing, on_mark, looking);
+  row = look_at_marked(looking);
   return row == 0 ? look_at_unmarked(looking) : row;
 }
 

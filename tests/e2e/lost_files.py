@@ -247,5 +247,26 @@ expect(code == 0, ("accept",), f"ends with {code}: {words}")
 expect(collector.start() is None and collector.ask("readyz")[0]["status"] == "ready", ("accept",), f"{collector.ask('readyz')}")
 expect(collector.run("accept")[0] == 1, ("accept",), "accepts beside a collector")
 collector.stop()
+
+# Each authority that cannot be read makes room, however many there were.
+for name in ("ca.corrupt", "ca.corrupt-1"):
+    os.truncate(f"{data}/ca/root.key", 0)
+    code, words = collector.run("accept")
+    expect(code == 0 and os.path.isdir(f"{data}/{name}"), ("accept", name), f"ends with {code}: {words}")
+
+# Root accepts for whom the folder belongs to.
+if os.geteuid() == 0:
+    NOBODY = 65534
+    copy(f"{folder}/kept", data)
+    os.chmod(folder, 0o711)
+    for name in ("access.db", "landing.db"):
+        os.unlink(f"{data}/{name}")
+    for path in (data, *glob.glob(f"{data}/**", recursive=True)):
+        os.lchown(path, NOBODY, NOBODY)
+    code, words = collector.run("accept")
+    expect(code == 0, ("accept as root",), f"ends with {code}: {words}")
+    others = [path for path in glob.glob(f"{data}/**", recursive=True) if os.lstat(path).st_uid != NOBODY]
+    expect(os.path.exists(f"{data}/access.db") and not others, ("accept as root",), f"of another owner: {others}")
+    expect(not glob.glob(f"{data}/*.corrupt*"), ("accept as root",), "sets good files aside")
 if wrong:
     sys.exit("\n".join(wrong))

@@ -138,7 +138,7 @@ static void each_change_of_rights_is_noted(void **state) {
   char token[ACCESS_TOKEN_BYTES], board[160], why[128];
   uint8_t fingerprint[32] = {1};
   uint64_t before = 0, after = 0;
-  for (unsigned step = 0; step < 3; step++) {
+  for (unsigned step = 0; step < 5; step++) {
     assert_int_equal(marks_peek(world->dir, "landing.db", MARKS_ACCESS, &before), 1);
     if (step == 0)
       assert_int_equal(
@@ -147,6 +147,8 @@ static void each_change_of_rights_is_noted(void **state) {
     if (step == 1)
       assert_int_equal(access_enrol(world->access, token, board, sizeof board, why, sizeof why), 0);
     if (step == 2) assert_int_equal(access_token_revoke(world->access, token), 0);
+    if (step == 3) assert_int_equal(access_revoke(world->access, "unseen"), 0);
+    if (step == 4) assert_int_equal(access_restore(world->access, "unseen"), 0);
     assert_int_equal(marks_peek(world->dir, "landing.db", MARKS_ACCESS, &after), 1);
     if (after <= before) fail_msg("step %u is not noted", step);
   }

@@ -3,6 +3,7 @@
    others know is kept, and a batch that was stored never counts again. */
 #include "day_fixture.h"
 
+#include "proto/batch_codec.h"
 #include "sqlite/marks.h"
 #include "store/store_check.h"
 
@@ -158,6 +159,83 @@ static void another_stores_landing_file_is_set_aside(void **state) {
   remove_dir(other.dir);
 }
 
+/* From 16 on batches are small; counters are those of an honest board.  Seqs to 10 are of one day,
+   later ones of the next. */
+static uint64_t append_sized(struct world *world, uint64_t seq, uint64_t made_before) {
+  struct made_batch made;
+  make_batch(&made, RUN, seq);
+  if (seq > 15) made.batch.sample_count = 2;
+  uint64_t records = batch_record_count(&made.batch);
+  made.batch.counters.produced = made.batch.counters.shipped = made_before + records;
+  seal_batch(&made);
+  struct store_append append =
+      append_of(&made, "b1", NOON_MS + (seq > 10 ? DAY_MS : 0) + seq * 10000);
+  assert_int_equal(store_append(world->store, &append, 1), 0);
+  assert_int_equal(append.outcome, STORE_STORED);
+  free_batch(&made);
+  return records;
+}
+
+/* Of the later day's batches the older file knows some, and nobody how many records these had. */
+static void batches_after_a_mend_are_taken(void **state) {
+  struct world *world = *state;
+  char older[160];
+  snprintf(older, sizeof older, "%s/older", world->dir);
+  uint64_t records = 0;
+  for (uint64_t seq = 1; seq <= 20; seq++) {
+    records += append_sized(world, seq, records);
+    if (seq != 15 && seq != 20) continue;
+    scan_all(world->store);
+    close_store(world);
+    if (seq == 15) copy_file(path_of(world, "landing.db"), older);
+    open_store(world);
+  }
+  close_store(world);
+  for (unsigned way = 0; way < 3; way++) {
+    if (way == 0) copy_file(older, path_of(world, "landing.db"));
+    if (way == 1) assert_int_equal(unlink(path_of(world, "landing.db")), 0);
+    if (way == 2) assert_int_equal(unlink(day_path(world, DAY_WINDOWS)), 0);
+    if (way == 2) copy_file(older, path_of(world, "landing.db"));
+    open_store(world);
+    uint64_t stored = board_of(world->store, "b1").stored, before = records;
+    if (way != 2) assert_int_equal(stored, records);
+    assert_true(stored <= records); /* a day is gone that would say more */
+    for (uint64_t seq = 21; seq <= 30; seq++) before += append_sized(world, seq + way * 10, before);
+    assert_int_equal(board_of(world->store, "b1").stored, stored + before - records);
+    records = before;
+    scan_all(world->store);
+    close_store(world);
+  }
+  open_store(world);
+}
+
+/* What a power cut leaves when a row that only says what was lost had settled. */
+static void ids_behind_a_day_with_no_batch_lacking_are_no_loss(void **state) {
+  struct world *world = *state;
+  append_batches(world, "b1", 1, BATCHES);
+  uint64_t count = scan_all(world->store).count;
+  close_store(world);
+  change_file(path_of(world, "landing.db"), "UPDATE sqlite_sequence SET seq=seq-1");
+  assert_int_equal(check_of(world).count, 0);
+  open_store(world);
+  assert_nothing_told(world);
+  assert_all_known(world);
+  append_batches(world, "b1", BATCHES + 1, BATCHES + 1);
+  assert_true(scan_all(world->store).count > count);
+  assert_books_close(world->store, "b1");
+}
+
+static void a_board_of_a_mended_ledger_was_seen_on_its_last_day(void **state) {
+  struct world *world = *state;
+  append_batches(world, "b1", 1, 2);
+  scan_all(world->store);
+  close_store(world);
+  assert_int_equal(unlink(path_of(world, "landing.db")), 0);
+  open_store(world);
+  assert_int_equal(board_of(world->store, "b1").last_seen_ms,
+                   ((uint64_t)day_of(NOON_MS) + 1) * DAY_MS);
+}
+
 /* ---- days ---- */
 
 static void a_day_that_is_gone_or_older_is_told(void **state) {
@@ -201,6 +279,27 @@ static void a_day_that_is_gone_or_older_is_told(void **state) {
   open_store(world);
 }
 
+/* Locked by another program, which a start must bear. */
+static void a_day_that_cannot_be_looked_at_hides_no_other(void **state) {
+  struct world *world = *state;
+  char later[DAY_PATH_BYTES];
+  sqlite3 *other = NULL;
+  uint64_t records = append_sized(world, 10, 0);
+  append_sized(world, 11, records);
+  scan_all(world->store);
+  close_store(world);
+  assert_int_equal(day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS) + 1, later), 0);
+  assert_int_equal(unlink(later), 0);
+  assert_int_equal(sqlite3_open(day_path(world, DAY_WINDOWS), &other), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(other, "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT",
+                                NULL, NULL, NULL),
+                   SQLITE_OK);
+  open_store(world);
+  struct told_faults told = troubles_of(world->store);
+  assert_told(&told, strrchr(later, '/') + 1);
+  sqlite3_close(other);
+}
+
 static void a_day_that_goes_while_it_is_open_is_begun_anew_and_told(void **state) {
   struct world *world = *state;
   append_batches(world, "b1", 1, 2);
@@ -241,6 +340,30 @@ static void sums_that_are_gone_or_older_are_told(void **state) {
   assert_non_null(strstr(told.text, "minutes-2026-01-01.db is gone or empty"));
 }
 
+/* Without access.db and landing.db nothing says whose the files are but they themselves. */
+static void sums_outlive_the_loss_of_all_that_knows_them(void **state) {
+  struct world *world = *state;
+  uint64_t before = 0, after = 0;
+  append_hours(world, "b1", 2);
+  scan_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  for (unsigned way = 0; way < 2; way++) {
+    close_store(world);
+    assert_int_equal(marks_peek(world->dir, "landing.db", MARKS_STORE, &before), 1);
+    assert_int_equal(unlink(path_of(world, "landing.db")), 0);
+    if (way == 1) assert_int_equal(unlink(day_path(world, DAY_WINDOWS)), 0);
+    for (unsigned starts = 0; starts < 2; starts++) {
+      open_store(world);
+      assert_true(has_file(world, DAY_MINUTES) && has_file(world, DAY_HOURS));
+      struct told_faults told = troubles_of(world->store);
+      if (strstr(told.text, "another collector's") != NULL) fail_msg("%s", told.text);
+      if (starts == 0) close_store(world);
+    }
+    assert_int_equal(marks_peek(world->dir, "landing.db", MARKS_STORE, &after), 1);
+    if (way == 0) assert_int_equal(after, before); /* as the windows have it */
+  }
+}
+
 static void what_retention_deletes_is_no_loss(void **state) {
   struct world *world = *state;
   append_hours(world, "b1", 2);
@@ -269,10 +392,15 @@ static void a_landing_file_that_is_replaced_takes_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_lost_landing_file_counts_no_batch_twice),
+      TEST(batches_after_a_mend_are_taken),
+      TEST(ids_behind_a_day_with_no_batch_lacking_are_no_loss),
+      TEST(a_board_of_a_mended_ledger_was_seen_on_its_last_day),
       TEST(another_stores_landing_file_is_set_aside),
       TEST(a_day_that_is_gone_or_older_is_told),
+      TEST(a_day_that_cannot_be_looked_at_hides_no_other),
       TEST(a_day_that_goes_while_it_is_open_is_begun_anew_and_told),
       TEST(sums_that_are_gone_or_older_are_told),
+      TEST(sums_outlive_the_loss_of_all_that_knows_them),
       TEST(what_retention_deletes_is_no_loss),
       TEST(a_landing_file_that_is_replaced_takes_nothing),
   };

@@ -61,6 +61,14 @@ static void hear_of_board(struct store *store) {
   assert_int_equal(store_board_seen(store, &seen), 0);
 }
 
+/* A change of losses settles as batches do. */
+static void hear_of_losses(struct store *store, uint64_t lost) {
+  const struct counters counters = {
+      .run = 1, .produced = 1 << 20, .dropped = {[LOSS_RING_FULL] = lost}};
+  const struct store_board_seen seen = {.board = "b1", .counters = &counters, .seen_ms = NOON_MS};
+  assert_int_equal(store_board_seen(store, &seen), 0);
+}
+
 static void append_group(struct store *store, uint64_t seq, size_t count) {
   struct made_batch made[3];
   struct store_append group[3];
@@ -85,6 +93,7 @@ static void live(const char *dir) {
     hear_of_board(
         store); /* what boards say of themselves is not flushed, what comes behind it is */
     append_group(store, seq, count);
+    hear_of_losses(store, seq);
     seq += count;
     if (seq % 2 == 0) scan_all(store); /* lets some settle between the appends, some not */
     if (seq % 3 == 0) grow_old(store);
@@ -125,16 +134,23 @@ static uint64_t weight_before(uint64_t end) {
   return weight;
 }
 
+static void fail_on_trouble(void *context, const char *what, const char *why) {
+  (void)context;
+  fail_msg("%s %s", what, why);
+}
+
 /* Opens what the cut left and counts it. */
 static void check_survivor(const char *dir, uint64_t promised) {
   struct store *store = NULL;
   char error[256] = "";
   uint64_t last = 0;
   if (store_open(dir, &store, error, sizeof error) != 0) fail_msg("%s", error);
+  store_troubles(store, fail_on_trouble, NULL);
   assert_int_equal(store_last_seq(store, "b1", 1, &last), 0);
   assert_true(last >= promised);
   assert_int_equal(scan_all(store).weight, weight_before(last + 1));
   assert_int_equal(board_of(store, "b1").stored, scan_all(store).count);
+  if (last > 0) assert_books_close(store, "b1");
   assert_int_equal(append_new(store, "b1", 1, last + 1, start_of(last + 1)), STORE_STORED);
   assert_int_equal(scan_all(store).weight, weight_before(last + 2));
   grow_old(store);

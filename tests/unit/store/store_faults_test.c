@@ -287,6 +287,12 @@ static void a_lock_that_is_kept_is_a_refusal_and_ends_by_itself(void **state) {
   assert_int_equal(outcome, STORE_FAILED);
   assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
   sqlite3_close(other);
+  /* Answers are whole again with the next word of any board, not only with the next batch. */
+  const struct store_board_seen seen = {.board = "b1", .seen_ms = NOON_MS};
+  assert_int_equal(store_board_seen(world->store, &seen), 0);
+  uint64_t stale = store_stale_reads(world->store);
+  scan_all(world->store);
+  assert_int_equal(store_stale_reads(world->store), stale);
   refusals = 0;
   deliver(world->store, &said, &refusals);
   assert_int_equal(refusals, 0);
