@@ -143,12 +143,12 @@ static int check_folder(const char *dir, char error[ERROR_BYTES]) {
 
 /* --- A board by its name --- */
 
-enum standing { BOARD_UNKNOWN, BOARD_KNOWN, BOARD_REVOKED };
+enum board_state { BOARD_UNKNOWN, BOARD_KNOWN, BOARD_REVOKED };
 
 struct board_search {
   const char *board;
   bool is_undo; /* only revoked ones can have been meant */
-  enum standing standing;
+  enum board_state state;
   int64_t revoked_s;
   struct near_word near;
   char nearest[BOARD_NAME_BYTES]; /* that NEAR points to: a row is gone when the next one comes */
@@ -157,7 +157,7 @@ struct board_search {
 static int look_at(void *context, const struct access_board *board) {
   struct board_search *search = context;
   if (strcmp(board->name, search->board) == 0) {
-    search->standing = board->revoked_s != 0 ? BOARD_REVOKED : BOARD_KNOWN;
+    search->state = board->revoked_s != 0 ? BOARD_REVOKED : BOARD_KNOWN;
     search->revoked_s = board->revoked_s;
   }
   bool can_be_meant = (board->revoked_s != 0) == search->is_undo;
@@ -191,12 +191,12 @@ static int judge_board(struct access *access, const struct token_settings *setti
   int failed = find_board(access, settings->board, false, &search, error);
   if (failed) return failed;
   print_seconds(search.revoked_s, since);
-  if (search.standing == BOARD_REVOKED)
+  if (search.state == BOARD_REVOKED)
     snprintf(ret, ERROR_BYTES,
              "%s was revoked %s: the token enrolls nothing until `fleetprof-collector revoke "
              "--data %s --board %s --undo`",
              settings->board, since, settings->data, settings->board);
-  else if (search.standing == BOARD_KNOWN)
+  else if (search.state == BOARD_KNOWN)
     snprintf(ret, ERROR_BYTES,
              "%s is enrolled already: what enrolls with this token takes its place, and the "
              "certificate that it has now is refused then",
@@ -425,12 +425,12 @@ static int judge_name(const struct token_settings *settings, const struct board_
     snprintf(error, ERROR_BYTES, "--board %s: no board may be called so", settings->board);
     return -EINVAL;
   }
-  if (settings->is_undo ? search->standing == BOARD_REVOKED
-                        : settings->is_forced || search->standing != BOARD_UNKNOWN)
+  if (settings->is_undo ? search->state == BOARD_REVOKED
+                        : settings->is_forced || search->state != BOARD_UNKNOWN)
     return 0;
   snprintf(error, ERROR_BYTES, "--board %s: %s%s%s%s", settings->board,
-           search->standing == BOARD_KNOWN ? "is not revoked"
-                                           : "no board of that name has ever been here",
+           search->state == BOARD_KNOWN ? "is not revoked"
+                                        : "no board of that name has ever been here",
            nearest != NULL ? "; the nearest is " : "", nearest != NULL ? nearest : "",
            settings->is_undo ? " (revoke --list has those that are)"
                              : " (--force revokes the name all the same)");
@@ -455,7 +455,7 @@ static int print_change(const struct token_settings *settings, const struct boar
                "%s may come in again, within ten seconds, with the certificate that it has, and so "
                "may a copy of its key: enroll it anew where there may be one.",
                board);
-  } else if (search->standing == BOARD_REVOKED) {
+  } else if (search->state == BOARD_REVOKED) {
     buf_printf(&text, "%s was revoked %s, and stays so.", board, since);
   } else {
     buf_printf(&text, "%s is revoked, and cut off within ten seconds; --undo takes that back.",

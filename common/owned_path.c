@@ -105,10 +105,12 @@ static int go(struct walk *walk, char name[NAME_MAX + 1]) {
   }
 }
 
-/* In a sticky directory a file is its owner's alone, and its owner reads what is written. */
+/* In a sticky directory a file or FIFO is its owner's alone, and its owner reads what is written.
+ */
 static bool is_foreign(const struct walk *walk, int fd) {
   struct stat folder, file;
-  if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_uid == geteuid()) return false;
+  if (fstat(fd, &file) != 0 || file.st_uid == geteuid()) return false;
+  if (!S_ISREG(file.st_mode) && !S_ISFIFO(file.st_mode)) return false;
   return fstat(walk->folder, &folder) == 0 && (folder.st_mode & S_ISVTX) != 0 &&
          (folder.st_mode & (S_IWOTH | S_IWGRP)) != 0;
 }
@@ -128,14 +130,42 @@ static int look_again(struct walk *walk, const char *name, int failed, bool *ret
   return failed == 0 ? -EAGAIN : failed;
 }
 
+/* FD was opened with O_NONBLOCK and without O_TRUNC instead of with FLAGS: makes up for it. */
+static int apply_flags(int fd, int flags) {
+  struct stat file;
+  int status = fcntl(fd, F_GETFL);
+  if (status < 0) return -errno;
+  if (!(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, status & ~O_NONBLOCK) != 0) return -errno;
+  if (!(flags & O_TRUNC)) return 0;
+  if (fstat(fd, &file) != 0) return -errno;
+  return !S_ISREG(file.st_mode) || ftruncate(fd, 0) == 0 ? 0 : -errno;
+}
+
+/* Opens NAME, which is no link, and checks whose it is before anything of it changes and before
+   waiting for the reader of a FIFO. */
+static int open_checked(struct walk *walk, const char *name, int flags, mode_t mode) {
+  bool may_block = (flags & O_ACCMODE) == O_WRONLY && !(flags & O_NONBLOCK);
+  int safe = (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC;
+  int fd = openat(walk->folder, name, may_block ? safe | O_NONBLOCK : safe, mode);
+  if (fd < 0 && errno == ENXIO && may_block) { /* a FIFO without a reader */
+    int found = openat(walk->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    bool is_foreign_fifo = found >= 0 && is_foreign(walk, found);
+    if (found >= 0) close(found);
+    if (is_foreign_fifo) return -EXDEV;
+    fd = openat(walk->folder, name, safe, mode); /* in a sticky directory it cannot be replaced */
+  }
+  if (fd < 0) return -errno;
+  int failed = is_foreign(walk, fd) ? -EXDEV : apply_flags(fd, flags);
+  if (failed == 0) return fd;
+  close(fd);
+  return failed;
+}
+
 /* Opens NAME, or goes on where it is a link: then -EAGAIN. */
 static int open_last(struct walk *walk, const char *name, int flags, mode_t mode) {
   bool is_of_kernel = false;
-  int fd = openat(walk->folder, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
-  int failed = fd < 0 ? -errno : is_foreign(walk, fd) ? -EXDEV : 0;
-  if (failed == 0) return fd;
-  if (fd >= 0) close(fd);
-  if (failed != -ELOOP && failed != -EACCES) return failed;
+  int fd = open_checked(walk, name, flags, mode), failed = fd;
+  if (fd >= 0 || (failed != -ELOOP && failed != -EACCES)) return fd;
   failed = look_again(walk, name, failed, &is_of_kernel);
   if (!is_of_kernel) return failed;
   fd = openat(walk->folder, name, flags | O_CLOEXEC, mode);

@@ -9,7 +9,8 @@
 /* Opens PATH as open(2) does, but follows no link of another user: links of ours, of root and of
    /proc alone.  Returns the descriptor (close-on-exec), -ELOOP where such a link (or too many)
    stands in the way, -EXDEV where PATH lies in a directory in which everybody may make files
-   (sticky, as /tmp) and is a file of another user, or -errno.  Any thread. */
+   (sticky, as /tmp) and is a file or FIFO of another user, which is left as it is, or -errno.  Any
+   thread. */
 int owned_path_open(const char *path, int flags, mode_t mode);
 
 /* Opens the directory that PATH lies in, by the same rule, and writes the rest of PATH, a name in

@@ -5,8 +5,8 @@
    U+10FFFF), and none of the controls (below U+0020, U+007F to U+009F).  Boards replace what breaks
    it, collectors refuse what still does.
 
-   Direction overrides and look-alikes may travel: they are letters to somebody.  Terminals, where
-   they would turn what stands around them, are not sent the former. */
+   Direction overrides and look-alike letters are permitted: some scripts need them.  Direction
+   overrides are not written to terminals, where they would reorder the text around them. */
 #include "text.h"
 
 #include <stdarg.h>

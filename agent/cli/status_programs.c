@@ -116,7 +116,7 @@ static void print_kernel(const cJSON *targets, FILE *out) {
 
 static void print_hidden(double hidden, FILE *out) {
   if (hidden > 0)
-    fprintf(out, "  programs of other users: %.0f (only root is told which)\n", hidden);
+    fprintf(out, "  programs of other users: %.0f (only root can list them)\n", hidden);
 }
 
 static void print_targets(const cJSON *targets, double hidden, FILE *out) {

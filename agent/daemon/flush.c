@@ -117,19 +117,9 @@ static void add_unsampled(const struct worker_flush *flush, struct intake_reply 
 /* What has left the spool need not be stored: some of it may have been refused for good. */
 static void judge_stored(const struct worker *worker, const struct worker_flush *flush,
                          struct intake_reply *reply) {
-  struct spool_figures spool;
-  uint64_t refused = run_note_refused(worker) - flush->refused_before;
-  if (!flush->has_samples || refused == 0 || reply->outcome != INTAKE_FLUSH_ACKED) return;
-  spool_figures(worker->spool, &spool);
-  if (refused >= flush->samples) {
+  if (!flush->has_samples || reply->outcome != INTAKE_FLUSH_ACKED) return;
+  if (run_note_refused(worker, &flush->books_before, flush->samples, reply->why))
     reply->outcome = INTAKE_FLUSH_LOST;
-    snprintf(reply->why, sizeof reply->why, "the collector refused them for good: %s",
-             spool.refusal);
-  } else {
-    snprintf(reply->why, sizeof reply->why,
-             "but for %llu records of this time that it refused for good: %s",
-             (unsigned long long)refused, spool.refusal);
-  }
 }
 
 static void answer(struct worker *worker, struct worker_flush *flush,
@@ -210,7 +200,7 @@ static void describe_run(const struct worker *worker, const struct worker_note *
   struct run_samples samples = run_note_samples(worker, note);
   flush->has_samples = true;
   flush->samples = samples.by_agent + samples.by_perf;
-  flush->refused_before = note->refused_before;
+  flush->books_before = note->books_before;
   flush->living = run_note_living(worker, note);
   run_note_samplers(note, &samples, flush->samplers);
   run_note_unsampled(worker, note, flush->unsampled);

@@ -126,9 +126,36 @@ static bool has_share(const struct worker *worker, uint32_t uid) {
   return count < WORKER_NOTES_OF_USER;
 }
 
-uint64_t run_note_refused(const struct worker *worker) {
+static struct run_books read_books(const struct worker *worker) {
   const struct counters *books = counter_page_books(worker->keeper->page);
-  return books->dropped[LOSS_REJECTED] + books->dropped[LOSS_QUOTA];
+  struct spool_figures spool;
+  spool_figures(worker->spool, &spool);
+  return (struct run_books){.shipped = books->shipped,
+                            .refused = books->dropped[LOSS_REJECTED] + books->dropped[LOSS_QUOTA],
+                            .had_others =
+                                spool.entries > 0 || window_records(worker->drain.window) > 0};
+}
+
+bool run_note_refused(const struct worker *worker, const struct run_books *before, uint64_t samples,
+                      char ret[INTAKE_WHY_BYTES]) {
+  struct run_books now = read_books(worker);
+  struct spool_figures spool;
+  uint64_t refused = now.refused - before->refused, shipped = now.shipped - before->shipped;
+  unsigned long long told = refused;
+  spool_figures(worker->spool, &spool);
+  ret[0] = '\0';
+  if (refused == 0) return false;
+  if (!before->had_others && refused >= shipped) {
+    snprintf(ret, INTAKE_WHY_BYTES, "the collector refused them for good: %s", spool.refusal);
+    return true;
+  }
+  if (!before->had_others && shipped <= samples)
+    snprintf(ret, INTAKE_WHY_BYTES, "but for %llu records that the collector refused for good: %s",
+             told, spool.refusal);
+  else
+    snprintf(ret, INTAKE_WHY_BYTES,
+             "the collector refused %llu records of this board meanwhile: %s", told, spool.refusal);
+  return false;
 }
 
 const char *run_note_add(struct worker *worker, const struct intake_packet *packet,
@@ -148,7 +175,7 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
       .outer = outer_serial,
       .pid = request->pid,
       .begun_ns = clock_monotonic_ns(),
-      .refused_before = run_note_refused(worker),
+      .books_before = read_books(worker),
       .target = worker->targets.next_id++,
       .uid = packet->uid,
       .collect = request->collect,

@@ -19,6 +19,12 @@ struct run_samples {
   uint64_t shown_ns; /* CPU time that is not [unsampled] */
 };
 
+/* Records of this daemon as a run began. */
+struct run_books {
+  uint64_t shipped, refused; /* put into batches; refused by the collector for good */
+  bool had_others;           /* earlier records waited in the window or in the spool */
+};
+
 #define RUN_NOTE_YOUNG_NS (300 * NS_PER_MS)
 
 /* One `run`: what it chose for its program and why, and how much of its CPU time the
@@ -36,7 +42,7 @@ struct worker_note {
   bool is_refused;                /* its agent got no ring; why says the reason */
   bool is_partial;                /* the same of a program that it started */
   bool is_met;                    /* a sampler reached the program itself */
-  uint64_t refused_before;        /* run_note_refused as it began */
+  struct run_books books_before;  /* as it began */
   uint64_t spent_ns;              /* CPU time of the run as `run` says at its end, or 0 */
   uint64_t explained_ns;          /* by targets that have ended */
   uint64_t stray_look_ns, stray_pause_ns; /* when ladder.c looks for strays, and how often */
@@ -61,8 +67,11 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
    window that has just begun goes on; of a daemon for all, for other users than root, for ten
    seconds, since all pay for windows. */
 void run_note_begin_window(struct worker *worker, uint32_t uid);
-/* How many records of this daemon the collector has refused for good. */
-uint64_t run_note_refused(const struct worker *worker);
+/* What the collector has refused for good since BEFORE, of a run with SAMPLES: writes that to RET
+   ("": nothing).  Returns whether all samples of the run were refused.  Where batches also hold
+   records of other programs, that is known only when all records since BEFORE were. */
+bool run_note_refused(const struct worker *worker, const struct run_books *before, uint64_t samples,
+                      char ret[INTAKE_WHY_BYTES]);
 /* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
 struct worker_note *run_note_find(struct worker *worker, pid_t pid);

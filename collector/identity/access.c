@@ -198,21 +198,21 @@ int access_enrol(struct access *access, const char *token, char *board, size_t b
   return result;
 }
 
-/* What is known of a board that shows a certificate. */
-struct standing {
+/* The row of a board that shows a certificate. */
+struct board_row {
   bool is_known, is_revoked;
   int64_t used_from_s; /* of the newest certificate that it came with */
   int64_t root;        /* that vouched for it */
 };
 
-static int find_standing(struct access *access, const char *board, struct standing *ret) {
+static int find_board_row(struct access *access, const char *board, struct board_row *ret) {
   sqlite3_stmt *row = access_db_prepare(
       access,
       "SELECT revoked_s IS NOT NULL, ifnull(used_from_s, 0), ifnull(root, 0) FROM boards"
       " WHERE name = ?",
       "s", board);
   if (row == NULL) return sqlite_error(sqlite3_errcode(access->database), 0);
-  *ret = (struct standing){.is_known = sqlite3_step(row) == SQLITE_ROW};
+  *ret = (struct board_row){.is_known = sqlite3_step(row) == SQLITE_ROW};
   if (ret->is_known) {
     ret->is_revoked = sqlite3_column_int(row, 0) != 0;
     ret->used_from_s = sqlite3_column_int64(row, 1);
@@ -221,17 +221,18 @@ static int find_standing(struct access *access, const char *board, struct standi
   return sqlite_error(sqlite3_finalize(row), 0);
 }
 
-static int judge_standing(const struct standing *standing,
-                          const struct access_certificate *certificate, char *why, size_t why_len) {
+static int check_board_row(const struct board_row *row,
+                           const struct access_certificate *certificate, char *why,
+                           size_t why_len) {
   int result = 0;
   const char *reason = "";
-  if (standing->is_revoked) {
+  if (row->is_revoked) {
     result = -EACCES;
     reason = ACCESS_REVOKED_WHY;
-  } else if (certificate->signed_s < standing->used_from_s) {
+  } else if (certificate->signed_s < row->used_from_s) {
     result = -ESTALE;
     reason = "this board has used a newer certificate: is its key in two places?";
-  } else if (certificate->has_expired && !standing->is_known) {
+  } else if (certificate->has_expired && !row->is_known) {
     result = -ENOENT;
     reason = "the certificate has expired and the board is not known here: enroll it again";
   }
@@ -241,11 +242,10 @@ static int judge_standing(const struct standing *standing,
 
 /* Notes what is news of a board that comes in: a write for each new certificate, not for each
    session. */
-static int note_use(struct access *access, const char *board, const struct standing *standing,
+static int note_use(struct access *access, const char *board, const struct board_row *row,
                     const struct access_certificate *certificate) {
-  int64_t root = certificate->root != 0 ? (int64_t)certificate->root : standing->root;
-  bool is_news = !standing->is_known || certificate->signed_s > standing->used_from_s ||
-                 root != standing->root;
+  int64_t root = certificate->root != 0 ? (int64_t)certificate->root : row->root;
+  bool is_news = !row->is_known || certificate->signed_s > row->used_from_s || root != row->root;
   if (!is_news) return 0;
   return access_db_finish(
       access, access_db_prepare(access,
@@ -258,11 +258,11 @@ static int note_use(struct access *access, const char *board, const struct stand
 
 int access_admit(struct access *access, const char *board,
                  const struct access_certificate *certificate, char *why, size_t why_len) {
-  struct standing standing = {0};
+  struct board_row row = {0};
   pthread_mutex_lock(&access->lock);
-  int result = access_marks_look(access) == 0 ? find_standing(access, board, &standing) : -EIO;
-  if (result == 0) result = judge_standing(&standing, certificate, why, why_len);
-  if (result == 0) result = note_use(access, board, &standing, certificate);
+  int result = access_marks_look(access) == 0 ? find_board_row(access, board, &row) : -EIO;
+  if (result == 0) result = check_board_row(&row, certificate, why, why_len);
+  if (result == 0) result = note_use(access, board, &row, certificate);
   pthread_mutex_unlock(&access->lock);
   return result;
 }

@@ -81,13 +81,17 @@ int authority_load(const struct authority_paths *paths, struct authority *ret, c
   return authority_complain(error, error_len, -EBADMSG, what);
 }
 
+static bool is_host_name(const char *name) {
+  size_t len = strlen(name);
+  return len > 0 && len < NAME_BYTES && name[0] != '-' && name[0] != '.' &&
+         strspn(name, BOARD_NAME_ALNUM "._-") == len;
+}
+
 /* Writes this machine's name into NAME, or "localhost" when it has none that fits a certificate. */
 static void host_name(char name[HOST_NAME_BYTES]) {
   if (gethostname(name, HOST_NAME_BYTES) != 0) name[0] = 0;
   name[HOST_NAME_BYTES - 1] = 0;
-  size_t len = strlen(name);
-  if (len == 0 || strspn(name, BOARD_NAME_ALNUM ".-") != len)
-    snprintf(name, HOST_NAME_BYTES, "localhost");
+  if (!is_host_name(name)) snprintf(name, HOST_NAME_BYTES, "localhost");
 }
 
 /* When another is to be made in place of SERVER, since 1970; 0 when it does not say. */
@@ -114,12 +118,6 @@ static int add_term(const char *term, char *list) {
   if (len + more + sizeof "," > AUTHORITY_NAMES_BYTES) return -EOVERFLOW;
   snprintf(list + len, AUTHORITY_NAMES_BYTES - len, "%s%s", len > 0 ? "," : "", term);
   return 0;
-}
-
-static bool is_host_name(const char *name) {
-  size_t len = strlen(name);
-  return len > 0 && len < NAME_BYTES && name[0] != '-' && name[0] != '.' &&
-         strspn(name, BOARD_NAME_ALNUM ".-") == len;
 }
 
 int authority_add_name(const char *name, char *ret) {

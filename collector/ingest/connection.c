@@ -471,7 +471,7 @@ bool connection_refuse(struct connection *connection, enum refusal refusal, cons
   return before != SESSION_CLOSING;
 }
 
-void connection_crowd_out(struct connection *connection) {
+void connection_evict_half_open(struct connection *connection) {
   if (connection->session.state != SESSION_HANDSHAKE) return;
   figures_add(&connection->host->figures->handshakes[HANDSHAKE_CROWDED], 1);
   close_now(connection);

@@ -63,7 +63,7 @@ void connection_resume(struct connection *connection);
 void connection_look_at_load(struct connection_host *host);
 
 /* Closes at once when its handshake is still under way: others wait for its place. */
-void connection_crowd_out(struct connection *connection);
+void connection_evict_half_open(struct connection *connection);
 
 /* Sends the peer away.  Returns false when it was going already. */
 bool connection_refuse(struct connection *connection, enum refusal refusal, const char *why);

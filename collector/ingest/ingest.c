@@ -301,13 +301,13 @@ static void on_shedding(void *context) {
     log_warn("ingest-shedding nothing: batches are taken again");
 }
 
-/* Others wait for the places of those who do not go on. */
-static void crowd_out(struct ingest *ingest) {
+/* Others wait for the places of handshakes that do not go on. */
+static void evict_half_open(struct ingest *ingest) {
   uint64_t overdue[VESTIBULE_PLACES];
   unsigned count = vestibule_overdue(&ingest->vestibule, clock_monotonic_ns(), overdue);
   for (unsigned i = 0; i < count; i++) {
     struct connection *connection = roster_find(&ingest->roster, overdue[i]);
-    if (connection != NULL) connection_crowd_out(connection);
+    if (connection != NULL) connection_evict_half_open(connection);
   }
 }
 
@@ -324,7 +324,7 @@ static void on_pulse(evutil_socket_t fd, short what, void *context) {
   struct ingest *ingest = context;
   struct shedding *shedding = &ingest->host.shedding;
   (void)fd, (void)what;
-  crowd_out(ingest);
+  evict_half_open(ingest);
   shedding->now.backlog_bytes = store_backlog_bytes(ingest->parts.store);
   shedding->now.memory_bytes = memory_use_bytes();
   if (shedding->limit.memory_bytes != 0 &&

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stranger must not be able to keep boards out by standing in the door.
+/* Half-open connections must not keep boards out.
 
-   Places are few (a handshake under way takes some 60 KiB), and when all are taken nobody is
-   accepted: the kernel's queue holds the next ones.  Who begins handshakes and does not go on could
-   hold all places for the ten seconds of their deadline, again and again.  Two things keep the door
-   open: one address may have only so many of the places, and when none is left, in all or of an
-   address (behind which a whole site may be), whoever has been here for PATIENCE_NS gives his up.
-   A handshake takes two round trips and a millisecond, so that is nobody who means it, but on a
-   link so slow that it has to come again.
+   Places are few (a handshake under way takes some 60 KiB), and when all are taken no connection is
+   accepted: the kernel's queue holds the next ones.  A peer that begins handshakes and does not go
+   on could hold all places for the ten seconds of their deadline, again and again.  Two limits
+   prevent that.  One address has at most so many of the places.  When no place is left, in all or
+   of an address (behind which a whole site may be), connections that are older than PATIENCE_NS are
+   evicted.  A handshake takes two round trips and a millisecond: only a board on a very slow link
+   has to connect again.
 
    At most 1024 of them, in order: finding one is a walk over 32 KiB at the worst, against the
-   millisecond that its handshake takes. */
+   millisecond that its handshake takes.  The whole list is looked at twice a second, so addresses
+   are counted by sorting them then. */
 #include "vestibule.h"
 
 #include "common/clock.h"
 
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PATIENCE_NS (3 * NS_PER_SECOND)
@@ -48,7 +50,7 @@ static unsigned count_same(const struct vestibule *vestibule, const struct vesti
 }
 
 /* Whether GUEST's address has all of its places. */
-static bool is_crowd(const struct vestibule *vestibule, const struct vestibule_guest *guest) {
+static bool is_at_limit(const struct vestibule *vestibule, const struct vestibule_guest *guest) {
   return vestibule->per_address != 0 && vestibule->count >= vestibule->per_address &&
          count_same(vestibule, guest) >= vestibule->per_address;
 }
@@ -61,7 +63,7 @@ bool vestibule_add(struct vestibule *vestibule, uint64_t id, const struct sockad
                    uint64_t now_ns) {
   struct vestibule_guest guest = {.id = id, .since_ns = now_ns};
   note_address(peer, guest.address);
-  if (vestibule_is_full(vestibule) || is_crowd(vestibule, &guest)) return false;
+  if (vestibule_is_full(vestibule) || is_at_limit(vestibule, &guest)) return false;
   vestibule->guests[vestibule->count++] = guest;
   return true;
 }
@@ -76,14 +78,36 @@ void vestibule_remove(struct vestibule *vestibule, uint64_t id) {
   }
 }
 
+static int by_address(const void *left, const void *right) {
+  const struct vestibule_guest *const *a = left, *const *b = right;
+  return memcmp((*a)->address, (*b)->address, sizeof(*a)->address);
+}
+
+/* Sets in RET which guests are of an address that has all of its places. */
+static void find_at_limit(const struct vestibule *vestibule, bool ret[VESTIBULE_PLACES]) {
+  const struct vestibule_guest *sorted[VESTIBULE_PLACES];
+  unsigned count = vestibule->count;
+  memset(ret, 0, VESTIBULE_PLACES * sizeof *ret);
+  if (vestibule->per_address == 0 || count < vestibule->per_address) return;
+  for (unsigned i = 0; i < count; i++) sorted[i] = &vestibule->guests[i];
+  qsort(sorted, count, sizeof *sorted, by_address);
+  for (unsigned first = 0, end = 0; first < count; first = end) {
+    for (end = first; end < count && by_address(&sorted[first], &sorted[end]) == 0;) end++;
+    for (unsigned i = first; i < end; i++)
+      ret[sorted[i] - vestibule->guests] = end - first >= vestibule->per_address;
+  }
+}
+
 unsigned vestibule_overdue(const struct vestibule *vestibule, uint64_t now_ns,
                            uint64_t ret[VESTIBULE_PLACES]) {
   unsigned count = 0;
-  bool is_full = vestibule_is_full(vestibule);
+  bool is_full = vestibule_is_full(vestibule), are_at_limit[VESTIBULE_PLACES];
+  if (vestibule->count == 0 || now_ns - vestibule->guests[0].since_ns < PATIENCE_NS) return 0;
+  find_at_limit(vestibule, are_at_limit);
   for (unsigned i = 0; i < vestibule->count; i++) {
     const struct vestibule_guest *guest = &vestibule->guests[i];
     if (now_ns - guest->since_ns < PATIENCE_NS) break; /* and so the next ones */
-    if (is_full || is_crowd(vestibule, guest)) ret[count++] = guest->id;
+    if (is_full || are_at_limit[i]) ret[count++] = guest->id;
   }
   return count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is at the door and not known yet: connections whose handshake or enrolment is under way, in
-   the order in which they came.  Pure. */
+/* Connections that are not authenticated yet: their handshake or enrolment is under way, in the
+   order in which they came.  Pure. */
 #ifndef INGEST_VESTIBULE_H
 #define INGEST_VESTIBULE_H
 
@@ -33,9 +33,9 @@ bool vestibule_add(struct vestibule *vestibule, uint64_t id, const struct sockad
 /* It is known now, or gone. */
 void vestibule_remove(struct vestibule *vestibule, uint64_t id);
 
-/* Who has to make room at NOW_NS: puts the connections into RET that have been here for longer than
+/* Which connections to evict at NOW_NS: puts those into RET that have been here for longer than
    others should wait for a place, the oldest first, and returns how many.  While there are places,
-   none but those of an address that has all of its. */
+   only those of an address that has all of its places. */
 unsigned vestibule_overdue(const struct vestibule *vestibule, uint64_t now_ns,
                            uint64_t ret[VESTIBULE_PLACES]);
 

@@ -118,7 +118,7 @@ static void refuse_for_good(struct writer *writer, struct job *job, enum refusal
   figures_add(&writer->parts.figures->batches_refused_total, 1);
 }
 
-/* Nobody has counted them. */
+/* The number of records in ENVELOPE, which the board chose and is not verified: bounded. */
 static uint64_t announced_records(const struct envelope *envelope) {
   return envelope->records < PLAUSIBLE_RECORDS_MAX ? envelope->records : PLAUSIBLE_RECORDS_MAX;
 }

@@ -29,8 +29,9 @@ bool books_are_possible(const struct books *books);
    was produced or lost becomes less. */
 void books_report(struct books *books, const struct counters *counters);
 
-/* Adds a stored batch of RECORDS (0: none) and what COUNTERS say (NULL: nothing).  Returns false,
-   with BOOKS as they were, where that makes books that cannot be of such as can. */
+/* Adds a stored batch of RECORDS (0: none) and what COUNTERS say (NULL: nothing).  Returns false
+   and leaves BOOKS unchanged if they were possible before (books_are_possible) and would not be
+   possible afterwards. */
 bool books_take(struct books *books, uint64_t records, const struct counters *counters);
 
 /* Nothing of this run will come any more: what is open is lost. */

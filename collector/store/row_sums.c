@@ -9,6 +9,7 @@
    (view/evidence), so such rows go to a list and are merged, by sorting, among themselves. */
 #include "row_sums.h"
 
+#include "common/sums.h"
 #include "row_sort.h"
 
 #include <errno.h>
@@ -176,25 +177,28 @@ static uint64_t find_least(const struct store_row *rows, size_t count, size_t ke
   return least;
 }
 
-void row_rest_add(struct row_rest *rest, const struct store_row *row) {
+size_t row_rest_add(struct row_rest *rest, const struct store_row *row, struct store_row *rows,
+                    size_t count) {
   uint64_t each = row->weight / row->count; /* alike: within a factor of two */
   struct store_row *sum = &rest->sums[each > 0 ? 64 - __builtin_clzll(each) : 0];
-  sum->count += row->count;
-  sum->weight += row->weight;
+  if (sum->count > 0 && sum_fits(sum->count, row->count) && sum_fits(sum->weight, row->weight)) {
+    sum->count += row->count;
+    sum->weight += row->weight;
+    return count;
+  }
+  if (sum->count > 0) rows[count++] = *sum;
+  *sum = (struct store_row){rest->node, row->count, row->weight};
+  return count;
 }
 
-size_t row_rest_take(const struct row_rest *rest, uint32_t node, struct store_row *rows,
-                     size_t count) {
-  for (unsigned i = 0; i < ROW_SUMS_RESTS; i++) {
-    if (rest->sums[i].count == 0) continue;
-    rows[count] = rest->sums[i];
-    rows[count++].node = node;
-  }
+size_t row_rest_take(const struct row_rest *rest, struct store_row *rows, size_t count) {
+  for (unsigned i = 0; i < ROW_SUMS_RESTS; i++)
+    if (rest->sums[i].count > 0) rows[count++] = rest->sums[i];
   return count;
 }
 
 size_t row_sums_cut(struct store_row *rows, size_t count, size_t kept, uint32_t node) {
-  struct row_rest rest = {{{.node = 0}}};
+  struct row_rest rest = {.node = node};
   size_t left = 0, same = 0;
   uint64_t least = kept > 0 ? find_least(rows, count, kept, &same) : UINT64_MAX;
   for (size_t i = 0; i < count; i++) {
@@ -205,9 +209,10 @@ size_t row_sums_cut(struct store_row *rows, size_t count, size_t kept, uint32_t 
       rows[left++] = *row;
       continue;
     }
-    row_rest_add(&rest, row);
+    const struct store_row light = *row;
+    left = row_rest_add(&rest, &light, rows, left);
   }
-  return row_rest_take(&rest, node, rows, left);
+  return row_rest_take(&rest, rows, left);
 }
 
 size_t row_sums_merge(struct store_row *rows, struct store_row *spare, size_t count) {

@@ -29,22 +29,25 @@ int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_cou
 
 enum { ROW_SUMS_RESTS = 65 };
 
-/* Sums of rows that are not told apart; those that weigh unlike stay so.  All-zero is empty. */
+/* Sums of rows that are merged into rows of NODE; those that weigh unlike stay apart.  Without sums
+   it is empty. */
 struct row_rest {
+  uint32_t node;
   struct store_row sums[ROW_SUMS_RESTS];
 };
 
-/* ROW has samples. */
-void row_rest_add(struct row_rest *rest, const struct store_row *row);
+/* Adds ROW, which has samples.  A sum that would exceed SUM_MAX with it is put behind COUNT ROWS,
+   and another begins.  Returns how many ROWS there are then: never more, with those of
+   row_rest_take, than were added. */
+size_t row_rest_add(struct row_rest *rest, const struct store_row *row, struct store_row *rows,
+                    size_t count);
 
-/* Puts what REST has behind COUNT ROWS, as rows of NODE: there is room, for each has been made of
-   one that was there.  Returns how many there are then. */
-size_t row_rest_take(const struct row_rest *rest, uint32_t node, struct store_row *rows,
-                     size_t count);
+/* Puts the sums of REST behind COUNT ROWS.  Returns how many there are then. */
+size_t row_rest_take(const struct row_rest *rest, struct store_row *rows, size_t count);
 
-/* Leaves the KEPT heaviest of COUNT sampled ROWS where they are, in their order, and puts sums of
-   the others behind them: rows of NODE, those that weigh unlike apart (ROW_SUMS_RESTS at most).
-   Rows without samples are few, and are left.  Returns how many rows there are. */
+/* Leaves the KEPT heaviest of COUNT sampled ROWS in their order and replaces the others by sums:
+   rows of NODE, between and behind the former, none beyond SUM_MAX and those that weigh unlike
+   apart.  Rows without samples are few, and are left.  Returns how many rows there are. */
 size_t row_sums_cut(struct store_row *rows, size_t count, size_t kept, uint32_t node);
 
 /* Sorts ROWS by node and adds up those of one node that weigh alike; SPARE has room for COUNT.

@@ -206,7 +206,7 @@ static int make_bounds(struct scan *scan, size_t count) {
 /* The same of a block that is shown by itself: which nodes of its board will be heaviest nobody
    knows yet, so the first ones are told apart. */
 static int show_bounded(struct scan *scan, const struct day_block *block) {
-  struct row_rest rest = {{{.node = 0}}};
+  struct row_rest rest = {.node = scan->forest->rest - 1};
   size_t count = 0;
   int error = make_bounds(scan, block->count);
   if (error != 0) return error;
@@ -215,14 +215,14 @@ static int show_bounded(struct scan *scan, const struct day_block *block) {
     const struct store_row *row = &block->rows[i];
     bool was_shown = scan->shown_of[row->node] == scan->board_number;
     if (!was_shown && row->count > 0 && scan->board_nodes >= scan->wish->board_nodes) {
-      row_rest_add(&rest, row);
+      count = row_rest_add(&rest, row, scan->bounded, count);
       continue;
     }
     scan->shown_of[row->node] = scan->board_number;
     scan->board_nodes += !was_shown;
     scan->bounded[count++] = *row;
   }
-  count = row_rest_take(&rest, scan->forest->rest - 1, scan->bounded, count);
+  count = row_rest_take(&rest, scan->bounded, count);
   return show(scan, block->start_ms, block->end_ms, scan->bounded, count);
 }
 

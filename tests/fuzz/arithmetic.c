@@ -29,8 +29,8 @@
 
 enum {
   BOARDS = 6,
-  LIARS = 2, /* the first ones */
-  SAMPLES = 6,
+  LIARS = 2,      /* the first ones */
+  SAMPLES = 24,   /* more than are told apart of a series that is cut */
   GROUP = 64,     /* batches a commit */
   RUN_SEQS = 100, /* then a board begins another run, at random sooner */
   LOOK_BATCHES = 8192,
@@ -38,6 +38,7 @@ enum {
   BATCH_RECORDS = 1000,
 };
 #define WINDOW_MS UINT64_C(10000)
+#define DAY_MS UINT64_C(86400000)
 #define SPAN_DAYS 300 /* that the windows may lie back */
 
 #define CHECK(what) \
@@ -101,8 +102,12 @@ static const struct batch_module module = {{(const uint8_t *)"\x12\xab", 2}, "/b
 static const struct batch_target target = {
     .service = "shop", .exe = "/bin/t", .sampler = "perf", .why = ""};
 static const struct batch_thread thread = {0, "t"};
-static const struct batch_node nodes[SAMPLES] = {{BATCH_NONE, 0, 0x10}, {0, 0, 0x20}, {1, 0, 0x30},
-                                                 {1, 0, 0x40},          {0, 0, 0x50}, {4, 0, 0x60}};
+static struct batch_node nodes[SAMPLES];
+
+static void make_nodes(void) {
+  for (uint32_t i = 0; i < SAMPLES; i++)
+    nodes[i] = (struct batch_node){i > 0 ? (i - 1) / 2 : BATCH_NONE, 0, 16 * (i + 1)};
+}
 
 /* The bounds of ingest/plausible.h, worked out apart from it. */
 static bool can_be(const struct batch *batch) {
@@ -418,14 +423,21 @@ static void look_at_answers(void) {
   }
   CHECK(load.whole.total_weight == weight);
   CHECK(load.whole.total_count == wide_sum_cut(records));
-  const struct store_scan scan = {.to_ms = UINT64_MAX / 2,
-                                  .types = SAMPLE_SET_CPU,
-                                  .sums_will_do = true,
-                                  .matches = want,
-                                  .on_block = add_sums,
-                                  .context = &sums};
+  struct store_scan scan = {.to_ms = UINT64_MAX / 2,
+                            .types = SAMPLE_SET_CPU,
+                            .sums_will_do = true,
+                            .matches = want,
+                            .on_block = add_sums,
+                            .context = &sums};
   CHECK(store_scan(store, &scan) == 0);
   CHECK(sums == weight);
+  scan.sums_will_do = false;
+  scan.board_nodes = 1; /* the lightest of each series are merged */
+  for (scan.grain_ms = 0; scan.grain_ms <= DAY_MS; scan.grain_ms += DAY_MS) {
+    sums = 0;
+    CHECK(store_scan(store, &scan) == 0);
+    CHECK(sums == weight);
+  }
   arena_fini(&arena);
 }
 
@@ -461,7 +473,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "arithmetic: %s: %s\n", dir, error[0] != '\0' ? error : strerror(errno));
     return 1;
   }
-  next_ms = clock_walltime_ns() / NS_PER_MS - SPAN_DAYS * UINT64_C(86400000);
+  next_ms = clock_walltime_ns() / NS_PER_MS - SPAN_DAYS * DAY_MS;
+  make_nodes();
   for (unsigned i = 0; i < BOARDS; i++) {
     snprintf(boards[i].name, sizeof boards[i].name, "%s-%u", i < LIARS ? "liar" : "honest", i);
     begin_run(&boards[i]);

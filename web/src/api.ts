@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only file that fetches.  What the answers mean is in docs/api.md; the types are the fields that
 // the page reads, no more.
-import { withStale } from "./model/answer";
+import { withGap } from "./model/answer";
 import { urlOf, type Parameters } from "./model/selection";
 import type { Columns, Fn } from "./model/tree";
 
@@ -225,7 +225,8 @@ async function get(url: string, signal?: AbortSignal): Promise<Response> {
 
 export async function ask<T>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {
   const answer = await get(urlOf(path, parameters), signal);
-  return withStale(await answer.json(), answer.headers.get("Fleetprof-Stale")) as T;
+  const stale = withGap(await answer.json(), "stale", answer.headers.get("Fleetprof-Stale"));
+  return withGap(stale, "incomplete", answer.headers.get("Fleetprof-Incomplete")) as T;
 }
 
 export async function askText(path: string, signal?: AbortSignal): Promise<string> {

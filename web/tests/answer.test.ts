@@ -4,7 +4,8 @@
 import test from "node:test";
 // @ts-expect-error: as above
 import assert from "node:assert/strict";
-import { answered, asked, isAwaited, refused, staleOf, unanswered, withStale } from "../src/model/answer";
+import { ask } from "../src/api";
+import { answered, asked, isAwaited, gapsOf, refused, unanswered, withGap } from "../src/model/answer";
 
 const GONE = { status: 404, message: "nothing is called that" };
 
@@ -33,7 +34,22 @@ test("the same question keeps what it was answered beside a new problem", () => 
 });
 
 test("what lacks the newest samples says why", () => {
-  const told = (why: string | null): string => staleOf(answered("/one", withStale({ total: 1 }, why), 5));
-  assert.deepEqual([told(null), told("a backlog settles"), staleOf(unanswered("/one"))], ["", "a backlog settles", ""]);
-  assert.deepEqual(withStale({ total: 1 }, null), { total: 1 });
+  const told = (why: string | null): string => gapsOf(answered("/one", withGap({ total: 1 }, "stale", why), 5));
+  assert.deepEqual([told(null), told("a backlog settles"), gapsOf(unanswered("/one"))],
+    ["", "The newest samples are missing: a backlog settles.", ""]);
+  assert.deepEqual(withGap({ total: 1 }, "stale", null), { total: 1 });
+});
+
+test("what lacks lost files says so beside that", () => {
+  const lacking = withGap({ total: 1 }, "incomplete", "files were lost");
+  assert.equal(gapsOf(answered("/one", lacking, 5)), "Older samples are missing: files were lost.");
+  assert.equal(gapsOf(answered("/one", withGap(lacking, "stale", "the disk is full"), 5)),
+    "The newest samples are missing: the disk is full. Older samples are missing: files were lost.");
+});
+
+test("an answer takes both gaps from its header fields", async () => {
+  const headers = new Headers({ "Fleetprof-Stale": "the disk fails", "Fleetprof-Incomplete": "files were lost" });
+  Object.assign(globalThis, { document: { baseURI: "http://collector/" }, sessionStorage: { getItem: () => null } });
+  globalThis.fetch = async () => new Response("{}", { headers });
+  assert.deepEqual(await ask("boards", {}), { stale: "the disk fails", incomplete: "files were lost" });
 });

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -150,6 +151,62 @@ static void a_file_of_another_user_is_written_where_only_one_may(void **state) {
   assert_int_equal(write_to(in_dir("sub/own")), 0);
 }
 
+static void a_file_of_another_user_is_not_emptied_before_it_is_refused(void **state) {
+  (void)state;
+  if (geteuid() != 0) skip();
+  assert_int_equal(write_to(in_dir("sub/his")), 0);
+  assert_int_equal(write_to(in_dir("sub/own")), 0);
+  assert_int_equal(symlink("sub/his", in_dir("link")), 0);
+  give_away("sub/his");
+  assert_int_equal(chmod(in_dir("sub"), 01777), 0);
+  assert_int_equal(owned_path_open(in_dir("link"), O_WRONLY | O_TRUNC, 0600), -EXDEV);
+  assert_int_equal(owned_path_open(in_dir("sub/his"), O_WRONLY | O_CREAT | O_TRUNC, 0600), -EXDEV);
+  assert_int_equal(bytes_of("sub/his"), 1);
+  int fd = owned_path_open(in_dir("sub/own"), O_WRONLY | O_TRUNC, 0600);
+  assert_true(fd >= 0);
+  assert_int_equal(bytes_of("sub/own"), 0);
+  close(fd);
+}
+
+static void a_fifo_of_another_user_is_refused_without_waiting(void **state) {
+  (void)state;
+  if (geteuid() != 0) skip();
+  assert_int_equal(mkfifo(in_dir("sub/his"), 0600), 0);
+  give_away("sub/his");
+  assert_int_equal(chmod(in_dir("sub"), 01777), 0);
+  alarm(60); /* an open that waits for a reader ends the test */
+  assert_int_equal(owned_path_open(in_dir("sub/his"), O_WRONLY, 0600), -EXDEV);
+  assert_int_equal(owned_path_open(in_dir("sub/his"), O_WRONLY | O_CREAT | O_TRUNC, 0600), -EXDEV);
+  int reader = open(in_dir("sub/his"), O_RDONLY | O_NONBLOCK);
+  assert_true(reader >= 0);
+  assert_int_equal(owned_path_open(in_dir("sub/his"), O_WRONLY, 0600), -EXDEV);
+  alarm(0);
+  close(reader);
+}
+
+static void one_s_own_fifo_opens_with_its_reader_and_blocks(void **state) {
+  (void)state;
+  assert_int_equal(mkfifo(in_dir("own"), 0600), 0);
+  assert_int_equal(chmod(dir, 01777), 0);
+  const char *path = in_dir("own");
+  alarm(60);
+  pid_t reader = fork();
+  if (reader == 0) {
+    char got = 0;
+    int fd = open(path, O_RDONLY);
+    _exit(fd >= 0 && read(fd, &got, 1) == 1 && got == 'x' ? 0 : 1);
+  }
+  int fd = owned_path_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), status = -1;
+  assert_true(fd >= 0);
+  assert_int_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+  assert_int_equal(write(fd, "x", 1), 1);
+  close(fd);
+  assert_int_equal(waitpid(reader, &status, 0), reader);
+  assert_int_equal(status, 0);
+  alarm(0);
+  assert_int_equal(owned_path_open(path, O_WRONLY | O_NONBLOCK, 0600), -ENXIO);
+}
+
 int main(void) {
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -158,6 +215,9 @@ int main(void) {
       IN_DIR(descriptors_are_reached_by_their_names),
       IN_DIR(links_of_another_user_are_not),
       IN_DIR(a_file_of_another_user_is_written_where_only_one_may),
+      IN_DIR(a_file_of_another_user_is_not_emptied_before_it_is_refused),
+      IN_DIR(a_fifo_of_another_user_is_refused_without_waiting),
+      IN_DIR(one_s_own_fifo_opens_with_its_reader_and_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

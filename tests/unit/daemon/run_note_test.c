@@ -123,12 +123,49 @@ static void the_window_with_the_rest_of_such_a_run_has_the_mark_again(void **sta
   end(&run);
 }
 
+static void refuse(uint64_t records) {
+  counter_page_drop(bench->keeper.page, LOSS_QUOTA, records);
+}
+
+static void assert_refused(const struct run_books *before, uint64_t samples, bool are_all,
+                           const char *wanted) {
+  char why[INTAKE_WHY_BYTES];
+  assert_int_equal(run_note_refused(&bench->worker, before, samples, why), are_all);
+  if (wanted[0] == '\0')
+    assert_string_equal(why, "");
+  else
+    assert_non_null(strstr(why, wanted));
+}
+
+static void a_run_is_lost_only_where_the_refused_records_are_known_to_be_its_own(void **state) {
+  (void)state;
+  struct counter_page *page = bench->keeper.page;
+  struct run_books begun = {.shipped = 0};
+  counter_page_ship(page, 100);
+  assert_refused(&begun, 100, false, "");
+  refuse(40); /* no other program has records */
+  assert_refused(&begun, 100, false, "but for 40 records that the collector refused for good");
+  refuse(60);
+  assert_refused(&begun, 100, true, "the collector refused them for good");
+  begun = (struct run_books){.shipped = 100, .refused = 100};
+  counter_page_ship(page, 1000); /* 100 of them are the run's */
+  refuse(900);
+  assert_refused(&begun, 100, false, "refused 900 records of this board meanwhile");
+  refuse(100);
+  assert_refused(&begun, 100, true, "the collector refused them for good");
+  begun.had_others = true; /* what was refused may be older than the run */
+  assert_refused(&begun, 100, false, "refused 1000 records of this board meanwhile");
+  begun = (struct run_books){.shipped = 1100, .refused = 1100};
+  assert_refused(&begun, 0, false, "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ladder_make, ladder_unmake)
       TEST(a_refused_child_is_said_beside_why_its_run_goes_by_timer),
       TEST(a_window_has_the_mark_only_where_a_child_was_refused_in_it),
       TEST(the_window_with_the_rest_of_such_a_run_has_the_mark_again),
+      TEST(a_run_is_lost_only_where_the_refused_records_are_known_to_be_its_own),
       TEST(the_newest_of_many_reasons_comes_first_and_the_oldest_is_cut),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,17 @@
 static char dir[64], error[256], why[256];
 static struct request request;
 
+static const char *host_name; /* NULL: the machine's */
+
+int __real_gethostname(char *name, size_t size);
+int __wrap_gethostname(char *name, size_t size);
+
+int __wrap_gethostname(char *name, size_t size) {
+  if (host_name == NULL) return __real_gethostname(name, size);
+  snprintf(name, size, "%s", host_name);
+  return 0;
+}
+
 static int make_dir(void **state) {
   (void)state;
   snprintf(dir, sizeof dir, "/tmp/fleetprof-ca-XXXXXX");
@@ -305,6 +316,25 @@ static void a_server_certificate_names_what_it_is_told_and_keeps_the_root(void *
   ca_close(ca);
 }
 
+static void a_server_certificate_stays_whatever_the_machine_is_called(void **state) {
+  static const char *const hosts[] = {"build_box", "_box", "-box", ".box", "a,DNS:b", ""};
+  (void)state;
+  for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+    struct stat first, second;
+    host_name = hosts[i];
+    for (unsigned start = 0; start < 2; start++) {
+      struct ca *ca = open_ca();
+      assert_int_equal(ca_set_names(ca, "DNS:press_one,IP:10.1.2.3", error, sizeof error), 0);
+      ca_close(ca);
+      assert_int_equal(stat(path_of("server.pem"), start == 0 ? &first : &second), 0);
+    }
+    assert_true(first.st_ino == second.st_ino);
+    assert_true(is_named(strchr(hosts[i], '_') != NULL ? hosts[i] : "localhost"));
+    assert_true(is_named("press_one"));
+  }
+  host_name = NULL;
+}
+
 static void a_server_certificate_is_renewed_under_who_serves_it(void **state) {
   (void)state;
   ca_close(open_ca());
@@ -420,6 +450,7 @@ int main(void) {
       IN_DIR(a_server_certificate_near_its_end_is_renewed_and_the_root_kept),
       IN_DIR(a_server_certificate_names_what_it_is_told_and_keeps_the_root),
       IN_DIR(a_certificate_is_as_old_as_its_signature_whatever_its_life),
+      IN_DIR(a_server_certificate_stays_whatever_the_machine_is_called),
       IN_DIR(a_server_certificate_is_renewed_under_who_serves_it),
       IN_DIR(a_renewal_that_fails_is_not_tried_again_at_once),
       IN_DIR(a_root_without_its_key_stops_us_with_the_file_named),

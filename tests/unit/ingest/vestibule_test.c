@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -62,7 +63,7 @@ static void there_are_only_so_many_places_in_all(void **state) {
   assert_true(add(5000, "192.0.2.2", NOW_NS));
 }
 
-static void who_only_stands_there_makes_room_when_none_is_left(void **state) {
+static void half_open_connections_are_evicted_when_no_place_is_left(void **state) {
   (void)state;
   for (uint64_t id = 1; id <= 10; id++) add(id, "192.0.2.1", NOW_NS);
   assert_int_equal(vestibule_overdue(&vestibule, NOW_NS + 60 * NS_PER_SECOND, overdue), 0);
@@ -74,7 +75,7 @@ static void who_only_stands_there_makes_room_when_none_is_left(void **state) {
   assert_int_equal(overdue[9], 10);
 }
 
-static void who_only_stands_there_makes_room_for_its_own_address(void **state) {
+static void half_open_connections_are_evicted_for_their_own_address(void **state) {
   (void)state;
   vestibule.per_address = 4;
   add(1, "192.0.2.9", NOW_NS);
@@ -87,13 +88,33 @@ static void who_only_stands_there_makes_room_for_its_own_address(void **state) {
   assert_int_equal(overdue[2], 4);
 }
 
+static void of_many_addresses_only_those_at_their_limit_are_evicted(void **state) {
+  static const unsigned residues[] = {0, 1, 2, 4, 8}; /* of 16: the others are apart */
+  uint64_t wanted[VESTIBULE_PLACES];
+  unsigned count = 0;
+  char address[32];
+  (void)state;
+  vestibule.per_address = 60;
+  for (unsigned id = 1; id < VESTIBULE_PLACES; id++) {
+    bool is_one = false;
+    for (unsigned i = 0; i < 5; i++) is_one |= id % 16 == residues[i];
+    snprintf(address, sizeof address, "192.%u.%u.%u", is_one, is_one ? 0 : id / 200,
+             is_one ? id % 16 : id % 200);
+    if (add(id, address, NOW_NS) && is_one) wanted[count++] = id;
+  }
+  assert_false(vestibule_is_full(&vestibule));
+  assert_int_equal(vestibule_overdue(&vestibule, NOW_NS + 3 * NS_PER_SECOND, overdue), count);
+  assert_memory_equal(overdue, wanted, count * sizeof *wanted);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(one_address_has_only_so_many_places, begin),
       cmocka_unit_test_setup(half_an_address_of_the_sixth_version_is_one, begin),
       cmocka_unit_test_setup(there_are_only_so_many_places_in_all, begin),
-      cmocka_unit_test_setup(who_only_stands_there_makes_room_when_none_is_left, begin),
-      cmocka_unit_test_setup(who_only_stands_there_makes_room_for_its_own_address, begin),
+      cmocka_unit_test_setup(half_open_connections_are_evicted_when_no_place_is_left, begin),
+      cmocka_unit_test_setup(half_open_connections_are_evicted_for_their_own_address, begin),
+      cmocka_unit_test_setup(of_many_addresses_only_those_at_their_limit_are_evicted, begin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,6 +107,25 @@ static void the_lightest_become_one_and_the_sums_stay(void **state) {
   assert_cut(enough, 2, 2, (const struct store_row[]){{1, 1, 10}, {2, 0, 11}}, 2);
 }
 
+static void sums_of_the_lightest_are_exact_beyond_a_signed_number(void **state) {
+  (void)state;
+  const uint64_t half = SUM_MAX / 2 + 1, most = SUM_MAX;
+  struct store_row rows[] = {{1, 1, half},     {2, 1, half}, {3, 9, most}, {4, 1, half + 1},
+                             {5, 1, half + 2}, {6, 1, 10},   {7, 0, 7}};
+  assert_cut(rows, 7, 1,
+             (const struct store_row[]){{99, 1, half},
+                                        {3, 9, most},
+                                        {99, 1, half},
+                                        {99, 1, half + 1},
+                                        {7, 0, 7},
+                                        {99, 1, 10},
+                                        {99, 1, half + 2}},
+             7);
+  struct store_row counts[] = {{1, half, half}, {2, half, half}, {3, 1, 1}};
+  assert_cut(counts, 3, 0, (const struct store_row[]){{99, half, half}, {99, half + 1, half + 1}},
+             2);
+}
+
 static void many_at_once_are_added_as_one_by_one(void **state) {
   (void)state;
   struct row_sums one = {0}, many = {0};
@@ -140,6 +159,7 @@ int main(void) {
       cmocka_unit_test(rows_whose_samples_weigh_unlike_stay_apart),
       cmocka_unit_test(no_row_is_more_than_a_signed_number_holds),
       cmocka_unit_test(the_lightest_become_one_and_the_sums_stay),
+      cmocka_unit_test(sums_of_the_lightest_are_exact_beyond_a_signed_number),
       cmocka_unit_test(many_at_once_are_added_as_one_by_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,9 +35,18 @@ export function refused<T>(answer: Answer<T>, key: string, problem: Fault): Answ
 // Nothing of it can be shown yet as what was asked for.
 export const isAwaited = (answer: Answer<unknown>): boolean => answer.isLoading && (answer.value === null || answer.isOld);
 
-// What is answered without the newest samples has the field `stale`: why it is so.
-export const withStale = (value: unknown, why: string | null): unknown =>
-  why !== null && typeof value === "object" && value !== null ? { ...value, stale: why } : value;
+// An answer without the newest samples has the field `stale`, one without lost files `incomplete`: why it is so.
+export type Gap = "stale" | "incomplete";
 
-export const staleOf = ({ value }: Answer<unknown>): string =>
-  typeof value === "object" && value !== null && "stale" in value ? String(value.stale) : "";
+export const withGap = (value: unknown, gap: Gap, why: string | null): unknown =>
+  why !== null && typeof value === "object" && value !== null ? { ...value, [gap]: why } : value;
+
+const whyOf = ({ value }: Answer<unknown>, gap: Gap): string =>
+  typeof value === "object" && value !== null && gap in value ? String((value as Record<Gap, unknown>)[gap]) : "";
+
+// What the answer lacks, in sentences; "" where it is whole.
+export const gapsOf = (answer: Answer<unknown>): string => {
+  const stale = whyOf(answer, "stale"), incomplete = whyOf(answer, "incomplete");
+  return [stale && `The newest samples are missing: ${stale}.`, incomplete && `Older samples are missing: ${incomplete}.`]
+    .filter(Boolean).join(" ");
+};

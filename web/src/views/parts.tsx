@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ENDS, type EndShares, type End, type Rest, type Series, type Stacks, type Summary } from "../api";
 import { paletteNow, type Palette } from "../canvas/colour";
-import { isAwaited, staleOf, type Fault } from "../model/answer";
+import { gapsOf, isAwaited, type Fault } from "../model/answer";
 import { viewOf, type Selection } from "../model/selection";
 import { basisText, clock, count, lossText, percent, restText, seconds, shown, spanText, words } from "../model/text";
 import type { Answer } from "../state/answer";
@@ -86,15 +86,15 @@ export function State({ of, what }: { of: Answer<unknown>; what: string }) {
   if (of.problem)
     return <p class="status wrong" role="alert">{sentence(shown(of.problem.message))} {nextStep(of.problem)}
       {of.value !== null && ` What stands here is of ${clock(of.at)}.`}</p>;
-  const stale = isAwaited(of) ? "" : staleOf(of);
+  const gaps = isAwaited(of) ? "" : gapsOf(of);
   return <p class="status" role="status" aria-live="polite">
     {isAwaited(of) ? `Loading ${what}…` : of.at ? `Updated ${clock(of.at)}.` : ""}
-    {stale && ` The newest samples are missing: ${shown(stale)}.`}</p>;
+    {gaps && ` ${shown(gaps)}`}</p>;
 }
 
 // Of several answers the one whose state is to be told.
 export const first = (...answers: readonly [Answer<unknown>, ...Answer<unknown>[]]): Answer<unknown> =>
-  answers.find((answer) => answer.problem) ?? answers.find(isAwaited) ?? answers.find(staleOf) ?? answers[0];
+  answers.find((answer) => answer.problem) ?? answers.find(isAwaited) ?? answers.find(gapsOf) ?? answers[0];
 
 // What stays while another question is asked is seen and heard to be old.
 export function Dimmed({ as: answer, children }: { as: Answer<unknown>; children: ComponentChildren }) {
