@@ -56,7 +56,8 @@ nm prog | grep -q ' parse_frame\.constprop' || without "a function that the comp
 profile before.fp
 tell before
 for name in parse_frame checksum encode; do grep -q " $name  *(prog)\| $name\$" before/top || fail "$name is not there: $(head -n 12 before/top)"; done
-grep -q constprop before/top && fail "a clone is shown under a name of its own: $(cat before/top)"
+has_clone() { grep constprop "$1" | grep -qv '(\[kernel\])'; } # the kernel has clones of its own
+has_clone before/top && fail "a clone is shown under a name of its own: $(cat before/top)"
 say "$(wc -c <before.fp) bytes hold $(fleetprof report before.fp -f json | json "d['samples']") samples with their names and lines"
 
 # strip keeps the build-id and takes what the source says.
@@ -73,7 +74,7 @@ profile after.fp
 fleetprof report before.fp --diff after.fp >diff 2>err || fail "diff: $(cat err)"
 [ ! -s err ] || fail "something is said of a difference: $(cat err)"
 for name in parse_frame checksum encode; do [ "$(rows $name)" = 1 ] || fail "$name has $(rows $name) rows: $(cat diff)"; done
-! grep -q constprop diff || fail "a clone is a function of its own: $(cat diff)"
+! has_clone diff || fail "a clone is a function of its own: $(cat diff)"
 # Of what the program itself does each has its part, roughly as before: where a loop lies and who else is at work moves a dozen points, other names would
 # have moved the half.
 fleetprof report before.fp --diff after.fp -f json | json "(lambda rows: max(abs(f['a'] / sum(r['a'] for r in rows) - f['b'] / sum(r['b'] for r in rows)) for f in rows) < .2)([f for f in d['functions'] if f['module'] == 'prog'])" | grep -q yes ||
