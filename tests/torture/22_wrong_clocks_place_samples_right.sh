@@ -3,7 +3,7 @@
 # A board boots in 1970, ten years ahead, an hour back, has slept for an hour, is set by a day in mid-run: five boots with the clocks
 # that count from boot starting anew (time namespaces), most of them without a collector.  The next boots deliver what they
 # kept, and every sample lands in the minute in which it was taken; the collector is reached with each of these clocks, and
-# not a sample is lost.
+# not a sample is lost but where a busy machine does not empty a ring in time.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] && unshare -T --boottime 1000 true 2>/dev/null || not_run "no time namespace of its own (root and Linux 5.6 are needed)"
 start_collector
@@ -62,7 +62,7 @@ boot ahead $((10 * year)) 0 connected_run # delivers all
 all=(heard behind never set_ahead ahead)
 until_true 20 books_are_closed edge || fail "the books do not close: $(books edge)"
 read -r produced stored dropped pending < <(books edge)
-[ "$dropped" = 0 ] && [ "$produced" = "$stored" ] || fail "samples were lost: $(books edge)"
+[ "$(lost_for_no_load edge)" = 0 ] && [ "$produced" = $((stored + dropped)) ] || fail "samples were lost: $(books edge) $(api loss)"
 
 # samples SERVICE FROM TO
 samples() { api profile --data-urlencode "match={service=\"$1\"}" -d "from=$2" -d "to=$3" -d limit=1 | json "d['samples']"; }
