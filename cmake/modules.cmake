@@ -44,7 +44,7 @@ set(also_as_shipped "^unit/(preload|ring|unwind)/|^unit/(common/(array|heap)|rep
 
 # sanitized(TEST BINARY): a test that the tree with a sanitizer runs; elsewhere as said above.
 function(sanitized test binary)
-  set_tests_properties(${test} PROPERTIES TIMEOUT 120 LABELS sanitized)
+  set_tests_properties(${test} PROPERTIES TIMEOUT 600 LABELS sanitized)
   if(NOT WITH_SANITIZED AND NOT test MATCHES "${also_as_shipped}")
     set_target_properties(${binary} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     set_property(TEST ${test} APPEND PROPERTY LABELS elsewhere)
