@@ -20,7 +20,9 @@ check() { # check NAME
   local first second
   first=$(part "$1.fp" first_work) second=$(part "$1.fp" second_work)
   say "$1: $first and $second of 0.667 and 0.333"
-  awk -v a="$first" -v b="$second" 'BEGIN { exit !(a > .55 && a < .78 && b > .22 && b < .45) }' ||
+  # A timer's expiry rides on the tick, whose place in a burst a busy machine decides.
+  awk -v a="$first" -v b="$second" -v wide="$([[ $1 = *-timer ]] && echo .1)" \
+    'BEGIN { wide += 0; exit !(a > .55 - wide && a < .78 + wide && b > .22 - wide && b < .45 + wide) }' ||
     fail "$1: $first and $second: $(fleetprof report "$1.fp" 2>&1 | head -n 8)"
   ! fleetprof report "$1.fp" --format folded 2>/dev/null | grep -q replaced_work || fail "$1: a name of another file"
 }
