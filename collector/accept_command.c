@@ -45,8 +45,8 @@ static const struct option_table table = {
         "For when there is no backup to restore: the collector must have ended.  Without "
         "access.db,\n"
         "or with an older one, tokens are unknown and boards that were revoked since may come in:\n"
-        "revoke them again.  Without the root certificate every board must enroll anew.  What was\n"
-        "lost of the store is told no more, by check, /readyz and answers.\n"
+        "revoke them again.  Without the root certificate every board must enroll anew.\n"
+        "Afterwards check, /readyz and answers no longer name the files that were lost.\n"
         "\nEXAMPLES\n"
         "  fleetprof-collector check --data /var/lib/fleetprof-collector\n"
         "  fleetprof-collector accept --data /var/lib/fleetprof-collector\n",

@@ -12,7 +12,7 @@ int store_check_marks(const char *dir,
                       void (*on_fault)(void *context, const char *name, const char *why),
                       void *context);
 
-/* Takes the files of DIR as they are: what was lost up to now is told no more.  Calls ON_FAULT for
+/* Takes the files of DIR as they are: losses up to now are no longer reported.  Calls ON_FAULT for
    each of these.  No collector may run on DIR.  Returns 0 or -errno, with one line in ERROR. */
 int store_accept_loss(const char *dir,
                       void (*on_fault)(void *context, const char *name, const char *why),

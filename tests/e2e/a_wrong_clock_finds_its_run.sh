@@ -6,7 +6,10 @@
 . "$(dirname "$0")/lib.sh"
 export DISPLAY=:0
 start_collector
-off() { env LD_PRELOAD="$targets/libshifted_clock.so" CLOCK_SHIFT_S="$shift" "$@"; }
+off() { env LD_PRELOAD="$(dirname "$targets")/torture/targets/other_clocks.so" OTHER_WALL="$W/wall$shift" "$@"; }
+for shift in -1100000000 630720000; do
+  /usr/bin/python3 -c 'import struct, sys; open(sys.argv[1], "wb").write(struct.pack("=q", int(sys.argv[2]) * 10**9))' "$W/wall$shift" "$shift"
+done
 [ "$(shift=-1100000000 off date +%Y)" -lt 2000 ] || fail "the clock is not shifted"
 for shift in -1100000000 630720000; do
   enroll "board$shift"

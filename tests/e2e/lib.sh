@@ -136,8 +136,8 @@ print(v if not isinstance(v, bool) else ("yes" if v else "no"))' "$1"; }
 books() {
   api loss | json "' '.join(str(x) for b in d['boards'] if b['board'] == '$1' for x in (b['produced'], b['stored'], sum(v for k, v in b['dropped'].items() if k != 'pending'), b['dropped'].get('pending', 0)))"
 }
-# Of what BOARD lost, what a busy machine does not explain: there a ring is not emptied in time.
-lost_for_no_load() {
+# lost_beside_full_rings BOARD: its lost samples, without those of full rings, which a busy machine explains.
+lost_beside_full_rings() {
   api loss | json "sum(v for b in d['boards'] if b['board'] == '$1' for k, v in b['dropped'].items() if k not in ('pending', 'ring_full'))"
 }
 books_are_closed() {

@@ -62,7 +62,7 @@ boot ahead $((10 * year)) 0 connected_run # delivers all
 all=(heard behind never set_ahead ahead)
 until_true 20 books_are_closed edge || fail "the books do not close: $(books edge)"
 read -r produced stored dropped pending < <(books edge)
-[ "$(lost_for_no_load edge)" = 0 ] && [ "$produced" = $((stored + dropped)) ] || fail "samples were lost: $(books edge) $(api loss)"
+[ "$(lost_beside_full_rings edge)" = 0 ] && [ "$produced" = $((stored + dropped)) ] || fail "samples were lost: $(books edge) $(api loss)"
 
 # samples SERVICE FROM TO
 samples() { api profile --data-urlencode "match={service=\"$1\"}" -d "from=$2" -d "to=$3" -d limit=1 | json "d['samples']"; }

@@ -67,7 +67,7 @@ done
 kill $program
 until_true 90 books_are_closed slow || fail "the books do not close: $(books slow)"
 read -r produced had lost pending < <(books slow)
-[ "$(lost_for_no_load slow)" = 0 ] || fail "$lost records are lost: $(api loss)"
+[ "$(lost_beside_full_rings slow)" = 0 ] || fail "$lost records are lost: $(api loss)"
 answered=$(SINCE=2h profile '{board="slow"}' | json "d['samples']")
 [ "$answered" = "$had" ] || fail "the answer holds $answered samples of $had stored"
 say "produced $produced = stored $had, in the answer $answered"
