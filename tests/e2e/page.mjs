@@ -43,12 +43,13 @@ for (const [look, options] of Object.entries(LOOKS))
 // Names of strangers: what any answer calls anything.
 const HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "a\u202Etxt.exe\u0000end", "x".repeat(100000),
                  "{{constructor}}", "javascript:alert(3)", "\uFFFD\uD800", "שלום עולם", "&lt;b&gt;"];
+const CONTROLS = "\u202E\u0000"; // ends every one of them: a place that shows a name as it is shows these, whichever name it got
 let turn = 0;
 const soiled = (value, key) => {
   if (Array.isArray(value)) return value.map((item) => soiled(item, key));
   if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, soiled(item, name)]));
   const isText = typeof value === "string" && !["from", "to", "unit", "first_seen", "last_seen", "verdict", "end", "kind"].includes(key);
-  return isText ? HOSTILE[turn++ % HOSTILE.length] : value;
+  return isText ? HOSTILE[turn++ % HOSTILE.length] + CONTROLS : value;
 };
 for (const [view, [path]] of Object.entries(VIEWS)) {
   if (["nothing", "refused", "which", "which-two"].includes(view)) continue;

@@ -5,7 +5,7 @@
 // the same; where a side has several functions of that name, in different files, the file as well
 // (collector/view/diff_rows.c).
 import type { Change, Diff, DiffRow, Whole } from "../api";
-import { percent, points, shortTime } from "./text";
+import { percent, points, shortTime, shown } from "./text";
 import type { Fn, Tree } from "./tree";
 
 export interface Compared { readonly name: string; readonly module: string; readonly file: string | null }
@@ -123,7 +123,7 @@ export const detectableText = ({ verdict, detectable }: { verdict: string; detec
 
 // What a user divided CPU time by; null: boards and hours.
 export function ownUnits({ units }: Pick<Diff, "units">): string | null {
-  return units && units.unit !== "board-hour" ? `${units.a} ${units.unit} in A, ${units.b} in B` : null;
+  return units && units.unit !== "board-hour" ? `${units.a} ${shown(units.unit)} in A, ${units.b} in B` : null;
 }
 
 // How parts of the whole are shown.  CPU time per unit that the user named stands in time: points of the whole beside it would be
@@ -142,22 +142,23 @@ const MOVES = { calls: "called from elsewhere before", renamed: "in place of", s
 // The part of a change that is another function's time of before.
 export function movedText({ moved }: Pick<DiffRow, "moved">, amountOf = (part: number): string => points(part) + " points"): string {
   if (!moved) return "";
-  return `${amountOf(moved.amount)} ${MOVES[moved.how]}${moved.function ? " " + moved.function : ""}`;
+  return `${amountOf(moved.amount)} ${MOVES[moved.how]}${moved.function ? " " + shown(moved.function) : ""}`;
 }
 
 // The callee that explains a change.
 export const throughText = ({ verdict }: { verdict: string }, { through }: Pick<DiffRow, "through">): string =>
-  (isChange({ verdict }) && through?.name ? "by " + through.name : "");
+  (isChange({ verdict }) && through?.name ? "by " + shown(through.name) : "");
 
 export function headlineOf({ a, b, ratio, ci, unit }: Pick<Whole, "a" | "b" | "ratio" | "ci" | "unit">): string {
-  if (ratio === null) return `B uses ${b.toPrecision(3)} CPU s per ${unit}, A ${a.toPrecision(3)}`;
+  if (ratio === null) return `B uses ${b.toPrecision(3)} CPU s per ${shown(unit)}, A ${a.toPrecision(3)}`;
   const between = ci ? ` (${points(ci[0] - 1)} … ${points(ci[1] - 1)})` : "";
-  return `B uses ${points(ratio - 1)} % CPU per ${unit}${between}`;
+  return `B uses ${points(ratio - 1)} % CPU per ${shown(unit)}${between}`;
 }
 
 // What verdicts rest on, and what they are about.
 export function basisText({ scope, basis }: Pick<Diff, "scope" | "basis">): string {
-  const { a_unit, a_units, a_seconds, b_unit, b_units, b_seconds, pairs, phase_seconds } = basis;
+  const { a_units, a_seconds, b_units, b_seconds, pairs, phase_seconds } = basis;
+  const [a_unit, b_unit] = [shown(basis.a_unit), shown(basis.b_unit)];
   const about = scope === "fleet" ? "about boards like these" : "about these boards";
   const counts = a_units > 0 && a_unit === b_unit ? `${a_units} and ${b_units} ${a_unit}`
     : [[a_units, a_unit], [b_units, b_unit]].map(([units, unit]) => (units ? `${units} ${unit}` : unit)).join(" and ");

@@ -135,7 +135,7 @@ function Verdicts({ diff, sides }: { diff: Diff; sides: Sided }) {
       <th scope="col" class="number optional">p</th><th scope="col">Function</th><th scope="col" class="optional">Module</th></tr></thead>
     <tbody id="verdicts">{listed.map(({ row, change }) => <tr>
       <td><Verdict of={change} part={side} />{row.moved && <span class="quiet small"> {movedText(row, isInTime ? side : undefined)}</span>}
-        {throughText(change, row) && <span class="quiet small"> {shown(throughText(change, row))}</span>}</td>
+        {throughText(change, row) && <span class="quiet small"> {throughText(change, row)}</span>}</td>
       <td class="number">{side(change.a)}</td><td class="number">{side(change.b)}</td>
       <td class="number">{changeText(change.difference)}</td>
       <td class="number quiet optional">{change.ci && `${changeText(change.ci[0])} … ${changeText(change.ci[1])}`}</td>
