@@ -19,11 +19,12 @@ PART slower(long n) { SPIN; }
 PART steady(long n) { SPIN; }
 int main(void) {
 #ifdef FOREVER
-  for (;;) {
+  for (int i = 0;; i++) {
 #else
   for (int i = 0; i < 9600; i++) { // runs of a second or two show too few stretches of time
 #endif
-    slower(SLOWER * 100000L), steady(300000L);
+    long more = i * 7919L % 100000; // rounds as long as the time between two samples would be sampled in step
+    slower(SLOWER * (50000L + more)), steady(250000L + more);
 #ifdef ADDED
     added(200000L);
 #endif

