@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The README's first command: a function table with shares, a URL, and no process left.  While it is up all that its last
-# lines and the README's first questions offer works as it stands, but for what says that it needs more.
+# lines, the README and the cookbook's questions from a shell offer works as it stands, but for what says that it needs more.
 # On ports of its own: the usual ones another quickstart may take between its look and its listening.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/quickstart.sh"
@@ -33,10 +33,11 @@ while IFS= read -r line; do
   [ $code = 0 ] || { [ $code = 3 ] && [[ $line == *--fail-over* ]]; } || fail "README: $line ends with $code: $(cat "$W/answer")"
   [ -s "$W/answer" ] || [[ $line == *' -o '* ]] || fail "README: $line says nothing"
   asked=$((asked + 1))
-done < <(sed -n '/^## The first curl/,/^From another machine/s/^    \(curl\|fleetprof\) /\1 /p' README.md |
+done < <({ sed -n '/^## Ask the collector/,/^## On your boards/s/^    \(curl\|fleetprof\) /\1 /p' README.md
+  sed -n '/^## From a shell/,/^Weights/s/^    \(curl\|fleetprof\) /\1 /p' docs/cookbook.md; } |
   sed "s|127.0.0.1:7480|127.0.0.1:$H|; s|^fleetprof [a-z]*|& --http http://127.0.0.1:$H|")
-[ $asked -ge 14 ] || fail "only $asked questions of the README"
+[ $asked -ge 20 ] || fail "only $asked questions of the README and the cookbook"
 kill $up # a shell's background job ignores what Ctrl-C sends
 wait $up
 until_true 10 eval '! is_left' || fail "it left a process: $(pgrep -fa "$W/data")"
-say "$asked questions of the README answered"
+say "$asked questions of the README and the cookbook answered"
