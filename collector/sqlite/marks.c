@@ -11,14 +11,20 @@
 
 enum { BUSY_MS = 5000 }; /* a backup, or the collector's own commit, may hold the lock so long */
 
-/* Prepares SQL with NAME, and VALUE where there is a second parameter. */
+/* Prepares SQL with NAME, which stays the caller's until the statement is finalized, and VALUE
+   where there is a second parameter.  A name that is not bound would be read as a mark that is
+   missing. */
 static int prepare(sqlite3 *db, const char *sql, const char *name, uint64_t value,
                    sqlite3_stmt **ret) {
   int code = sqlite3_prepare_v2(db, sql, -1, ret, NULL);
   if (code != SQLITE_OK) return sqlite_error(code, 0);
-  if (name != NULL) sqlite3_bind_text(*ret, 1, name, -1, SQLITE_TRANSIENT);
-  if (sqlite3_bind_parameter_count(*ret) > 1) sqlite3_bind_int64(*ret, 2, (sqlite3_int64)value);
-  return 0;
+  if (name != NULL) code = sqlite3_bind_text(*ret, 1, name, -1, SQLITE_STATIC);
+  if (code == SQLITE_OK && sqlite3_bind_parameter_count(*ret) > 1)
+    code = sqlite3_bind_int64(*ret, 2, (sqlite3_int64)value);
+  if (code == SQLITE_OK) return 0;
+  sqlite3_finalize(*ret);
+  *ret = NULL;
+  return sqlite_error(code, 0);
 }
 
 static int run(sqlite3 *db, const char *sql, const char *name, uint64_t value) {
@@ -82,8 +88,9 @@ int marks_each(sqlite3 *db, int (*on_mark)(void *context, const char *name, uint
       result = sqlite_error(code, 0);
       break;
     }
-    result = on_mark(context, (const char *)sqlite3_column_text(list, 0),
-                     (uint64_t)sqlite3_column_int64(list, 1));
+    const char *name = (const char *)sqlite3_column_text(list, 0); /* NULL: no memory */
+    uint64_t value = (uint64_t)sqlite3_column_int64(list, 1);
+    result = name == NULL ? -ENOMEM : on_mark(context, name, value);
   }
   sqlite3_finalize(list);
   return result;

@@ -52,7 +52,8 @@ static int judge_windows(sqlite3 *db, const struct day_mark *mark, uint64_t *ret
                    (long long)mark->store);
   if (error == 0) error = db_number(db, sql, 0, ret);
   if (error != 0) return error;
-  return epochs > 0 && ours == 0 && was_ours(mark) ? DAY_FOREIGN : DAY_WHOLE;
+  bool is_foreign = mark->store != 0 && epochs > 0 && ours == 0;
+  return is_foreign && was_ours(mark) ? DAY_FOREIGN : DAY_WHOLE;
 }
 
 static int judge_sums(sqlite3 *db, const struct day_mark *mark, uint64_t *ret) {
@@ -60,7 +61,7 @@ static int judge_sums(sqlite3 *db, const struct day_mark *mark, uint64_t *ret) {
   int row = marks_read(db, MARKS_STORE, &store);
   if (row >= 0) row = marks_read(db, MARKS_GENERATION, ret);
   if (row < 0) return row;
-  if (store == 0 || store == mark->store) return DAY_WHOLE;
+  if (store == 0 || mark->store == 0 || store == mark->store) return DAY_WHOLE;
   *ret = 0; /* its generation is another store's */
   return was_ours(mark) ? DAY_FOREIGN : DAY_WHOLE;
 }

@@ -12,7 +12,23 @@
 
 #include <cmocka.h>
 
+enum { ATTEMPTS_MAX = 1000 };
+
 static char dir[64], path[96];
+static sqlite3_mem_methods memory;
+static unsigned until_failure; /* of SQLite's allocations; 0: none fails */
+
+static bool is_failing(void) {
+  return until_failure > 0 && --until_failure == 0;
+}
+
+static void *failing_malloc(int len) {
+  return is_failing() ? NULL : memory.xMalloc(len);
+}
+
+static void *failing_realloc(void *old, int len) {
+  return is_failing() ? NULL : memory.xRealloc(old, len);
+}
 
 static int set_up(void **state) {
   sqlite3 *db = NULL;
@@ -81,6 +97,36 @@ static void a_file_that_is_replaced_or_cut_does_not_hold(void **state) {
   assert_false(marks_file_holds(path, &file));
 }
 
+static int is_named_a(void *context, const char *name, uint64_t value) {
+  assert_string_equal(name, "a");
+  assert_int_equal(value, 7);
+  return ++*(int *)context;
+}
+
+/* A mark that is not found for want of memory would call the file that it is of another store's. */
+static void a_failing_allocation_hides_no_mark(void **state) {
+  sqlite3 *db = *state;
+  assert_int_equal(sqlite3_exec(db, MARKS_SCHEMA, NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(marks_write(db, "a", 7), 0);
+  unsigned refused = 0, n = 1;
+  for (bool has_failed = true; has_failed && n < ATTEMPTS_MAX; n++) {
+    uint64_t value = 0;
+    int calls = 0;
+    until_failure = n;
+    int row = marks_read(db, "a", &value);
+    assert_true(row == 1 ? value == 7 : row == -ENOMEM);
+    refused += row < 0;
+    int each = marks_each(db, is_named_a, &calls);
+    assert_true(each == 1 || each == -ENOMEM);
+    int error = marks_write(db, "a", 7);
+    assert_true(error == 0 || error == -ENOMEM);
+    has_failed = until_failure == 0;
+    until_failure = 0;
+  }
+  assert_true(refused > 3);
+  assert_true(n < ATTEMPTS_MAX);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -88,6 +134,13 @@ int main(void) {
       TEST(a_mark_only_rises_unless_it_is_written),
       TEST(others_read_and_note_beside_who_has_it_open),
       TEST(a_file_that_is_replaced_or_cut_does_not_hold),
+      TEST(a_failing_allocation_hides_no_mark),
   };
+  sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory);
+  sqlite3_mem_methods failing = memory;
+  failing.xMalloc = failing_malloc;
+  failing.xRealloc = failing_realloc;
+  sqlite3_config(SQLITE_CONFIG_MALLOC, &failing);
+  sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0); /* each allocation may fail */
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
