@@ -152,8 +152,9 @@ static int judge_token(struct access *access, sqlite3_stmt *row, char name[BOARD
          : sqlite3_column_int64(row, 0) <= access_now_ms() ? "token has expired"
                                                            : NULL;
   if (*why != NULL) return -EACCES;
+  if (sqlite3_column_type(row, 2) == SQLITE_NULL) return make_name(access, name);
   const char *board = (const char *)sqlite3_column_text(row, 2);
-  if (board == NULL) return make_name(access, name);
+  if (board == NULL) return -ENOMEM;
   snprintf(name, BOARD_NAME_BYTES, "%s", board);
   bool is_gone = false;
   int result = is_revoked(access, name, &is_gone);
@@ -354,11 +355,14 @@ static int walk_boards(struct access *access, const char *sql,
       rows ? access_marks_look(access) : sqlite_error(sqlite3_errcode(access->database), 0);
   while (result == 0) {
     int step = sqlite3_step(rows);
-    if (step == SQLITE_DONE) break;
+    if (step != SQLITE_ROW) {
+      result = step == SQLITE_DONE ? 0 : sqlite_error(step, 0);
+      break;
+    }
     const struct access_board board = {.name = (const char *)sqlite3_column_text(rows, 0),
                                        .made_s = sqlite3_column_int64(rows, 1),
                                        .revoked_s = sqlite3_column_int64(rows, 2)};
-    result = step == SQLITE_ROW ? on_board(context, &board) : sqlite_error(step, 0);
+    result = board.name != NULL ? on_board(context, &board) : -ENOMEM;
   }
   sqlite3_finalize(rows);
   pthread_mutex_unlock(&access->lock);
@@ -418,8 +422,10 @@ int access_rollover(struct access *access, uint64_t root, struct access_rollover
                              "SELECT name FROM boards WHERE revoked_s IS NULL AND root IS NOT ?"
                              " ORDER BY name",
                              "i", (int64_t)root);
-  while (rows != NULL && sqlite3_step(rows) == SQLITE_ROW)
-    if (on_board(context, (const char *)sqlite3_column_text(rows, 0)) != 0) break;
+  while (rows != NULL && sqlite3_step(rows) == SQLITE_ROW) {
+    const char *board = (const char *)sqlite3_column_text(rows, 0);
+    if (board == NULL || on_board(context, board) != 0) break;
+  }
   if (result == 0) result = sqlite_error(rows ? SQLITE_OK : sqlite3_errcode(access->database), 0);
   sqlite3_finalize(rows);
   pthread_mutex_unlock(&access->lock);

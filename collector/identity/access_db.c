@@ -51,10 +51,10 @@ sqlite3_stmt *access_db_prepare(struct access *access, const char *sql, const ch
   for (int i = 1; kinds[i - 1] != 0; i++) {
     if (kinds[i - 1] == 'i') sqlite3_bind_int64(statement, i, va_arg(values, int64_t));
     if (kinds[i - 1] == 's')
-      sqlite3_bind_text(statement, i, va_arg(values, const char *), -1, SQLITE_TRANSIENT);
+      sqlite3_bind_text(statement, i, va_arg(values, const char *), -1, SQLITE_STATIC);
     if (kinds[i - 1] == 'h')
       sqlite3_bind_blob(statement, i, va_arg(values, const uint8_t *), TOKEN_HASH_BYTES,
-                        SQLITE_TRANSIENT);
+                        SQLITE_STATIC);
   }
   va_end(values);
   return statement;

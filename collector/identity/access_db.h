@@ -31,8 +31,9 @@ const char *access_db_why(const struct access *access, int failure);
 int64_t access_now_s(void);
 int64_t access_now_ms(void);
 
-/* Prepares SQL and binds text ("s"), int64 ("i") or a token hash ("h") in turn; NULL when it cannot
-   be prepared. */
+/* Prepares SQL and binds text ("s"), int64 ("i") or a token hash ("h") in turn.  Texts and hashes
+   stay the caller's until the statement is finalized, so binding needs no memory and cannot fail:
+   an unbound name would find no row.  Returns NULL when SQL cannot be prepared. */
 sqlite3_stmt *access_db_prepare(struct access *access, const char *sql, const char *kinds, ...);
 
 /* Runs STATEMENT, which gives no rows, and frees it. */

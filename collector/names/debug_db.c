@@ -104,23 +104,26 @@ int debug_db_open(const char *path, sqlite3 **ret, char *error, size_t error_len
   return failure;
 }
 
-static void bind_values(sqlite3_stmt *statement, const char *types, va_list values) {
-  for (int i = 0; types[i] != '\0'; i++) {
+/* A value that is not bound would be NULL, which no row has.  Returns 0 or -errno. */
+static int bind_values(sqlite3_stmt *statement, const char *types, va_list values) {
+  int code = SQLITE_OK;
+  for (int i = 0; types[i] != '\0' && code == SQLITE_OK; i++) {
     struct span bytes;
     const char *text;
     switch (types[i]) {
     case 'b':
       bytes = va_arg(values, struct span);
-      sqlite3_bind_blob64(statement, i + 1, bytes.data, bytes.len, SQLITE_TRANSIENT);
+      code = sqlite3_bind_blob64(statement, i + 1, bytes.data, bytes.len, SQLITE_TRANSIENT);
       break;
     case 's':
       text = va_arg(values, const char *);
-      sqlite3_bind_text(statement, i + 1, text, -1, SQLITE_TRANSIENT);
+      code = sqlite3_bind_text(statement, i + 1, text, -1, SQLITE_TRANSIENT);
       break;
     default:
-      sqlite3_bind_int64(statement, i + 1, va_arg(values, int64_t));
+      code = sqlite3_bind_int64(statement, i + 1, va_arg(values, int64_t));
     }
   }
+  return sqlite_error(code, 0);
 }
 
 static int prepare(sqlite3 *db, sqlite3_stmt **ret, const char *sql) {
@@ -145,9 +148,13 @@ int debug_db_query(sqlite3 *db, sqlite3_stmt **ret, const char *sql, const char 
   if (error != 0) return error;
   va_list values;
   va_start(values, types);
-  bind_values(*ret, types, values);
+  error = bind_values(*ret, types, values);
   va_end(values);
-  return 0;
+  if (error != 0) {
+    debug_db_end(*ret);
+    *ret = NULL;
+  }
+  return error;
 }
 
 int debug_db_run(sqlite3 *db, const char *sql, const char *types, ...) {
@@ -156,10 +163,11 @@ int debug_db_run(sqlite3 *db, const char *sql, const char *types, ...) {
   if (error != 0) return error;
   va_list values;
   va_start(values, types);
-  bind_values(statement, types, values);
+  error = bind_values(statement, types, values);
   va_end(values);
-  sqlite3_step(statement);
-  error = debug_db_end(statement);
+  if (error == 0) sqlite3_step(statement);
+  int failed = debug_db_end(statement);
+  if (error == 0) error = failed;
   return error != 0 ? error : sqlite3_changes(db);
 }
 
@@ -168,10 +176,10 @@ int64_t debug_db_number(sqlite3 *db, int64_t fallback, const char *sql, const ch
   if (prepare(db, &statement, sql) != 0) return fallback;
   va_list values;
   va_start(values, types);
-  bind_values(statement, types, values);
+  int error = bind_values(statement, types, values);
   va_end(values);
-  bool is_found =
-      sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) == SQLITE_INTEGER;
+  bool is_found = error == 0 && sqlite3_step(statement) == SQLITE_ROW &&
+                  sqlite3_column_type(statement, 0) == SQLITE_INTEGER;
   int64_t number = is_found ? sqlite3_column_int64(statement, 0) : fallback;
   debug_db_end(statement);
   return number;
