@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two digits are enough to act on, and three lines of exact bytes are read by nobody; who wants the
-   numbers as they are takes --format json. */
+/* Two digits are enough to act on.  `--format json` prints the exact numbers. */
 #include "amount.h"
 
 #include <string.h>

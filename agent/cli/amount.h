@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as people read them, rounded. */
+/* Formats rounded numbers for display. */
 #ifndef CLI_AMOUNT_H
 #define CLI_AMOUNT_H
 
@@ -7,7 +7,7 @@
 
 enum { AMOUNT_BYTES = 32 };
 
-/* "3.4 MiB" and "12 min" in AMOUNT, which is returned. */
+/* Write "3.4 MiB" or "12 min" to AMOUNT and return it. */
 const char *amount_bytes(double bytes, char amount[AMOUNT_BYTES]);
 const char *amount_time(double seconds, char amount[AMOUNT_BYTES]);
 

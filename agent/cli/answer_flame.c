@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same drawing as `fleetprof report` has; here is only what reads the nodes.  A collector is
-   asked for so many of them and no more: whether it has left some out follows from their number. */
+/* Reads the nodes; report/flame_text.h draws them, as for `fleetprof report`.  The request limits
+   the number of nodes, so an answer with that many nodes is shown as partial. */
 #include "answer_flame.h"
 
 #include "answer_text.h"
@@ -12,7 +12,7 @@
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 
-/* The root says that it has none by a number below 0. */
+/* The root's parent is a negative number. */
 static uint32_t parent_of(const cJSON *row) {
   double parent = field_number(row, "parent");
   return parent >= 0 && parent < UINT32_MAX ? (uint32_t)parent : UINT32_MAX;

@@ -7,8 +7,8 @@
 
 struct cJSON;
 
-/* Appends ANSWER, of the route profile in its format tree, to RET, DEPTH calls deep.  Without
-   memory RET says so. */
+/* Appends ANSWER to RET, DEPTH calls deep.  ANSWER is the profile route's answer with format=tree.
+   If memory runs out, RET is marked as failed. */
 void answer_flame_print(const struct cJSON *answer, uint32_t depth, const struct top_text *style,
                         struct buf *ret);
 

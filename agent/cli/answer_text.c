@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each begins with how much there is and what was lost of it, as `fleetprof report` does, and has a
-   row a line, each share with its interval.  Collector and command line may be of different
-   versions: a field that is not there reads as nothing (field.c). */
+/* Each answer begins with totals and losses, as `fleetprof report` prints them.  Then each row has
+   one line, and each share its interval.  Collector and command line may have different versions: a
+   missing field reads as 0 or "" (field.c). */
 #include "answer_text.h"
 
 #include "common/buf.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define WHOLE_MAX 0x1p63
-#define SECONDS_MAX 18e9 /* nanoseconds of more do not fit */
+#define SECONDS_MAX 18e9 /* more does not fit in nanoseconds */
 
 enum { TIME_BYTES = 20 /* of RFC 3339, in whole seconds */, UNITS_MAX = 1000000 };
 
@@ -80,7 +80,7 @@ static void print_head(const cJSON *answer, struct buf *ret) {
     buf_append_string(ret, "nothing was sampled there at that time: another one (--from)?\n");
 }
 
-/* What the intervals of the answer come from. */
+/* Prints the basis of the answer's intervals. */
 static void print_basis(const cJSON *answer, struct buf *ret) {
   const cJSON *basis = field_find(answer, "basis");
   double units = fmin(field_number(basis, "units"), UNITS_MAX);
@@ -88,7 +88,7 @@ static void print_basis(const cJSON *answer, struct buf *ret) {
       (struct view_basis){field_text(basis, "unit"), (unsigned)answer_text_whole(units)}, ret);
 }
 
-/* Boards, and not samples, are too few for some of ROWS. */
+/* Counts the rows that have enough samples, but too few boards. */
 static void print_few_boards(const cJSON *rows, struct buf *ret) {
   const cJSON *row;
   int count = 0;
@@ -98,7 +98,7 @@ static void print_few_boards(const cJSON *rows, struct buf *ret) {
                cJSON_GetArraySize(rows));
 }
 
-/* Prints how much of WHOLE, by KEY, the limit left out. */
+/* Prints how much of WHOLE the limit left out; REST has the number of rows under KEY. */
 static void print_rest(const cJSON *rest, const char *key, const char *what, double whole,
                        struct buf *ret) {
   const struct top_text_rest left = {.what = what,
@@ -110,7 +110,7 @@ static void print_rest(const cJSON *rest, const char *key, const char *what, dou
   top_text_print_rest(&left, ret);
 }
 
-/* Prints the rows of LIST, each as MAKE has it. */
+/* Prints the rows of LIST, each as MAKE converts it. */
 static void print_list(const cJSON *list, struct top_text_row (*make)(const cJSON *row),
                        void (*print_more)(const cJSON *row, struct buf *ret),
                        const struct top_text *style, struct buf *ret) {
@@ -128,7 +128,7 @@ static void print_list(const cJSON *list, struct top_text_row (*make)(const cJSO
   free(rows);
 }
 
-/* How stacks ended; what it means, of those that are short. */
+/* Prints how stacks ended, and explains the reasons of short stacks. */
 static void print_stacks(const cJSON *answer, struct buf *ret) {
   const cJSON *stacks = field_find(answer, "stacks"), *row;
   const char *before = "stacks: ";
@@ -203,7 +203,7 @@ static void print_extrapolated(const cJSON *row, struct buf *ret) {
                100 * field_number(row, "extrapolated") / field_number(row, "weight"));
 }
 
-/* RELATION: what the rows are to the function that was asked for; REST: what they are. */
+/* RELATION: how the rows relate to the requested function.  REST: the plural noun for the rows. */
 static void print_edges(const cJSON *answer, const char *relation, const char *rest,
                         const struct top_text *style, struct buf *ret) {
   const cJSON *pairs = field_find(answer, "lr");
@@ -244,14 +244,14 @@ static void print_place(const cJSON *row, struct buf *ret) {
     buf_append_string(ret, file);
 }
 
-/* What stands in the line, where its source was uploaded. */
+/* Prints the source line, if the source was uploaded. */
 static void print_source(const cJSON *row, struct buf *ret) {
   const char *text = field_text(row, "text");
   text += strspn(text, " \t");
   if (*text != '\0') buf_printf(ret, "  %.160s", text);
 }
 
-/* One of the lists of rows with self and total, as shares of the function's own. */
+/* Prints one list of rows with self and total, as shares of the function's own. */
 static void print_rows(const cJSON *answer, const char *list, const char *heading, uint32_t limit,
                        struct buf *ret) {
   const cJSON *rows = field_find(answer, list), *function = field_find(answer, "function"), *row;
@@ -275,7 +275,7 @@ static void print_rows(const cJSON *answer, const char *list, const char *headin
   print_rest(field_find(field_find(answer, "rest"), list), "rows", "rows", self, ret);
 }
 
-/* Where there are several builds each row says of which it is: offsets are those of one. */
+/* If there are several builds, each row names its build: an offset belongs to one build. */
 static void print_offsets(const cJSON *answer, uint32_t limit, struct buf *ret) {
   const cJSON *rows = field_find(answer, "by_offset"), *row;
   double self = field_number(field_find(answer, "function"), "self");

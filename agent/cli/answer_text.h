@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The collector's JSON as people read it. */
+/* Formats the collector's JSON as text. */
 #ifndef CLI_ANSWER_TEXT_H
 #define CLI_ANSWER_TEXT_H
 
@@ -7,21 +7,21 @@
 
 struct cJSON;
 
-/* Parses the LEN bytes of TEXT, with every string in it clean for a terminal.  Returns the
-   document, the caller's to free by cJSON_Delete, or NULL. */
+/* Parses the LEN bytes of TEXT and makes every string in it safe for a terminal.  Returns the
+   document, which the caller frees by cJSON_Delete, or NULL. */
 struct cJSON *answer_text_parse(const void *text, size_t len);
 
-/* NUMBER without its fraction; what fits no uint64_t is the nearest that does. */
+/* NUMBER without its fraction, clamped to the range of uint64_t. */
 uint64_t answer_text_whole(double number);
 
-/* Reads into RET the sums that an answer begins with: weight, count, what they are worth. */
+/* Reads the totals of ANSWER into RET: weight, sample count and effective samples. */
 void answer_text_sums(const struct cJSON *answer, struct view_tree *ret);
 
-/* Appends to RET how much ANSWER tells of, what was lost of it, and how stacks ended. */
+/* Appends the totals of ANSWER, its losses, and how stacks ended. */
 void answer_text_head(const struct cJSON *answer, struct buf *ret);
 
-/* Append the answer of one route to RET: of profile (format=top), load, callers or callees,
-   function, and series.  Whatever is missing in ANSWER is left out. */
+/* Append the answer of one route to RET: profile (format=top), load, callers, callees, function,
+   and series.  Fields that are missing in ANSWER are left out. */
 void answer_text_top(const struct cJSON *answer, const struct top_text *style, struct buf *ret);
 void answer_text_load(const struct cJSON *answer, const struct top_text *style, struct buf *ret);
 void answer_text_callers(const struct cJSON *answer, const struct top_text *style, struct buf *ret);

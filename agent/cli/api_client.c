@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A token is read from a file or the environment and never from the command line, which every user
-   of the machine can see.  What the collector says of a refusal (problem+json, RFC 9457) is shown
-   as it is: it names the parameter and what would be right.  A refusal for want of a token says how
+/* A token is read from a file or the environment.  It is never an argument: every user of the
+   machine can see the command line.  The collector's error text (problem+json, RFC 9457) is printed
+   verbatim: it names the parameter and the permitted values.  An error for want of a token adds how
    to get one. */
 #include "api_client.h"
 
@@ -28,8 +28,7 @@ enum {
   FORBIDDEN = 403,
 };
 
-/* Finds the token that OPTIONS mean.  Returns 0, NULL in RET when there is none, or the exit
-   status. */
+/* Finds the token of OPTIONS.  Returns 0, with NULL in RET if there is none, or the exit status. */
 static int find_token(const char *command, const struct api_options *options,
                       char text[TOKEN_FILE_BYTES], const char **ret) {
   const char *given = getenv("FLEETPROF_TOKEN");
@@ -51,7 +50,7 @@ int api_open(const char *command, const struct api_options *options, struct api 
   }
   int status = options->is_tokenless ? 0 : find_token(command, options, token, &server.token);
   if (status != 0) return status;
-  signal(SIGPIPE, SIG_IGN); /* a collector that hangs up is an error to explain */
+  signal(SIGPIPE, SIG_IGN); /* a connection that the collector closes is reported as an error */
   struct api api = {
       .command = command, .url = options->http, .is_tokenless = options->is_tokenless};
   int error = fetch_open(&server, &api.fetch, why, sizeof why);
@@ -100,7 +99,7 @@ static void complain(const struct api *api, const struct fetch_answer *answer) {
   cJSON_Delete(problem);
 }
 
-/* Says what ANSWER lacks where its head has FIELD. */
+/* Warns of missing samples if the header of ANSWER has FIELD. */
 static bool tell_lack(const struct api *api, const struct fetch_answer *answer, const char *field,
                       const char *lack, const char *then) {
   char why[STALE_WHY_BYTES] = "it does not say why";
@@ -114,7 +113,7 @@ bool api_tell_stale(const struct api *api, const struct fetch_answer *answer, co
   return tell_lack(api, answer, "Fleetprof-Incomplete", "some samples", then) || is_stale;
 }
 
-/* What helps where a certificate is not taken, or a server of TLS was asked without. */
+/* The remedy for a rejected certificate, or for plain HTTP sent to a TLS server. */
 static const char *tls_hint(const struct api *api) {
   switch (fetch_distrust(api->fetch)) {
   case FETCH_OTHER_NAME:

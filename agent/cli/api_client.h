@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The collector's HTTP API from a subcommand: its options, and calls that complain for themselves.
+/* The collector's HTTP API for a subcommand: its options, and calls that report their own errors.
    SIGPIPE is ignored from api_open on. */
 #ifndef CLI_API_CLIENT_H
 #define CLI_API_CLIENT_H
@@ -8,13 +8,14 @@
 
 struct api_options {
   const char *http, *token_file, *ca;
-  bool is_tokenless; /* `http` is somebody else's word: no token goes there */
+  bool is_tokenless; /* `http` is from an untrusted source: no token is sent to it */
 };
 
 #define API_URL_DEFAULT "http://127.0.0.1:7480"
 #define API_GROUP "Collector"
 
-/* The rows of an option table whose settings, a SETTINGS, have a struct api_options MEMBER. */
+/* The rows of an option table.  SETTINGS is the settings' type; its MEMBER is a struct
+   api_options. */
 /* clang-format off */
 #define API_OPTION_ROWS(settings, member) \
     {"http", 0, "URL", API_URL_DEFAULT, API_GROUP, "where its HTTP API is (its --http address)", \
@@ -29,32 +30,30 @@ struct api_options {
 /* clang-format on */
 
 struct api {
-  const char *command; /* for complaints */
-  const char *url;     /* the same */
-  bool is_tokenless;   /* of the options */
+  const char *command; /* for error messages */
+  const char *url;     /* for error messages */
+  bool is_tokenless;   /* copied from the options */
   struct fetch *fetch;
 };
 
-/* Prepares for the collector of OPTIONS, which are borrowed as long as RET.  Returns 0, to be ended
-   by api_close; or the exit status after a complaint. */
+/* Prepares calls to the collector of OPTIONS, which must outlive RET.  Returns 0, and the caller
+   calls api_close; or the exit status after an error message. */
 int api_open(const char *command, const struct api_options *options, struct api *ret);
 void api_close(struct api *api);
 
-/* Makes CALL.  Returns 0 with an answer of a status below 300, to be ended by fetch_answer_fini; or
-   1 after a complaint: the collector's own words where it gave any. */
+/* Makes CALL.  Returns 0 with an answer of status below 300, to be freed by fetch_answer_fini.
+   Returns 1 after an error message, which quotes the collector's own message if there is one. */
 int api_call(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret);
 
-/* The same without a complaint about what the collector answers: its status is the caller's to
-   judge. */
+/* As api_call, but every answer of the collector is returned: the caller checks its status. */
 int api_try(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret);
 
-/* Says on stderr that ANSWER lacks the newest samples, or some that were lost, and why, where the
-   collector says that it does; THEN stands behind it: what that means here, or "".  Returns whether
-   it does. */
+/* Warns on stderr if the header of ANSWER reports missing samples, the newest or others, and why.
+   THEN is appended: the consequence, or "".  Returns whether samples are missing. */
 bool api_tell_stale(const struct api *api, const struct fetch_answer *answer, const char *then);
 
-/* How a token is given, to stand behind a refusal of STATUS: " (...)", or "" where that is for
-   another reason. */
+/* Returns how to give a token, to follow an error of STATUS: " (...)", or "" if a token would not
+   help. */
 const char *api_token_hint(int status);
 
 #endif

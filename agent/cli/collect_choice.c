@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks and pc-lr are records that somebody carries away, so perf and the agent can both make
-   them.  A histogram or a recorder is memory that the program itself writes into: for those there
-   is only the agent.
+/* stacks and pc-lr are records, which both perf and the agent can produce.  A histogram or a
+   recorder is memory that the program itself writes, so only the agent can do it.
 
-   An option of one mode that is given with another is a mistake that would go unnoticed: refused.
-   In the environment it is none: a run inside a run inherits what the outer one was told. */
+   An option that belongs to another mode is rejected, because the mistake would go unnoticed.  From
+   the environment it is ignored: a nested run inherits the variables of the outer run. */
 #include "collect_choice.h"
 
 #include "ring/histogram_format.h"
@@ -29,7 +28,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(char *error, size_t erro
   return -EINVAL;
 }
 
-/* Decimal digits and nothing else, at most nine of them; 0 for anything else. */
+/* Parses one to nine decimal digits; 0 for any other text. */
 static uint32_t parse_count(const char *text) {
   uint32_t number = 0;
   size_t len = strlen(text);
@@ -38,7 +37,7 @@ static uint32_t parse_count(const char *text) {
   return number;
 }
 
-/* WORD was given, and not by the environment. */
+/* WORD was given on the command line, not by the environment. */
 static bool is_said(const char *word, const char *name) {
   return word != NULL && word != getenv(name);
 }

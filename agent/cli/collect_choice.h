@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fleetprof run --collect` asks for, checked. */
+/* The collection mode of `fleetprof run --collect` and its sizes, checked. */
 #ifndef CLI_COLLECT_CHOICE_H
 #define CLI_COLLECT_CHOICE_H
 
@@ -8,23 +8,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As given, NULL where nothing was. */
+/* As given; NULL if not given. */
 struct collect_words {
   const char *collect, *bin_bytes, *counter_bytes, *last;
 };
 
-/* 0 where nothing was given: the default of the ring's format. */
+/* 0: the default of the ring's format. */
 struct collect_choice {
   enum ring_collect collect;
   uint32_t bin_bytes, counter_bytes; /* histogram */
   uint32_t last;                     /* recorder: values kept of each thread */
 };
 
-/* Returns 0, or -EINVAL with one line in ERROR that names the option and what is wrong. */
+/* Returns 0, or -EINVAL with one line in ERROR that names the option and its fault. */
 int collect_choice_parse(const struct collect_words *words, struct collect_choice *ret, char *error,
                          size_t error_len);
 
-/* True when only the agent inside the program can collect it. */
+/* True if only the in-process agent supports COLLECT. */
 bool collect_needs_agent(enum ring_collect collect);
 const char *collect_name(enum ring_collect collect);
 

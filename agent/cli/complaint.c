@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A script reads stderr line by line, and a terminal obeys what it gets.  The words that are
-   repeated in a complaint are somebody's: file names and options with a line end or an escape
-   sequence in them, a name in the wrong encoding.  So each complaint is made whole first, every
-   byte that is no text becomes a '?', and it goes out as one line. */
+/* Scripts read stderr line by line, and a terminal obeys control characters.  Messages quote
+   untrusted text: file names and options may contain line ends, escape sequences or wrong
+   encodings.  So each message is formatted first, then every byte that is not text becomes a
+   '?'. */
 #include "complaint.h"
 
 #include "common/text.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof ctl`: one request to each daemon that this user can reach, as `fleetprof status` finds
-   them.  Each that has targets which obey has a line, which names them; one refusal is worth a line
-   only when nobody obeys, because a user's own daemon rarely has the target that the system's has.
+/* `fleetprof ctl`: sends one request to each daemon that this user can reach, found as `fleetprof
+   status` finds them.
 
-   The daemon of a `run --output` is nobody's but that run's, and is not looked for. */
+   Each daemon that changed targets gets a line that names them.  A rejection is printed only if no
+   daemon accepted, because a user's own daemon rarely has the system daemon's target.  The private
+   daemon of a `run --output` is not searched for. */
 #include "commands.h"
 #include "common/buf.h"
 #include "common/json.h"
@@ -53,19 +54,19 @@ struct ctl {
   uint32_t verb, mhz;
   uint64_t obeying;
   unsigned answers;
-  char why[INTAKE_WHY_BYTES]; /* of a refusal */
+  char why[INTAKE_WHY_BYTES]; /* reason of a rejection */
   bool is_json;
   struct buf text;
-  struct json json; /* into TEXT: a list of the daemons that obey */
+  struct json json; /* into TEXT: a list of the daemons that accepted */
 };
 
-/* Says what is wrong with WORD. */
+/* Reports FAULT of WORD. */
 static int refuse(const char *word, const char *fault) {
   complaint("ctl: %.100s%s%s; see --help", word, *word ? ": " : "", fault);
   return -EINVAL;
 }
 
-/* WORDS: what is not an option.  Returns 0 or -EINVAL after a line on stderr. */
+/* WORDS: the arguments that are not options.  Returns 0, or -EINVAL after a line on stderr. */
 static int parse_words(struct ctl *ctl, int count, char **words) {
   const char *word = count > 0 ? words[0] : "";
   bool is_rate = strcmp(word, "rate") == 0;
@@ -85,13 +86,13 @@ static int parse_words(struct ctl *ctl, int count, char **words) {
   return ctl->mhz != 0 ? 0 : refuse(*words[1] ? words[1] : "''", "is not " HZ_WANTED);
 }
 
-/* A name cut short would be another target's. */
+/* A name cut short would match another target. */
 static int check_service(const char *service) {
   if (service == NULL || (*service != '\0' && strlen(service) < INTAKE_SERVICE_BYTES)) return 0;
   return refuse("--service", *service ? "is longer than any service's name" : "is empty");
 }
 
-/* What the daemon has done, and to whom. */
+/* Prints the change and the targets that it applies to. */
 static void say_done(const struct ctl *ctl, const struct intake_reply *reply) {
   printf("%llu target%s ", (unsigned long long)reply->count, reply->count == 1 ? "" : "s");
   if (ctl->verb == INTAKE_RATE)
@@ -111,13 +112,14 @@ static void write_done(struct ctl *ctl, const char *socket, const struct intake_
   json_close(&ctl->json, '}');
 }
 
-/* The refusal of a daemon that has targets says more than that of one without. */
+/* Keeps the most useful rejection: that of a daemon with targets. */
 static void keep_why(struct ctl *ctl, const char why[INTAKE_WHY_BYTES]) {
   if (ctl->why[0] == '\0' || strcmp(ctl->why, "nothing is profiled") == 0)
     memcpy(ctl->why, why, sizeof ctl->why);
 }
 
-/* Asks the daemon at SOCKET.  Returns 0, -ENOENT when nobody listens there, or -errno. */
+/* Sends the request to the daemon at SOCKET.  Returns 0, -ENOENT if the connection is refused, or
+   -errno. */
 static int ask(struct ctl *ctl, const char *socket) {
   struct intake_request request;
   struct intake_answer answer;
@@ -166,7 +168,7 @@ static int ask_all(struct ctl *ctl) {
   return EXIT_NOBODY;
 }
 
-/* The same as one object. */
+/* Sends the requests and prints the answers as one JSON object. */
 static int ask_for_json(struct ctl *ctl) {
   static const char *const verbs[] = {
       [INTAKE_PAUSE] = "pause", [INTAKE_RESUME] = "resume", [INTAKE_RATE] = "rate"};
@@ -189,14 +191,13 @@ static int ask_for_json(struct ctl *ctl) {
   return error != 0 ? EXIT_NOBODY : status;
 }
 
-/* A number below zero is a wrong rate, not an option. */
+/* "-5" is an invalid rate, not an option. */
 static bool is_word(const char *text) {
   return text[0] != '-' || (text[1] >= '0' && text[1] <= '9');
 }
 
-/* options_parse stops at the first word.  Those in front (`ctl rate 19 --state DIR`) are taken
-   before it: the last of them stands where the table expects the program's name.  Returns how many
-   words there are. */
+/* options_parse stops at the first word.  Leading words (`ctl rate 19 --state DIR`) are taken
+   first; the last of them then replaces the program's name.  Returns the number of words. */
 static int take_words(int argc, char **argv, char *ret_words[WORDS_MAX]) {
   int leading = 0;
   while (1 + leading < argc && is_word(argv[1 + leading])) leading++;

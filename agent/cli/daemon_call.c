@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection a question: the daemon may have been restarted between two, and nobody has to tell.
-   The status comes as a file in memory, because a packet has a fixed size and a status does not. */
+/* Each request uses a new connection, so a daemon that restarts between two requests causes no
+   error.  The status is passed as a memory file: a packet has a fixed size, and a status has
+   not. */
 #include "daemon_call.h"
 #include "common/clock.h"
 
@@ -13,11 +14,11 @@
 
 enum {
   CONNECT_MS = 1000,
-  BUSY_PAUSE_MS = 20,          /* before the daemon is asked again */
-  STATUS_BYTES_MAX = 16 << 20, /* 1024 targets need a fiftieth of it */
+  BUSY_PAUSE_MS = 20,          /* between retries */
+  STATUS_BYTES_MAX = 16 << 20, /* 1024 targets need 1/50 of it */
 };
 
-/* Who listens: the keeper, whichever worker answers. */
+/* The pid of the listener: the supervisor, whichever worker answers. */
 static int32_t find_peer(int fd) {
   struct ucred peer = {0};
   socklen_t len = sizeof peer;
@@ -40,7 +41,8 @@ static int call_once(const char *socket, const struct intake_call *call,
   return error;
 }
 
-/* Programs that start are turned away while the worker hangs; whoever asks by hand can wait. */
+/* While the worker hangs, the daemon answers INTAKE_BUSY so that starting programs do not wait.
+   Interactive requests retry until their timeout. */
 int daemon_call(const char *socket, const struct intake_call *call, struct intake_answer *ret) {
   static const struct timespec pause = {.tv_nsec = BUSY_PAUSE_MS * NS_PER_MS};
   uint64_t end_ns = clock_monotonic_ns() + call->timeout_ms * NS_PER_MS;

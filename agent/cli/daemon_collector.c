@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `run --collector` is for a daemon that must be started first.  One that runs has a collector of
-   its own, and samples that went there would be looked for in vain where the words said.  Its
-   status says which; whoever starts a program does not wait long for it. */
+/* `run --collector` applies only to a daemon that must be started first.  A running daemon has its
+   own collector, and samples would not reach the collector that the option names.  The daemon's
+   status reports its collector.  The timeout is short, so that a program starts without delay. */
 #include "daemon_collector.h"
 #include "daemon_call.h"
 #include "field.h"
@@ -15,7 +15,7 @@
 
 enum { PATIENCE_MS = 500 };
 
-#define AGREE_WITHIN_S 2.0 /* as the collector judges clocks (ingest/placement.c) */
+#define AGREE_WITHIN_S 2.0 /* the collector's own threshold (ingest/placement.c) */
 #define OFFSET_S_MAX 9e9   /* more does not fit, and is no offset */
 
 int daemon_collector(const char *socket, char ret[DAEMON_COLLECTOR_BYTES]) {

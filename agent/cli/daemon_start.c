@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon puts itself into the background: what is started here is its first process, which ends
-   as soon as the real one listens, or could not.  Whether it is there is asked of the socket alone,
-   because two runs at once may both start one, and the daemon lets only the first of them live: the
-   second's starter fails and its run is served all the same.
+/* The daemon puts itself into the background.  Its first process is started here, and exits when
+   the real daemon listens or has failed.  Only the socket shows whether a daemon is there.  Two
+   runs may each start a daemon at once: the lock admits the first, the second starter fails, and
+   the socket serves both runs.
 
-   The daemon gets nothing of ours: its standard streams are /dev/null (its errors may come through
-   where we may speak), all other descriptors are close-on-exec, and of our settings in the
-   environment it keeps those alone that only a daemon has: a FLEETPROF_CONFIG is a file of `run`,
-   a FLEETPROF_LABEL means the program.
+   The daemon inherits little: its standard streams are /dev/null (except stderr, if is_talkative),
+   and all other descriptors are close-on-exec.  The environment keeps only the daemon's settings:
+   FLEETPROF_CONFIG names a file of `run`, and FLEETPROF_LABEL describes the program.
 
-   A daemon that listens and does not even take a connection is hung: it holds the lock, so another
-   one could not start, and nobody waits for it. */
+   A daemon that listens but does not accept a connection is hung.  It holds the lock, so another
+   daemon could not start, and there is no wait for it. */
 #include "daemon_start.h"
 #include "common/clock.h"
 #include "intake/intake_client.h"
@@ -26,15 +25,15 @@
 
 enum {
   CONNECT_MS = 500,
-  START_MS = 5000, /* a slow board, a spool to recover */
-  GRACE_MS = 1000, /* after the starter failed: another run's daemon may be coming up */
+  START_MS = 5000, /* allows for a slow board and the recovery of a spool */
+  GRACE_MS = 1000, /* after the starter failed: another run's daemon may be starting */
   POLL_MS = 10,
   WORDS_MAX = 8,
 };
 
 #define NO_STATUS (-1)
 
-/* Tries all within one patience: a hung daemon's backlog may be full. */
+/* Tries all sockets within one timeout: a hung daemon's backlog may be full. */
 static int try_sockets(const struct path_list *list, struct path *ret_socket) {
   uint64_t deadline_ns = clock_monotonic_ns() + CONNECT_MS * NS_PER_MS;
   int error = -ENOENT;
@@ -54,7 +53,7 @@ static int try_sockets(const struct path_list *list, struct path *ret_socket) {
 }
 
 int daemon_find(const char *state, struct path *ret_socket) {
-  static struct path_list list; /* so many paths are too much for a stack frame */
+  static struct path_list list; /* static: too large for a stack frame */
   int error = paths_sockets(state, &list);
   return error == 0 ? try_sockets(&list, ret_socket) : error;
 }
@@ -75,7 +74,7 @@ void daemon_start_environment(void) {
     if (strncmp(*variable, prefix, sizeof prefix - 1) != 0 || is_daemons_own(*variable))
       *kept++ = *variable;
   *kept = NULL;
-  setenv("FLEETPROF", "0", 1); /* a preload of the user's does not sample the daemon */
+  setenv("FLEETPROF", "0", 1); /* a preloaded agent does not sample the daemon */
 }
 
 static void be_daemon(const char *program, const struct daemon_wish *wish) {
@@ -100,7 +99,8 @@ static void be_daemon(const char *program, const struct daemon_wish *wish) {
   _exit(126);
 }
 
-/* Whether STARTER has ended, and how. */
+/* Returns the exit status of STARTER (128 + the signal, if killed), NO_STATUS if it runs, or 0 if
+   it cannot be determined. */
 static int starter_status(pid_t starter) {
   int status;
   pid_t got = waitpid(starter, &status, WNOHANG);
@@ -113,7 +113,7 @@ static void sleep_ms(long ms) {
   nanosleep(&time, NULL);
 }
 
-/* Waits until a socket answers, or STARTER has failed and nobody else came. */
+/* Waits until a socket answers, or STARTER has failed and GRACE_MS have passed. */
 static int wait_for_socket(const char *state, pid_t starter, struct path *ret_socket,
                            int *ret_status) {
   uint64_t deadline = clock_monotonic_ns() + START_MS * NS_PER_MS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --debug DIR: where else the files are that name functions. */
+/* --debug DIR: additional directories of debug files. */
 #ifndef CLI_DEBUG_CHOICE_H
 #define CLI_DEBUG_CHOICE_H
 
@@ -7,7 +7,8 @@
 
 struct debug_folders;
 
-/* The row of an option table whose settings, a SETTINGS, have a struct option_list MEMBER. */
+/* The row of an option table.  SETTINGS is the settings' type; its MEMBER is a struct
+   option_list. */
 /* clang-format off */
 #define DEBUG_CHOICE_ROW(settings, member) \
     {"debug", 0, "DIR", NULL, "Names", \
@@ -16,17 +17,17 @@ struct debug_folders;
      OPTION_LIST, offsetof(settings, member)}
 /* clang-format on */
 
-/* Takes what the words of the line have not said, and is no path from /, out of LIST, and says so:
-   a variable FLEETPROF_DEBUG=1 means something else, and a folder called 1 nobody has meant. */
+/* Removes words from LIST that are neither on the command line nor absolute paths, and prints a
+   warning.  A variable FLEETPROF_DEBUG=1 is meant as a switch, not as a directory. */
 void debug_choice_pass_over(const char *command, int argc, char *const argv[],
                             struct option_list *list);
 
-/* Opens the folders of LIST.  Returns 0, to be ended by debug_folders_close; or 1 after a complaint
-   of COMMAND. */
+/* Opens the folders of LIST.  Returns 0, to be ended by debug_folders_close; or 1 after an error
+   message of COMMAND. */
 int debug_choice_open(const char *command, const struct option_list *list,
                       struct debug_folders **ret);
 
-/* Says on stderr what of FOLDERS was not looked at, if anything. */
+/* Warns on stderr if parts of FOLDERS were not searched. */
 void debug_choice_tell(const char *command, const struct debug_folders *folders);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof diff`: what changed between two selections, and whether that is too much
-   (diff_gate.h). All functions are asked for, whatever the table shows of them. */
+/* `fleetprof diff`: the changes between two selections, and whether they exceed a threshold
+   (diff_gate.h).  The request asks for all functions, even if the table shows fewer. */
 #include "answer_text.h"
 #include "api_client.h"
 #include "commands.h"
@@ -96,7 +96,7 @@ struct diff_command {
 
 /* ---- the table ---- */
 
-/* An answer as it is shown. */
+/* A parsed answer. */
 struct shown {
   struct view_diff diff;
   struct diff_gate gate; /* with HAS_GATE */
@@ -118,7 +118,7 @@ static int print_table(const struct diff_command *command, const cJSON *answer,
   return error;
 }
 
-/* Says which sides have no samples, and why.  Returns whether both have some. */
+/* Reports the sides without samples, and why.  Returns whether both sides have samples. */
 static bool has_both_sides(const struct diff_command *command, const struct api *api,
                            const cJSON *answer) {
   const struct empty_side sides[] = {{"a", command->a, field_find(answer, "a")},
@@ -132,7 +132,7 @@ static bool has_both_sides(const struct diff_command *command, const struct api 
   return has_both;
 }
 
-/* A side may have CPU time by clocks and no samples: a gate cannot judge that. */
+/* A side may have CPU time from clocks and no samples; then a gate cannot decide. */
 static bool has_samples(const cJSON *answer, const char *side) {
   return field_number(field_find(answer, side), "samples") > 0;
 }
@@ -143,7 +143,7 @@ static void tell_no_samples(const cJSON *answer, const char *side, const char *s
               side, selector);
 }
 
-/* Reads ANSWER into RET, with the gate that was asked for.  Returns 0, or 1 after a complaint. */
+/* Reads ANSWER into RET, with the gate if requested.  Returns 0, or 1 after an error message. */
 static int read_shown(const struct diff_command *command, const cJSON *answer, bool is_stale,
                       struct shown *ret) {
   const struct diff_choice *choice = &command->options.choice;
@@ -160,7 +160,7 @@ static int read_shown(const struct diff_command *command, const cJSON *answer, b
   return 0;
 }
 
-/* Says on stderr what stops the release.  Returns the exit status. */
+/* Reports the gate's failures on stderr.  Returns the exit status. */
 static int judge(const struct diff_command *command, const cJSON *answer,
                  const struct shown *shown) {
   static const struct diff_gate_voice voice = {"diff", "upload symbols", "fleetprof upload"};
@@ -171,8 +171,8 @@ static int judge(const struct diff_command *command, const cJSON *answer,
   return diff_gate_status(&shown->gate);
 }
 
-/* Prints ANSWER, an object, with the gate as its first member.  The collector's bytes stay as they
-   are: its sums have 64 bits, and cJSON keeps 53 of them. */
+/* Prints ANSWER, an object, with the gate as its first member.  The collector's bytes are copied:
+   its sums have 64 bits, and cJSON keeps 53 of them. */
 static int print_json(const struct fetch_answer *answer, const struct shown *shown,
                       struct buf *ret) {
   const char *body = (const char *)answer->body.data;
@@ -190,7 +190,7 @@ static int print_json(const struct fetch_answer *answer, const struct shown *sho
   return ret->failed ? -ENOMEM : 0;
 }
 
-/* Writes what was asked for of the answer JSON, ANSWER as text.  Returns the exit status. */
+/* Writes the answer in the requested format.  JSON is ANSWER, parsed.  Returns the exit status. */
 static int write_answer(const struct diff_command *command, const struct api *api,
                         const struct fetch_answer *answer, const cJSON *json,
                         const struct shown *shown) {
@@ -242,7 +242,7 @@ static int show(const struct diff_command *command, const struct api *api,
   return status;
 }
 
-/* ---- the question ---- */
+/* ---- the request ---- */
 
 static void add_selector(struct buf *target, const char *name, const char *word) {
   struct buf selector = {0};
@@ -279,8 +279,8 @@ static bool has_two_times(const struct diff_options *options) {
          options->b_to != NULL;
 }
 
-/* Whether WORD is a profile file, which `report --diff` compares.  Services have no '/' or ".fp".
- */
+/* Whether WORD is a readable profile file, which `report --diff` compares.  Services have no '/' or
+   ".fp". */
 static bool is_profile(const char *word) {
   size_t len = strlen(word);
   bool looks_like_one =
@@ -288,7 +288,7 @@ static bool is_profile(const char *word) {
   return looks_like_one && strchr(word, '=') == NULL && access(word, R_OK) == 0;
 }
 
-/* Returns what is wrong with the words of the line, or NULL. */
+/* Returns the fault of the positional arguments, or NULL. */
 static const char *find_fault(struct diff_command *command, int count, char **words) {
   const struct diff_options *options = &command->options;
   if (count == 0) return "which selections?  fleetprof diff SELECTOR SELECTOR; see --help";
@@ -308,7 +308,7 @@ static const char *find_fault(struct diff_command *command, int count, char **wo
   return NULL;
 }
 
-/* Returns 0, or EXIT_USAGE after a complaint. */
+/* Returns 0, or EXIT_USAGE after an error message. */
 static int read_line(struct diff_command *command, int argc, char **argv) {
   struct options_result result;
   struct diff_options *options = &command->options;

@@ -13,7 +13,7 @@
 
 static const double count_max = 1e9; /* of rows and units */
 
-/* A number of OBJECT; FALLBACK where it is null or missing. */
+/* The number NAME of OBJECT; FALLBACK if it is null or missing. */
 static double number(const cJSON *object, const char *name, double fallback) {
   const cJSON *value = field_find(object, name);
   return cJSON_IsNumber(value) ? value->valuedouble : fallback;
@@ -55,7 +55,8 @@ static struct view_change shares_of(const cJSON *object) {
                               .doubt = doubt_of(object)};
 }
 
-/* CPU comes in seconds per unit; a change has parts of WHOLE seconds. */
+/* The collector sends seconds per unit.  A struct view_change has fractions of WHOLE, in
+   seconds. */
 static struct view_change cpu_of(const cJSON *object, double whole) {
   return (struct view_change){.a = whole > 0 ? number(object, "a", 0) / whole : 0,
                               .b = whole > 0 ? number(object, "b", 0) / whole : 0,
@@ -69,7 +70,7 @@ static struct view_change cpu_of(const cJSON *object, double whole) {
                               .doubt = doubt_of(object)};
 }
 
-/* The function whose name is the member NAME of OBJECT. */
+/* The function named by the member NAME of OBJECT. */
 static struct view_other other_of(const cJSON *object, const char *name) {
   const char *text = field_text(object, name), *file = field_text(object, "file");
   if (text[0] == '\0') return (struct view_other){.name = NULL};
@@ -87,7 +88,7 @@ static struct view_moved moved_of(const cJSON *object) {
   return moved;
 }
 
-/* How many units either side has; 1 where an earlier collector does not say. */
+/* The number of units of each side; 1 if an earlier collector does not send it. */
 static struct view_units units_of(const cJSON *units, const cJSON *whole) {
   double a = number(units, "a", 1), b = number(units, "b", 1);
   return (struct view_units){field_text(whole, "unit"), a > 0 ? a : 1, b > 0 ? b : 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A collector's JSON about two selections as the difference that it was written from. */
+/* Reconstructs a difference from the collector's JSON about two selections. */
 #ifndef CLI_DIFF_ANSWER_H
 #define CLI_DIFF_ANSWER_H
 
@@ -7,9 +7,9 @@
 
 struct cJSON;
 
-/* Reads ANSWER into RET.  The texts are ANSWER's; the caller frees the rows.  An earlier collector
-   compares shares of self, and sends fewer fields: changes without fields are unclear.  Returns 0
-   or -ENOMEM.  Pure. */
+/* Reads ANSWER into RET.  Strings point into ANSWER; the caller frees the rows.  Earlier collectors
+   compare shares of self, and send fewer fields: a change without fields is unclear.  Returns 0 or
+   -ENOMEM.  Pure. */
 int diff_answer_read(const struct cJSON *answer, struct view_diff *ret);
 
 #endif

@@ -11,8 +11,8 @@ enum { FAULT_BYTES = 200 };
 
 static const char *const unit_options[] = {"--unit", "--a-units", "--b-units"};
 
-/* Returns the value of the option NAME on the command line, "" for none, or NULL where NAME is not
-   there: the file of all commands may have it. */
+/* Returns the value of the option NAME on the command line, or "" if it has none.  Returns NULL if
+   NAME is not on the command line: the common config file may set it. */
 static const char *find_on_line(int argc, char *const argv[], const char *name) {
   size_t len = strlen(name);
   for (int i = 1; i < argc; i++) {
@@ -27,7 +27,7 @@ static bool is_on_line(int argc, char *const argv[], const char *name) {
   return find_on_line(argc, argv, name) != NULL;
 }
 
-/* Who writes 0.15 may mean 15 %: below 1 the sign has to be there. */
+/* 0.15 may be meant as 15 %: below 1 the percent sign is required. */
 static bool is_ambiguous(const char *percent) {
   return percent != NULL && strncmp(percent, "0.", 2) == 0 && strchr(percent, '%') == NULL;
 }
@@ -36,7 +36,7 @@ static bool is_one_of(const char *word, const char *one, const char *other) {
   return word == NULL || strcmp(word, one) == 0 || strcmp(word, other) == 0;
 }
 
-/* Reads the unit of CHOICE into RET.  Returns what is wrong, or NULL. */
+/* Reads the unit of CHOICE into RET.  Returns its fault, or NULL. */
 static const char *read_unit(const struct diff_choice *choice, struct view_units *ret) {
   static char text[FAULT_BYTES];
   const char *const texts[] = {choice->unit, choice->a_units, choice->b_units};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `report --diff` and `diff` are asked about a difference: the measure, and when it fails. */
+/* The options of `report --diff` and `diff`: the measure, and the failure threshold. */
 #ifndef CLI_DIFF_CHOICE_H
 #define CLI_DIFF_CHOICE_H
 
@@ -12,8 +12,8 @@ struct diff_choice {
   bool is_both;
 };
 
-/* The rows of an option table whose settings, a SETTINGS, have a struct diff_choice MEMBER.  WHEN
-   stands before their help; BY_DEFAULT is the measure without --measure. */
+/* The rows of an option table.  SETTINGS is the settings' type; its MEMBER is a struct diff_choice.
+   WHEN is prepended to their help; BY_DEFAULT is the measure without --measure. */
 /* clang-format off */
 #define DIFF_CHOICE_ROWS(settings, member, when, by_default) \
     {"measure", 0, "share|cpu", NULL, "What is compared", \
@@ -42,13 +42,12 @@ struct diff_choice {
      OPTION_FLAG, offsetof(settings, member.is_both)}
 /* clang-format on */
 
-/* Returns what is wrong with CHOICE, read from the command line ARGV, or NULL; the text is good
-   until the next call.  HAS_DIFF: there are two sides. */
+/* Returns the fault of CHOICE, read from the command line ARGV, or NULL.  The text is valid until
+   the next call.  HAS_DIFF: there are two sides. */
 const char *diff_choice_find_fault(const struct diff_choice *choice, bool has_diff, int argc,
                                    char *const argv[]);
 
-/* Sets measure, weights and, where one is named, the unit of RET to those of CHOICE, which has no
-   fault. */
+/* Sets measure, weights and the unit, if named, of RET from CHOICE, which has no fault. */
 void diff_choice_apply(const struct diff_choice *choice, struct view_diff_options *ret);
 
 #endif

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gate asks two things, of the whole and of each function: that the difference is no chance (the
-   verdict), and that it is an increase beyond the threshold.
+/* A failure needs two conditions, for the whole and for each function: the difference is
+   significant (the verdict), and it is an increase beyond the threshold.
 
-   Three kinds of increases are no failure and have a note instead:
+   Three kinds of increases are noted and do not fail:
+    - Dilution: a share also rises when other functions use less.  The function's CPU time per
+      run or board-hour has not changed beyond the threshold in that direction.  If its interval
+      reaches beyond the threshold, the change is unclear.
+    - Moved time: the time was another function's before (view/diff_moves.c).  A function was
+      renamed, split or inlined, or is called from elsewhere.  The rest of the increase is within
+      the threshold.
+    - An unclear verdict.  With few samples all verdicts are unclear; the note has the remedy.
 
-     - A share rises, too, where others take less: the function's CPU time per run or board-hour has
-       not gone beyond the threshold the same way.  Where its interval does, that is unclear.
-     - The time was another function's before (view/diff_moves.c): a function was renamed, split or
-       inlined, or is called from elsewhere.  What is left of the increase is within the threshold.
-     - The verdict is unclear.  With few samples everything is; the note says what helps.
+   When a function has grown, its callers have, too.  The failure is the function that explains
+   them; its callers are listed after it.
 
-   Where a function has grown so have its callers.  The function that explains them is the failure,
-   and they are named behind it.
-
-   A gate that passes on nothing is none, so where most of a side cannot be compared by name it does
-   not pass.  One that passes says which increase it would have found. */
+   If most of a side cannot be compared by name, the gate does not pass, because there is no
+   evidence.  A gate that passes reports the increase that it would have found. */
 #include "diff_gate.h"
 
 #include "common/buf.h"
@@ -28,16 +29,16 @@
 
 enum { EXIT_FAILED = 1, EXIT_CHANGED = 3, CALLERS_NAMED_MAX = 4 };
 
-static const double dark_max = 0.5;  /* of a side, in a release that is judged */
-static const double moved_min = 0.5; /* of an increase, in one that has moved */
+static const double dark_max = 0.5;  /* of a side may lack names; more: undecided */
+static const double moved_min = 0.5; /* share of an increase that must have moved */
 
 static bool is_beyond(const struct diff_gate *gate, double change) {
   double percent = 100 * change;
   return percent > gate->threshold || (gate->is_both && percent < -gate->threshold);
 }
 
-/* Whether a share has changed and the function's CPU time may not have gone as far the same way.  A
-   new function is never one. */
+/* Whether a share has changed, but the function's CPU time has not by as much in that direction.
+   Never true of a new function. */
 static bool is_dilution(const struct diff_gate *gate, const struct view_diff_row *row,
                         const struct view_change *change) {
   const struct view_change *cpu = &row->cpu;
@@ -48,8 +49,8 @@ static bool is_dilution(const struct diff_gate *gate, const struct view_diff_row
          !is_beyond(gate, cpu->difference);
 }
 
-/* The share of ROW has changed by CHANGE.  Returns whether the CPU time can have changed in the
-   same direction by no more than the threshold. */
+/* The share of ROW has changed by CHANGE.  Returns whether the interval of its CPU time admits a
+   change in that direction that is within the threshold. */
 static bool is_cpu_within(const struct diff_gate *gate, const struct view_diff_row *row,
                           const struct view_change *change) {
   double end = change->difference > 0 ? row->cpu.high : -row->cpu.low;
@@ -61,8 +62,8 @@ static double rest_of(const struct diff_gate *gate, const struct view_diff_row *
   return fabs(view_diff_change(&gate->diff->options, row)->difference) - row->moved.amount;
 }
 
-/* Whether what is left of CHANGE without the time that moved is within the threshold, or within the
-   sampling error. */
+/* Whether the rest of CHANGE, without the moved time, is within the threshold or the sampling
+   error. */
 static bool is_moved(const struct diff_gate *gate, const struct view_diff_row *row,
                      const struct view_change *change) {
   if (!(row->moved.amount >= moved_min * fabs(change->difference))) return false;
@@ -118,7 +119,7 @@ static bool is_row_of(const struct view_diff_row *row, const struct view_other *
          (has_file ? strcmp(row->file, of->file) == 0 : row->file == of->file);
 }
 
-/* The failure that explains failure AT, or AT. */
+/* The index of the failure that explains failure AT, or AT. */
 static unsigned next_through(const struct diff_gate *gate, unsigned at) {
   const struct view_other *through = &gate->failed[at]->through;
   for (unsigned i = 0; through->name != NULL && i < failed_count(gate); i++)
@@ -126,7 +127,7 @@ static unsigned next_through(const struct diff_gate *gate, unsigned at) {
   return at;
 }
 
-/* Functions that call each other explain each other in a circle.  One of them stays a failure. */
+/* Functions that call each other explain each other in a cycle.  One of them stays a failure. */
 static void find_through(struct diff_gate *gate) {
   unsigned count = failed_count(gate);
   for (unsigned i = 0; i < count; i++) {
@@ -168,7 +169,7 @@ int diff_gate_status(const struct diff_gate *gate) {
 
 /* ---- notes ---- */
 
-/* The remedy for DOUBT; VOICE has that for APART and UNLIKE. */
+/* The remedy for DOUBT; that for APART and UNLIKE is in VOICE. */
 static const char *remedy_of(enum view_doubt doubt) {
   switch (doubt) {
   case VIEW_CLOCKS:
@@ -188,7 +189,7 @@ static const char *remedy_of(enum view_doubt doubt) {
   }
 }
 
-/* Appends the names of LIST, each with what it differs by. */
+/* Appends the names of LIST, each with its difference. */
 static void print_names(const struct diff_gate *gate, const struct diff_gate_list *list,
                         struct buf *ret) {
   for (unsigned i = 0; i < list->count && i < DIFF_GATE_NAMED_MAX; i++) {
@@ -245,7 +246,7 @@ static void report_moved(const struct diff_gate *gate, const struct diff_gate_vo
             is_clear ? "" : "; the rest is unclear");
 }
 
-/* Names functions whose share has changed.  Their CPU time may have changed, too. */
+/* Names functions with a changed share.  Their CPU time may have changed, too. */
 static void report_cpu_unclear(const struct diff_gate *gate, const struct diff_gate_voice *voice) {
   const struct diff_gate_list *list = &gate->cpu_unclear;
   const char *unit = gate->diff->options.units.name;
@@ -291,7 +292,8 @@ static void report_notes(const struct diff_gate *gate, const struct diff_gate_vo
 
 /* ---- failures ---- */
 
-/* Whether ONE is named before OTHER as a caller of ROW: those of its module, then the nearest. */
+/* Whether ONE precedes OTHER in the list of ROW's callers: first those of its module, then the
+   nearest. */
 static bool is_nearer(const struct view_diff_row *row, const struct view_diff_row *one,
                       const struct view_diff_row *other) {
   bool is_one = strcmp(one->module, row->module) == 0;
@@ -315,7 +317,7 @@ static void print_callers(const struct diff_gate *gate, unsigned at, struct buf 
   if (count > CALLERS_NAMED_MAX) buf_printf(ret, " and %u more", count - CALLERS_NAMED_MAX);
 }
 
-/* One failure: the change, in MEASURE, of a function. */
+/* Reports failure AT: the change of a function, in MEASURE. */
 static void report_change(const struct diff_gate *gate, const struct diff_gate_voice *voice,
                           unsigned at, const char *measure) {
   const struct view_diff_row *row = gate->failed[at];
@@ -368,7 +370,8 @@ void diff_gate_report(const struct diff_gate *gate, const struct diff_gate_voice
 
 /* ---- the result ---- */
 
-/* The least increase that the gate finds where DETECTABLE is the least that is called changed. */
+/* The smallest increase that the gate finds.  DETECTABLE: the smallest that gets the verdict
+   "changed". */
 static double least_found(const struct diff_gate *gate, double detectable) {
   return fmax(detectable, gate->threshold / 100);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A check is one row here and one function in finding_kernel.c or finding_board.c.  Each says what
-   it saw; what did not pass also says how to mend it.  Scripts read the first word of a line and
-   the exit status: 1 when a check failed, 0 with warnings. */
+/* A check is one row here and one function in finding_kernel.c, finding_board.c or
+   finding_sampling.c.  Each reports its observation; a check that did not pass also reports a
+   remedy.  Scripts read the first word of a line and the exit status: 1 if a check failed, 0 if
+   there are only warnings. */
 #include "commands.h"
 #include "common/buf.h"
 #include "common/json.h"
@@ -86,8 +87,8 @@ void finding_mend(struct finding *finding, const char *format, ...) {
   va_end(args);
 }
 
-/* What the daemon that answers says of itself: an ordinary user beside the system's daemon has no
-   board of his own, and may not look into that one. */
+/* Uses the status of a running daemon.  An ordinary user next to the system's daemon has no board
+   directory, and may not read the system's. */
 static int ask_daemon(struct patient *patient) {
   static struct path socket;
   char *json = NULL;
@@ -127,7 +128,8 @@ static void write_finding(const char *check, const struct finding *finding, stru
   json_close(json, '}');
 }
 
-/* Looks, and prints each finding, or writes it where there is a JSON.  Returns how many failed. */
+/* Runs all checks, and prints each finding, or writes it to JSON unless that is NULL.  Returns the
+   number of failed checks. */
 static unsigned look_at_all(const struct patient *patient, struct json *json) {
   unsigned failed = 0;
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
@@ -142,7 +144,7 @@ static unsigned look_at_all(const struct patient *patient, struct json *json) {
   return failed;
 }
 
-/* Returns how many failed, or -errno. */
+/* Returns the number of failed checks, or -errno. */
 static int write_all(const struct patient *patient) {
   struct buf text = {0};
   struct json json;

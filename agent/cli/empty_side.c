@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table in which one side is 0 % throughout looks like a finding, and an empty one like an idle
-   program; both may be a typing mistake or the wrong hour.  The collector knows which: it is asked
-   once with the selector and, where that never meant anything, without. */
+/* A table with 0 % throughout on one side looks like a result, and an empty table like an idle
+   program.  The cause may be a typing mistake or the wrong hour.  So the collector is queried once
+   more with the selector, and then without it if the selector never matched. */
 #include "empty_side.h"
 
 #include "api_client.h"
@@ -12,9 +12,9 @@
 
 #include <cjson/cJSON.h>
 
-enum { SECOND_BYTES = 19 /* of a time, without what is below a second */ };
+enum { SECOND_BYTES = 19 /* length of a time in whole seconds */ };
 
-/* What to do about WORD, which never had samples. */
+/* Appends the advice about WORD, which never had samples. */
 static void print_advice(const struct api *api, const char *word, struct buf *ret) {
   struct buf hint = {0};
   if (label_values_suggest(api, word, &hint))

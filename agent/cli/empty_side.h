@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a selection is empty: one that stands alone, or a side of a difference. */
+/* Explains why a selection is empty: a single one, or a side of a difference. */
 #ifndef CLI_EMPTY_SIDE_H
 #define CLI_EMPTY_SIDE_H
 
@@ -9,17 +9,17 @@ struct api;
 struct cJSON;
 
 struct empty_side {
-  const char *name;          /* "a" or "b": of the options, too */
-  const char *word;          /* the selector, as it was typed */
-  const struct cJSON *range; /* of the answer about it: from, to */
+  const char *name;          /* "a" or "b", also the prefix of its options */
+  const char *word;          /* the selector, as typed */
+  const struct cJSON *range; /* its part of the answer: from, to */
 };
 
-/* Says on stderr that SIDE has no samples, and what of it is to be changed: when the selector had
-   some, or else which of its labels or values is not there, and which is the nearest. */
+/* Reports on stderr that SIDE has no samples, and how to correct it: the time range, if the
+   selector has samples at other times; else the unknown label or value, and the nearest known. */
 void empty_side_tell(const struct api *api, const struct empty_side *side);
 
-/* Returns whether the selection WORD, which has no samples now, never had any; then it says so on
-   stderr, as empty_side_tell does. */
+/* If the selection WORD, which has no samples now, never had any, reports that on stderr as
+   empty_side_tell does.  Returns whether that is so. */
 bool empty_side_never_was(const struct api *api, const char *word);
 
 #endif

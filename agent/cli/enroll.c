@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof enroll`: once a board, or again whenever its identity is to be replaced.
+/* `fleetprof enroll`: run once per board, and again to replace its identity.
 
-   The order is such that a failure costs nothing: the state directory is made and tried first, so
-   that a token, which works once, is not used up for a certificate that cannot be kept; the answer
-   is checked before it is written; and it replaces what is there as a whole (credential_files.c).
- */
+   The order makes a failure harmless.  The state directory is created and tried first: a token
+   works once, and must not be used for a certificate that cannot be stored.  The answer is checked
+   before it is written, and it replaces the old files as a whole (credential_files.c). */
 #include "commands.h"
 #include "complaint.h"
 #include "enroll_call.h"
@@ -90,10 +89,10 @@ __attribute__((format(printf, 2, 3))) static int complain(int status, const char
   return status;
 }
 
-/* A file counts where it was named on the command line, or nothing else tells the token: the usual
-   one is for reading.  Returns 0, or the exit status plus one. */
+/* The token file is used if it is on the command line, or if no other token is given: the default
+   file is a read token.  Returns 0, or the exit status plus one. */
 static int take_token_file(struct enroll_options *options, int argc, char **argv) {
-  static char text[TOKEN_FILE_BYTES]; /* it works once: nothing is left of its worth */
+  static char text[TOKEN_FILE_BYTES]; /* valid once, so it is not wiped after use */
   const char *path = options->token_file;
   if (path == NULL || (options->token != NULL && !options_is_on_line(argc, argv, path))) return 0;
   int error = token_file_read(path, text);
@@ -182,7 +181,7 @@ static int ask(struct enrolment *enrolment) {
   return 0;
 }
 
-/* The board is enrolled, whether anybody hears of it or not. */
+/* A failed write is reported, but the board is enrolled all the same. */
 static int write_done(const struct enrolment *enrolment) {
   struct buf text = {0};
   struct json json;
@@ -226,7 +225,7 @@ int enroll_main(int argc, char **argv) {
   struct enrolment enrolment = {.key = NULL};
   int status = read_words(&enrolment, argc, argv);
   if (status != 0) return status - 1;
-  signal(SIGPIPE, SIG_IGN); /* a collector that leaves is an error to explain */
+  signal(SIGPIPE, SIG_IGN); /* a connection that the collector closes is reported as an error */
   arena_init(&enrolment.arena, ANSWER_BYTES);
   status = prepare(&enrolment);
   if (status == 0) status = ask(&enrolment);

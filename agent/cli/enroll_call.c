@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command line may block, but not for ever: one deadline covers name, TCP, TLS, question and
-   answer (the name apart, whose time limit is libc's).  The socket does not block; each step waits
-   for it with poll until that deadline, so a peer that drips bytes gains nothing by it. */
+/* One deadline covers TCP, TLS, request and answer; libc limits the time of the name's resolution.
+   The socket is non-blocking, and each step polls until the deadline.  A peer that sends single
+   bytes cannot extend it. */
 #include "enroll_call.h"
 
 #include "common/arena.h"
@@ -21,7 +21,7 @@
 
 enum { READ_BYTES = 4096 };
 
-struct line { /* a connection being used */
+struct line { /* an open connection */
   struct enroll_call *call;
   uint64_t deadline_ns;
   int fd;
@@ -57,7 +57,7 @@ static int connect_to(struct line *line, const struct addrinfo *address) {
   return 0;
 }
 
-/* Connects to the first address that answers. */
+/* Connects to the first address that accepts. */
 static int open_line(struct line *line) {
   const struct endpoint *address = line->call->address;
   struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found;
@@ -76,7 +76,8 @@ static int open_line(struct line *line) {
   return rc;
 }
 
-/* What to do after an SSL call returned RESULT: 0 call again, or -errno with the reason written. */
+/* Handles RESULT of an SSL call.  Returns 0 to call again, or -errno with the reason in
+   call->why. */
 static int continue_after(struct line *line, int result) {
   int error = errno, want = SSL_get_error(line->ssl, result);
   if (want == SSL_ERROR_WANT_READ || want == SSL_ERROR_WANT_WRITE) {

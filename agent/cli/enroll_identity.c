@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer came over a connection that was pinned to the token's fingerprint, and yet it is
-   checked: a certificate for another key would be found only at the next connect, with the old
-   identity already gone; and the CA that it brings is what this board will trust from now on. */
+/* The connection was pinned to the token's fingerprint, and the answer is checked all the same.  A
+   certificate for another key would fail only at the next connect, when the old identity is gone.
+   The CA in the answer is the CA that this board will trust. */
 #include "enroll_identity.h"
 
 #include "credentials/credential_request.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What enrolment computes: the token's fingerprint, and whether the answer is an answer to the
-   request. */
+/* Checks of the enrolment: the token's fingerprint, and whether the answer matches the request. */
 #ifndef CLI_ENROLL_IDENTITY_H
 #define CLI_ENROLL_IDENTITY_H
 
@@ -14,8 +13,8 @@ enum { ENROLL_FINGERPRINT_BYTES = 32 };
    Returns 0 or -EINVAL.  Pure. */
 int enroll_token_parse(const char *token, uint8_t ret_fingerprint[ENROLL_FINGERPRINT_BYTES]);
 
-/* Returns NULL when ENROLLED holds a certificate for KEY, signed by a CA of FINGERPRINT; else what
-   is wrong with it. */
+/* Returns NULL if ENROLLED holds a certificate for KEY, signed by a CA with FINGERPRINT; else the
+   fault. */
 const char *enroll_answer_check(const struct enrolled *enrolled, EVP_PKEY *key,
                                 const uint8_t fingerprint[ENROLL_FINGERPRINT_BYTES]);
 

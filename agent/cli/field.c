@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fleetprof and the daemon that it asks may be of different versions, in both directions (a board
-   is updated while its daemon runs): so nothing here fails, and whoever prints a field prints
-   something sensible of none.  Names are compared as they are written: cJSON's plain look-up would
-   take "PID" for "pid".  What the daemon says of programs is their own words, cleaned by it
-   (status_json.c) before they get here. */
+/* fleetprof and the daemon may have different versions, in both directions: a board is updated
+   while its daemon runs.  So nothing here fails, and callers print a default for a missing field.
+   Names are case-sensitive: cJSON's plain look-up would take "PID" for "pid".  The daemon has
+   already made the programs' strings safe for a terminal (status_json.c). */
 #include "field.h"
 
 #include <cjson/cJSON.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields of a daemon's status, whatever its version is: one that is missing is 0, "" or false.
- */
+/* Fields of a JSON object from a writer that may have another version: a missing field is 0, "" or
+   false. */
 #ifndef CLI_FIELD_H
 #define CLI_FIELD_H
 
@@ -8,7 +8,7 @@
 
 struct cJSON;
 
-/* Borrowed; NULL when it is not there. */
+/* Borrowed; NULL if missing. */
 const struct cJSON *field_find(const struct cJSON *object, const char *name);
 
 double field_number(const struct cJSON *object, const char *name);

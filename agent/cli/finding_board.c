@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an installation and a board must have before samples can reach a collector.  The files are
-   looked at as they are, and are not changed. */
+/* The installation and the board's files that samples need to reach a collector.  Checks only
+   read. */
 #include "amount.h"
 #include "common/clock.h"
 #include "daemon_call.h"
@@ -22,9 +22,9 @@
 
 enum { SECONDS_A_DAY = 86400, DAYS_LEFT_MIN = 7 };
 
-#define SPOOL_ROOM_BYTES (64ULL << 20) /* what the spool may grow to by default */
+#define SPOOL_ROOM_BYTES (64ULL << 20) /* default maximum of the spool */
 #define LEAST_ROOM_BYTES (2ULL << 20)  /* two batches */
-#define EARLIEST_SANE_TIME 1704067200  /* 2024: this program did not exist before */
+#define EARLIEST_SANE_TIME 1704067200  /* 2024-01-01: this program did not exist before */
 
 void finding_agent(const struct patient *patient, struct finding *ret) {
   (void)patient;
@@ -91,7 +91,7 @@ void finding_enrolment(const struct patient *patient, struct finding *ret) {
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
     if (paths_join(patient->state.text, names[i], &file) == 0 && access(file.text, R_OK) == 0)
       continue;
-    bool is_new = i == 0 && errno == ENOENT; /* else something is broken */
+    bool is_new = i == 0 && errno == ENOENT; /* any other failure is an error */
     finding_set(ret, is_new ? FINDING_WARN : FINDING_FAIL, "%.200s: %s", file.text,
                 strerror(errno));
     finding_mend(ret, "fleetprof enroll --collector HOST:PORT --token TOKEN; samples stay in the "
@@ -109,7 +109,7 @@ void finding_enrolment(const struct patient *patient, struct finding *ret) {
               patient->state.text);
 }
 
-/* By the collector's clock, where that is known. */
+/* The current time by the collector's clock, if its offset is known. */
 static time_t now_of(const struct patient *patient) {
   return time(NULL) + (time_t)(patient->clock_offset_ns / (int64_t)NS_PER_SECOND);
 }
@@ -180,7 +180,7 @@ void finding_clock(const struct patient *patient, struct finding *ret) {
   finding_mend(ret, "set the clock (NTP); samples are kept and get their right time then");
 }
 
-/* The nearest directory above PATH that is there. */
+/* Shortens PATH to its nearest existing ancestor. */
 static void find_existing(struct path *path) {
   struct stat found;
   while (stat(path->text, &found) != 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing is concluded from a version or a setting alone: the events are opened, the ring is mapped
-   and the timer is run, for this user, now.  The setting is named only in the reason.
+/* No conclusion rests on a version or a setting alone.  The checks open the events, map the ring
+   and run the timer, now and as this user.  A setting is named only in the reason.
 
-   A missing perf sampler is a warning, because the timer sampler takes its place; a missing timer
-   is one too where perf works. */
+   A missing perf sampler is a warning, because the timer sampler replaces it.  A missing timer is a
+   warning if perf works. */
 #include "elf/kernel_layout.h"
 #include "finding.h"
 #include "intake/cpu_list.h"
@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 enum {
-  PERIOD_NS = 1000000, /* 1 kHz: more than the tick of most kernels */
-  BURN_NS = 250000000, /* CPU time spent to count the ticks */
-  RING_PAGES = 1 + 16, /* as large as a small daemon's */
-  TICK_MIN = 90,       /* a second; below it 99 Hz is not reached */
-  SIGNAL_OFFSET = 4,   /* from the last real-time signal; one below the sampler's */
+  PERIOD_NS = 1000000, /* 1 kHz: faster than the tick of most kernels */
+  BURN_NS = 250000000, /* CPU time over which ticks are counted */
+  RING_PAGES = 1 + 16, /* as large as a small daemon's ring */
+  TICK_MIN = 90,       /* ticks a second; below it 99 Hz is not reached */
+  SIGNAL_OFFSET = 4,   /* from the last real-time signal; next to the sampler's */
 };
 
 static volatile sig_atomic_t expiries;
@@ -100,7 +100,7 @@ static int64_t thread_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Runs a timer of PERIOD_NS over BURN_NS of CPU time.  Returns 0 with its signals a second. */
+/* Runs a timer of PERIOD_NS over BURN_NS of CPU time.  Returns 0 with its signals per second. */
 static int count_expiries(long *ret_rate) {
   int number = SIGRTMAX - SIGNAL_OFFSET;
   struct sigaction ours = {.sa_handler = on_expiry, .sa_flags = SA_RESTART}, before;

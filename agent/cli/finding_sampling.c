@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows from the single findings: which sampler `auto` will take here and why, how far the
-   timer can go, and whether samples reach the collector now.  As in finding_kernel.c things are
-   tried, for this user, and settings are named only as reasons.
+/* Consequences of the single checks: the sampler that `auto` selects and why, the timer's
+   resolution, and whether samples reach the collector now.  As in finding_kernel.c, things are
+   tried as this user, and settings appear only as reasons.
 
-   The kernel's coarse clock advances at its tick, so its resolution is the tick, whatever CONFIG_HZ
-   a kernel was said to be built with. */
+   The kernel's coarse clock advances at its tick, so its resolution is the tick.  That holds
+   whatever CONFIG_HZ is reported for the kernel. */
 #include "daemon_call.h"
 #include "daemon_start.h"
 #include "finding.h"
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { QUEUE_USED_PERCENT_MAX = 75 /* the preload leaves a quarter of it free */ };
+enum { QUEUE_USED_PERCENT_MAX = 75 /* the preloaded agent leaves a quarter free */ };
 
 static bool can_make_timer(void) {
   struct sigevent event = {.sigev_notify = SIGEV_NONE};
@@ -109,7 +109,7 @@ void finding_yama(const struct patient *patient, struct finding *ret) {
                 "ptrace_scope is %d: of no matter to perf and timer, which need no ptrace", scope);
 }
 
-/* The ELF class and machine of PATH.  Returns false when it is no ELF file. */
+/* Reads the ELF class and machine of PATH.  Returns false if it is no ELF file. */
 static bool read_kind(const char *path, unsigned char *ret_class, uint16_t *ret_machine) {
   unsigned char head[20];
   int fd = open(path, O_RDONLY | O_CLOEXEC);

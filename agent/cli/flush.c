@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's own account of the ended tree (wait4) goes to the daemon: what the sampler did not
-   see of it becomes [kernel] and [unsampled], so the total is right whatever was missed.
+/* The kernel's accounting of the ended process tree (wait4) is sent to the daemon.  CPU time
+   without samples becomes [kernel] and [unsampled], so the total is right whatever was missed.
 
-   A worker that is killed while we wait takes the question with it; the keeper starts another one
-   within moments, and the question is asked again until the time is up.  The same account told
-   twice is the same account: the daemon knows the program by its pid.  A daemon that was
-   started anew meanwhile answers as well, of whatever it has: that says nothing of our program. */
+   If the worker is killed, the pending request is lost.  The supervisor soon starts another worker,
+   and the request is repeated until the timeout.  Repeats are harmless: the daemon identifies the
+   program by its pid.  A newly started daemon would answer from its own records, which lack this
+   program. */
 #include "flush.h"
 #include "common/clock.h"
 #include "daemon_call.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-  GRACE_MS = 500, /* for the daemon's own answer at the deadline to reach us */
+  GRACE_MS = 500, /* for the daemon's answer at the deadline to arrive */
   AGAIN_MS = 100,
 };
 
@@ -30,12 +30,12 @@ static uint64_t left_ms(uint64_t deadline_ns) {
   return now < deadline_ns ? (deadline_ns - now) / NS_PER_MS : 0;
 }
 
-/* True when DAEMON cannot know the program: it was started after the one that took it on. */
+/* True if DAEMON has no record of the program: it is not the daemon that accepted the program. */
 static bool is_another(const struct sampling_choice *choice, pid_t daemon) {
   return choice->daemon != 0 && daemon != 0 && daemon != choice->daemon;
 }
 
-/* Asks once. */
+/* Sends one request. */
 static int ask(const struct sampling_choice *choice, struct intake_request *request,
                uint64_t deadline_ns, struct intake_reply *ret) {
   struct intake_answer answer;

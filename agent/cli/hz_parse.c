@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By hand, in whole numbers: strtod would take "nan", "1e3", " 99" and, in some countries, a comma.
- */
+/* Parses digits itself: strtod would accept "nan", "1e3", " 99" and, in some locales, a comma. */
 #include "hz_parse.h"
 
 #include <stdbool.h>

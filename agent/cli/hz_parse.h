@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rate as people write it. */
+/* Parses a sampling rate. */
 #ifndef CLI_HZ_PARSE_H
 #define CLI_HZ_PARSE_H
 
@@ -9,8 +9,7 @@ enum { HZ_MHZ_MIN = 100, HZ_MAX = 10000 };
 
 #define HZ_WANTED "a number between 0.1 and 10000"
 
-/* "99" or "99.5" -> thousandths of a hertz; 0 when TEXT is no such number or out of range.  Pure.
- */
+/* "99" or "99.5" -> thousandths of a hertz; 0 if TEXT is not a number in range.  Pure. */
 uint32_t hz_parse(const char *text);
 
 #endif

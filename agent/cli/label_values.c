@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The collector's labels of all times are asked (series, no samples, so that it costs little): a
-   selection that no series has ever matched is a typing mistake, and one of its labels, or of their
-   values, is not there. */
+/* The request covers labels of all times; it reads series, not samples, so it is cheap.  A
+   selection that never matched a series contains a typing mistake: one of its labels or values is
+   unknown. */
 #include "label_values.h"
 
 #include "answer_text.h"
@@ -51,7 +51,7 @@ static bool has(const cJSON *values, const char *wanted) {
   return false;
 }
 
-/* Returns the one of VALUES that may have been meant by WANTED, or NULL. */
+/* Returns the member of VALUES that is probably meant by WANTED, or NULL. */
 static const char *find_nearest(const cJSON *values, const char *wanted) {
   struct near_word near = {.word = wanted};
   const cJSON *at;
@@ -59,8 +59,8 @@ static const char *find_nearest(const cJSON *values, const char *wanted) {
   return near_word_found(&near);
 }
 
-/* Takes the one of VALUES that is nearest to WANTED out of them.  Returns it, the caller's to
-   delete, or NULL. */
+/* Detaches the member of VALUES that is nearest to WANTED.  Returns it, which the caller deletes,
+   or NULL. */
 static cJSON *take_nearest(cJSON *values, const char *wanted) {
   struct near_word near = {.word = wanted};
   cJSON *at, *nearest = NULL;
@@ -70,7 +70,7 @@ static cJSON *take_nearest(cJSON *values, const char *wanted) {
   return nearest != NULL ? cJSON_DetachItemViaPointer(values, nearest) : NULL;
 }
 
-/* Appends VALUES, those nearest to WANTED first, which are taken out of them. */
+/* Appends and removes members of VALUES, nearest to WANTED first. */
 static void append_nearest_first(cJSON *values, const char *wanted, struct buf *ret) {
   cJSON *at = NULL;
   for (int i = 0; i < SHOWN_MAX && (at = take_nearest(values, wanted)) != NULL; i++) {
@@ -80,7 +80,7 @@ static void append_nearest_first(cJSON *values, const char *wanted, struct buf *
   if (cJSON_GetArraySize(values) > 0) buf_append_string(ret, " and others");
 }
 
-/* Labels by which a selection can ask whatever else samples have. */
+/* Labels that every selection may use. */
 static bool is_everywhere(const char *label) {
   static const char *const names[] = {service,  "board", "exe",   "build_id",
                                       "thread", "arch",  "kernel"};
@@ -89,7 +89,8 @@ static bool is_everywhere(const char *label) {
   return false;
 }
 
-/* Says that there is no label LABEL where NAMES has none.  Returns whether it did. */
+/* If NAMES lacks LABEL, appends the nearest label, or some labels.  Returns whether it is
+   missing. */
 static bool suggest_label(cJSON *names, const char *label, struct buf *ret) {
   if (is_everywhere(label) || has(names, label)) return false;
   const char *nearest = find_nearest(names, label);
@@ -103,7 +104,7 @@ static bool suggest_label(cJSON *names, const char *label, struct buf *ret) {
   return true;
 }
 
-/* Says which values LABEL has, the nearest to WANTED first; of services the one that was meant. */
+/* Appends the values of LABEL, the nearest to WANTED first; of services only the likely match. */
 static void print_values(cJSON *values, const char *label, const char *wanted, struct buf *ret) {
   bool is_service = strcmp(label, service) == 0;
   const char *nearest = is_service ? find_nearest(values, wanted) : NULL;
@@ -118,7 +119,8 @@ static void print_values(cJSON *values, const char *label, const char *wanted, s
   append_nearest_first(values, wanted, ret);
 }
 
-/* Says which values the label of MATCHER has where it has not that one.  Returns whether it did. */
+/* If the label of MATCHER never had its value, appends the known values.  Returns whether that is
+   so. */
 static bool suggest_value(const struct api *api, const struct selector_matcher *matcher,
                           struct buf *ret) {
   cJSON *values = label_values_ask(api, matcher->name, NULL);
@@ -128,7 +130,8 @@ static bool suggest_value(const struct api *api, const struct selector_matcher *
   return !is_there;
 }
 
-/* Says what of SELECTOR is not there.  Returns whether anything is not. */
+/* Appends suggestions for the first unknown label or value of SELECTOR.  Returns whether there is
+   one. */
 static bool suggest(const struct api *api, const char *selector, cJSON *names, struct buf *ret) {
   struct selector_matcher matcher;
   const char *at = selector;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The child waits on a pipe for one byte, which says in what manner it is to start; end of file
-   means that we are gone, and then it ends too.  A second pipe is close-on-exec: end of file there
-   is the sign that exec has worked, an errno that it has not.
+/* The child waits on a pipe for one byte, its launch manner.  End of file means that the parent is
+   gone, and the child exits.  A second pipe is close-on-exec: end of file there means that exec
+   succeeded, an errno that it failed.
 
-   exec searches PATH and hands scripts without an interpreter line to the shell, as a shell does.
-   The program inherits exactly what we were started with: descriptors (ours are all close-on-exec),
-   signal dispositions and mask. */
+   exec searches PATH and runs scripts without an interpreter line by the shell, as a shell does.
+   The program inherits descriptors (fleetprof's own are all close-on-exec), signal dispositions and
+   mask as fleetprof was started with. */
 #include "launch.h"
 #include "relay.h"
 
@@ -63,7 +63,7 @@ int launch_start(char *const *program, const struct launch_environment *environm
   }
   pid_t pid = fork();
   if (pid == 0) {
-    close(release[1]); /* or our end would never be seen */
+    close(release[1]); /* otherwise end of file would never arrive */
     be_program(program, environment, release[0], failure[1]);
   }
   int error = -errno;
@@ -91,8 +91,8 @@ int launch_release(struct launch *launch, enum launch_manner manner) {
 }
 
 int launch_wait(const struct launch *launch, struct rusage *ret_usage) {
-  /* Waited for first and reaped after relay_end, so that no signal is passed on to a pid that may
-     be another's by then. */
+  /* Wait first and reap after relay_end.  Otherwise a signal could be relayed to a pid that another
+     process has since got. */
   siginfo_t ended;
   while (waitid(P_PID, (id_t)launch->pid, &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR)
     continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that is started in two steps: its process first, so that events can be opened on it and
-   the daemon told of it, its exec when all is ready. */
+/* Starts a program in two steps.  Its process comes first, so that events can be opened on it and
+   the daemon can register it.  Its exec follows when all is ready. */
 #ifndef CLI_LAUNCH_H
 #define CLI_LAUNCH_H
 
@@ -11,7 +11,7 @@
 
 enum { LAUNCH_VARIABLES_MAX = 13 };
 
-/* Variables that a preloaded program gets besides its own.  Borrowed. */
+/* Variables for a preloaded program, in addition to its own.  Borrowed. */
 struct launch_environment {
   const char *names[LAUNCH_VARIABLES_MAX];
   const char *values[LAUNCH_VARIABLES_MAX];
@@ -20,26 +20,27 @@ struct launch_environment {
 
 struct launch {
   pid_t pid;
-  int release_fd; /* written to: exec */
-  int failure_fd; /* read from: why exec failed; closed by a successful one */
+  int release_fd; /* a byte written to it starts exec */
+  int failure_fd; /* delivers the errno of a failed exec; a successful exec closes it */
 };
 
 enum launch_manner {
-  LAUNCH_PLAIN = 'p',     /* not sampled by us */
-  LAUNCH_WATCHED = 'w',   /* sampled from outside: an agent that is preloaded anyway must not */
+  LAUNCH_PLAIN = 'p',     /* not sampled by this run */
+  LAUNCH_WATCHED = 'w',   /* sampled from outside: a preloaded agent must not sample */
   LAUNCH_PRELOADED = 'e', /* with the extra variables */
 };
 
-/* Makes the process of PROGRAM (an argv), which waits.  ENVIRONMENT is for LAUNCH_PRELOADED.
+/* Creates the process of PROGRAM (an argv), which waits.  ENVIRONMENT is for LAUNCH_PRELOADED.
    Returns 0 or -errno. */
 int launch_start(char *const *program, const struct launch_environment *environment,
                  struct launch *ret);
 
-/* Lets the program run.  Returns 0 once it does, or -errno of its exec: the process has then ended
-   and is reaped. */
+/* Starts exec.  Returns 0 when it has succeeded, or its -errno: the process has then ended and is
+   reaped. */
 int launch_release(struct launch *launch, enum launch_manner manner);
 
-/* Waits until the program ends.  Returns its wait status; RET_USAGE is that of its tree. */
+/* Waits until the program ends.  Returns its wait status, with the usage of its process tree in
+   RET_USAGE. */
 int launch_wait(const struct launch *launch, struct rusage *ret_usage);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One event a CPU, in CPU order, all inherited by whatever the program starts; they begin to count
-   at its exec.  One more, on all CPUs, tells what each task had spent when it ended.  Our copies
-   are closed as soon as the daemon has its own.  No variable, no preload, no signal: the program
-   cannot tell that it is sampled. */
+/* There is one event per CPU, in CPU order.  Children inherit the events, which begin to count at
+   exec.  A further event, on all CPUs, reports the CPU time of each task when it ends.  The
+   descriptors are closed here as soon as the daemon has them.  There is no variable, preload or
+   signal, so the program cannot detect the sampling. */
 #include "launch_perf.h"
 #include "daemon_call.h"
 #include "intake/cpu_list.h"
@@ -24,8 +24,8 @@ struct events {
 };
 
 enum {
-  PARANOID_OF_USERS = 2, /* the highest that allows perf to every user */
-  PARANOID_UNKNOWN = -2, /* below all that the kernel has */
+  PARANOID_OF_USERS = 2, /* the highest value that allows perf to every user */
+  PARANOID_UNKNOWN = -2, /* below all values of the kernel */
 };
 
 static int read_paranoid(void) {
@@ -84,7 +84,7 @@ static int open_events(pid_t pid, const struct run_settings *settings, struct ev
     struct perf_event_attr varied = attr;
     perf_attr_vary(&varied);
     int fd = perf_attr_open(&varied, pid, cpus.cpus[i]);
-    if (fd == -ENODEV && cpus.count > 1) continue; /* went away meanwhile */
+    if (fd == -ENODEV && cpus.count > 1) continue; /* the CPU has gone offline meanwhile */
     if (fd < 0)
       error = fd;
     else if (events->count == INTAKE_FDS_MAX)

@@ -5,8 +5,8 @@
 
 #include "sampling_choice.h"
 
-/* Opens the events and hands them to the daemon.  Returns 0, or -errno with the reason and its mend
-   in CHOICE->why; -ETIMEDOUT when the daemon did not answer by the deadline. */
+/* Opens the events and passes them to the daemon.  Returns 0, or -errno with the reason and the
+   remedy in CHOICE->why; -ETIMEDOUT if the daemon did not answer by the deadline. */
 int launch_perf(struct sampling_choice *choice);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent goes in front of what the user preloads already, and only once.  Static and privileged
-   programs do not load it: they run as they are, and the daemon's status has the note (note.c)
-   that it was meant to come.
+/* The agent is put before the user's own preloads, once.  Static and privileged programs do not
+   load it: they run unchanged, and the daemon's status shows that it was intended (note.c).
 
-   Programs of another word size inherit LD_PRELOAD too, and their loader complains on their stderr
-   about a library that it cannot take.  Where the installation has a library for each (see
-   agent/preload/CMakeLists.txt), the path has the loader's own word $LIB in it. */
+   Programs of another word size inherit LD_PRELOAD too, and their loader warns on stderr about a
+   library of the wrong class.  If the installation has a library for each word size (see
+   agent/preload/CMakeLists.txt), the path contains the loader's variable $LIB. */
 #include "launch_timer.h"
 
 #include "proc/proc_status.h"
@@ -28,7 +27,7 @@ static void add(struct launch_environment *environment, const char *name, const 
   environment->count++;
 }
 
-/* True when LIST, as in LD_PRELOAD, names PATH. */
+/* True if LIST, in the format of LD_PRELOAD, contains PATH. */
 static bool is_listed(const char *list, const char *path) {
   size_t path_len = strlen(path);
   while (*list != '\0') {
@@ -39,7 +38,7 @@ static bool is_listed(const char *list, const char *path) {
   return false;
 }
 
-/* True when our own loader finds a library of our own kind behind PATH.  Nothing is loaded. */
+/* True if this process's loader finds a library of its class at PATH.  Nothing is loaded. */
 static bool does_loader_take(const char *path) {
   dlerror();
   void *loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
@@ -47,7 +46,7 @@ static bool does_loader_take(const char *path) {
   return loaded != NULL || dlerror() == NULL;
 }
 
-/* The agent by the path that programs of each word size can follow, or else the plain path. */
+/* Finds the agent's path: one with $LIB, if it works, or else the plain path. */
 static int find_agent(struct path *ret) {
   struct path each, folder;
   int error = paths_agent(ret);
@@ -84,7 +83,7 @@ static int fill_preload(struct timer_variables *variables) {
   return -ENAMETOOLONG;
 }
 
-/* What the agent is to collect; defaults are the daemon's. */
+/* Adds the collection mode; sizes that are not given are the daemon's defaults. */
 static void add_collect(struct timer_variables *variables, const struct collect_choice *choice) {
   const struct {
     const char *name;
@@ -103,9 +102,9 @@ static void add_collect(struct timer_variables *variables, const struct collect_
   }
 }
 
-/* AddressSanitizer ends a program in which another library comes before its own, children of this
-   one too.  Ours comes before anybody's and takes no memory, so it may be let be; the last word
-   wins in that variable, and what the user has there stays behind. */
+/* AddressSanitizer ends a program if another library precedes its own, in child processes too.  The
+   agent precedes all libraries and allocates no memory, so the check can be switched off.  The last
+   setting in that variable wins: the user's settings stay behind. */
 static void add_asan(struct timer_variables *variables) {
   const char *old = getenv("ASAN_OPTIONS");
   bool has_old = old != NULL && *old != '\0';
@@ -124,7 +123,7 @@ static int make_timer(void) {
   return 0;
 }
 
-/* What the program may make, as it has our limits. */
+/* Tries a timer here: the program has the same limits. */
 static int check_timer(struct timer_variables *variables) {
   int error = make_timer();
   if (error == -EAGAIN)
@@ -136,7 +135,7 @@ static int check_timer(struct timer_variables *variables) {
   return error;
 }
 
-/* Asked in a process of its own, because a filter may answer by the end of whoever asks. */
+/* Tries it in a child, because a seccomp filter may kill the process that calls timer_create. */
 static bool can_make_timer(void) {
   int status;
   pid_t pid = fork();
@@ -148,8 +147,9 @@ static bool can_make_timer(void) {
          WEXITSTATUS(status) == 0;
 }
 
-/* The agent does nothing within a sandbox that nobody has told it of.  The program's will be ours,
-   and ours has let us ask the daemon; timers it is asked for in a process of its own. */
+/* The agent does nothing in a sandbox beyond the number of filters in FLEETPROF_FILTERS.  The
+   program inherits this process's filters, which have allowed the daemon request.  Timers are tried
+   in a child. */
 static int add_filters(struct timer_variables *variables) {
   struct proc_status status;
   if (proc_status_read(getpid(), getpid(), &status) != 0) return 0;
@@ -185,7 +185,7 @@ int launch_timer_prepare(const struct run_settings *settings, const char *socket
   if (settings->options.service != NULL)
     add(environment, "FLEETPROF_SERVICE", settings->options.service);
   if (settings->labels[0] == '\0') return 0;
-  /* The last line end too, so that a single label may hold a ';'. */
+  /* With the last line end, so that a single label may contain a ';'. */
   snprintf(ret->labels, sizeof ret->labels, "%s\n", settings->labels);
   add(environment, "FLEETPROF_LABEL", ret->labels);
   return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A subcommand is one row here and one file beside this one.  The usage is printed from the table,
-   so that a command that exists is also one that is told of.  Options belong behind the command;
-   --config alone is taken before it too, because it is every command's. */
+/* A subcommand is one row here and one file in this folder.  The usage is printed from the table,
+   so every command appears in --help.  Options follow the command.  Only --config is accepted
+   before it too, because every command has it. */
 #include "commands.h"
 #include "common/near_word.h"
 #include "complaint.h"
@@ -62,7 +62,7 @@ static int refuse_command(const char *word) {
   return refuse(word, why);
 }
 
-/* Moves a --config that stands before the command behind it. */
+/* Moves a leading --config behind the command. */
 static void move_config(int argc, char **argv) {
   int words = strcmp(argv[1], "--config") == 0 ? 2 : strncmp(argv[1], "--config=", 9) == 0 ? 1 : 0;
   if (words == 0 || argc <= 1 + words || argv[1 + words][0] == '-') return;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof name`: a profile holds addresses, and what they are called is in files that the next
-   build replaces and that no other machine has.  So the names go into the profile.
+/* `fleetprof name`: writes function names into profiles.  A profile holds addresses, and their
+   names are in files that the next build replaces and other machines lack.
 
-   `run --output` and `fleetprofd --output` end with this: there FILE is "-", a file that stdin is
-   open on, and the time is short, for somebody waits.  By hand it is for a run that was killed, and
-   for one whose debug files came later.
+   `run --output` and `fleetprofd --output` end with this.  There FILE is "-", the profile on stdin,
+   and the time limit is short, because a user waits.  Run it by hand for a run that was killed, or
+   when debug files arrive later.
 
-   A file that a run still writes is left alone: whoever has its lock writes. */
+   A file that a run still writes is left alone: the holder of its lock writes. */
 #include "commands.h"
 #include "common/clock.h"
 #include "common/options.h"
@@ -30,14 +30,14 @@ enum {
   EXIT_FAILED = 1,
   EXIT_USAGE = 2,
   ERROR_BYTES = 512,
-  END_MS = 4000, /* of all files that a run ends with, and again of the one in hand then */
+  END_MS = 4000, /* for all files at the end of a run, and again for the file in progress then */
   HAND_MS = 120000,
 };
 
 struct name_options {
   bool is_verbose;
   struct option_list debug;
-  struct debug_folders *folders; /* of these */
+  struct debug_folders *folders; /* opened from `debug` */
 };
 
 static const struct option rows[] = {
@@ -64,7 +64,7 @@ static int refuse(const char *path, const char *why) {
   return -EINVAL;
 }
 
-/* Names what is in FD, called PATH. */
+/* Writes names into the profile on FD, called PATH. */
 static int name_open_file(int fd, const char *path, unsigned limit_ms,
                           const struct name_options *options) {
   static struct profile profile;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows like `shop+0x1f40` look like a fault of the profiler, and are a file without symbols.  The
-   collector knows what each module lacks (GET /api/v1/debug); an answer tells a module by its file
-   name alone, so of several builds the first one that lacks something speaks for all.
+/* Rows like `shop+0x1f40` look like a fault of the profiler, but come from a file without symbols.
+   The collector reports missing symbols by module (GET /api/v1/debug).  An answer identifies a
+   module by its file name alone, so of several builds the first with a reason is used.
 
-   Rows that a limit left out count as named: then a module has at least what is told. */
+   Rows that a limit left out count as named: the reported share is a lower bound. */
 #include "nameless_modules.h"
 
 #include "answer_text.h"
@@ -19,17 +19,18 @@
 
 enum { NAME_BYTES_SHOWN = 100, REASON_BYTES_SHOWN = 300 };
 
-static const double worth_a_word = 0.01; /* of all */
+static const double worth_a_word = 0.01; /* of all weight */
 
-/* Whether ROW is called by its place: MODULE+0x1f40. */
+/* Whether the name of ROW is an address: MODULE+0x1f40. */
 static bool is_nameless(const cJSON *row, const char *module) {
   const char *name = field_text(row, "name");
   size_t len = strlen(module);
-  if (len == 0 || *module == '[') return false; /* the kernel and the like have no file */
+  if (len == 0 || *module == '[') return false; /* [kernel] and similar modules have no file */
   return strncmp(name, module, len) == 0 && strncmp(name + len, "+0x", 3) == 0;
 }
 
-/* Adds up the rows of LIST by module into SUMS, which has room.  Returns how many there are. */
+/* Adds up the rows of LIST by module in SUMS, which has room for all.  Returns the number of
+   modules. */
 static unsigned add_up(const cJSON *list, struct nameless_module *sums) {
   unsigned count = 0;
   const cJSON *row;
@@ -66,7 +67,7 @@ unsigned nameless_modules_find(const cJSON *answer,
   return found;
 }
 
-/* Returns what KNOWN says that the module called NAME lacks, "" when it says nothing. */
+/* Returns the reason in KNOWN why the module NAME lacks names, or "". */
 static const char *find_reason(const cJSON *known, const char *name) {
   const cJSON *row;
   cJSON_ArrayForEach(row, field_find(known, "modules")) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The note tells the daemon the program's pid before any agent does, so that its status can say
-   which sampler was meant and why it was not a better one: also for a program in which the agent
-   never started, and for one that has ended.  A refusal says that nothing is to be sampled (the
-   kill switch).
+/* The launch record gives the daemon the program's pid before any agent connects.  So the daemon's
+   status can show which sampler was intended, and why it is not a better one.  That includes
+   programs in which the agent never started, and programs that have ended.  A rejection means that
+   sampling is forbidden (the kill switch).
 
-   All that `run` asks before the program starts shares one deadline, kept in the choice: a daemon
-   that hangs costs the program that much and no more, however many questions there were. */
+   All requests that `run` sends before the program starts share one deadline, kept in the choice.
+   A hung daemon delays the program by that time in total, whatever the number of requests. */
 #include "note.h"
 #include "common/clock.h"
 #include "daemon_call.h"
@@ -23,7 +23,8 @@ uint32_t note_left_ms(const struct sampling_choice *choice) {
   return now_ns < choice->deadline_ns ? (uint32_t)((choice->deadline_ns - now_ns) / NS_PER_MS) : 0;
 }
 
-/* A worker that was killed is back within a second, and knows no note of the one before. */
+/* A killed worker is replaced within a second, and the new worker lacks the old worker's
+   records. */
 static int call_until_heard(struct sampling_choice *choice, const struct intake_request *request,
                             struct intake_answer *ret) {
   static const struct timespec pause = {.tv_nsec = AGAIN_MS * NS_PER_MS};

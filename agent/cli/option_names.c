@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /etc/fleetprof/fleetprof.conf is one file for all subcommands: `state =` means each of them,
-   `hz =` only run.  So each passes over what is another's, and still refuses what is nobody's.  A
-   new option has a line here; without it the other subcommands would refuse a file that holds it.
-   The daemon and the collector have files of their own. */
+/* /etc/fleetprof/fleetprof.conf is shared by all subcommands: `state =` applies to each of them,
+   `hz =` only to run.  Each subcommand ignores the options of others, and rejects unknown options.
+   A new option needs a line here; without it the other subcommands would reject a file that
+   contains it.  The daemon and the collector have their own files. */
 #include "commands.h"
 
 #include <stddef.h>
@@ -26,7 +26,7 @@ const char *const commands_option_names[] = {
     "base",        "sorted",
     "index",       "make-index", /* translate */
     "http",        "token-file",
-    "ca", /* what asks the collector */
+    "ca", /* commands that query the collector */
     "require-all", "dry-run",
     "build-id", /* upload */
     "from",        "to",

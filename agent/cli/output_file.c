@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profiler that people reach for is run again and again with the same words, so an earlier
-   profile does not stop it: it is kept as FILE.old, one deep, as perf record does.  A file that is
-   no profile is somebody's work and is never touched, whatever was typed, nor is such a FILE.old.
+/* Users repeat the same command, so an earlier profile is no error: it is kept as FILE.old, one
+   generation, as perf record does.  A file that is not a profile is never overwritten, also as
+   FILE.old.
 
-   Two runs with the same words at the same moment (a variable in the environment of make -j) must
-   not write into one file: whoever has its lock writes, the other is told.  The lock is taken first
-   and the file looked at then; when its name has come to mean another file meanwhile, again.
+   Two concurrent runs with the same arguments (a variable in the environment of make -j) must not
+   write the same file.  The holder of the file's lock writes, the other run gets an error.  The
+   lock is taken first, then the file is checked; if its name meanwhile refers to another file, the
+   attempt is repeated.
 
    All of this happens before the program starts: a run of an hour must not end with "permission
    denied". */
@@ -25,7 +26,7 @@
 #include <unistd.h>
 
 enum {
-  ATTEMPTS_MAX = 8, /* to have the name and the lock at once */
+  ATTEMPTS_MAX = 8, /* to get the name and the lock at once */
   ROOM_BYTES = 4096,
 };
 
@@ -45,7 +46,7 @@ static bool is_profile(int fd) {
          le32toh(magic) == SPOOL_MAGIC;
 }
 
-/* Opens PATH.  Returns what must not be overwritten there, or NULL. */
+/* Opens PATH.  Returns the reason why the file there must not be overwritten, or NULL. */
 static const char *open_own(const char *path, int flags, int *ret_fd, struct stat *ret) {
   int fd = owned_path_open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | flags, 0666);
   *ret_fd = fd;
@@ -57,7 +58,7 @@ static const char *open_own(const char *path, int flags, int *ret_fd, struct sta
   return NULL;
 }
 
-/* An earlier profile may go the way of its kind; anything else may not. */
+/* Returns the reason why PATH must not be replaced, or NULL: only an earlier profile may be. */
 static const char *judge_old(const char *path) {
   struct stat found;
   int fd;
@@ -67,7 +68,7 @@ static const char *judge_old(const char *path) {
   return fault;
 }
 
-/* Moves an earlier profile out of the way. */
+/* Renames an earlier profile. */
 static int keep_old(const char *given, struct output_file *file, char *why, size_t why_len) {
   struct path old;
   char what[200];
@@ -79,7 +80,7 @@ static int keep_old(const char *given, struct output_file *file, char *why, size
   return refuse(given, what, why, why_len);
 }
 
-/* True when nobody else has FD's lock, which is then ours; a file system may know none. */
+/* True if this process gets FD's lock, or if the file system has no locks. */
 static bool lock(int fd) {
   return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
@@ -92,7 +93,7 @@ static bool is_still_named(const char *path, const struct stat *opened) {
 
 static const char being_written[] = "is being written by another run";
 
-/* One attempt.  Returns 0, -errno, or -EAGAIN when the name meant another file meanwhile. */
+/* One attempt.  Returns 0, -errno, or -EAGAIN if the name refers to another file meanwhile. */
 static int take(const char *given, struct output_file *file, char *why, size_t why_len) {
   struct stat found;
   const char *fault = open_own(file->path.text, O_CREAT, &file->fd, &found);
@@ -104,8 +105,8 @@ static int take(const char *given, struct output_file *file, char *why, size_t w
   return error != 0 ? error : -EAGAIN; /* the name is free now */
 }
 
-/* Room for the first entries, or a full disk would be found out only by the daemon.  Some file
-   systems cannot say. */
+/* Checks that there is room for the first entries.  Otherwise only the daemon would notice a full
+   disk.  Some file systems cannot reserve space. */
 static int reserve(const char *given, const struct output_file *file, char *why, size_t why_len) {
   struct rlimit limit;
   bool is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < ROOM_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file that `run --output` writes. */
+/* Prepares the file that `run --output` writes. */
 #ifndef CLI_OUTPUT_FILE_H
 #define CLI_OUTPUT_FILE_H
 
@@ -10,16 +10,16 @@
 
 struct output_file {
   struct path path; /* absolute */
-  int fd;           /* holds the lock that keeps a second run away; closed with this process */
+  int fd;           /* holds the lock against a second run; closed when this process ends */
   bool has_old;     /* an earlier profile was moved to PATH.old */
 };
 
-/* Makes GIVEN an empty file, keeping an earlier profile under its name with ".old".  Returns 0, or
-   -errno with WHY naming the file: it cannot be written, another run writes it, or it (or what
-   stands under the other name) holds something else than a profile. */
+/* Creates GIVEN as an empty file, and renames an earlier profile to its name plus ".old".  Returns
+   0, or -errno with WHY naming the file.  It fails if the file cannot be written, is written by
+   another run, or if either file is not a profile. */
 int output_file_prepare(const char *given, struct output_file *ret, char *why, size_t why_len);
 
-/* Takes that back: nothing came to be sampled. */
+/* Undoes output_file_prepare: nothing was sampled. */
 void output_file_withdraw(const struct output_file *file);
 
 #endif

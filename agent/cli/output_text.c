@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A regular file is written beside its place and then put there: whoever reads it has the old one
-   or the new one.  What is no regular file (a fifo, /dev/stderr, which is a link whatever it stands
-   for) is written into.  SIGPIPE is ignored by then. */
+/* A regular file is written next to its place and then renamed: readers see the old or the new
+   file.  Anything else is written into: a fifo, or /dev/stderr, which is a link.  SIGPIPE is
+   ignored by then. */
 #include "output_text.h"
 
 #include "common/buf.h"
@@ -18,9 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PART_CHARS = 200 /* of a name: ".PID.part" stands behind it */ };
+enum { PART_CHARS = 200 /* of a name: ".PID.part" is appended */ };
 
-/* Writes TEXT into FD (or -errno) and closes it. */
+/* Writes TEXT to FD (or returns FD if it is -errno) and closes it. */
 static int write_into_take(int fd, const struct buf *text) {
   if (fd < 0) return fd;
   int error = write_all(fd, buf_span(text));
@@ -40,8 +40,7 @@ static int replace_in(int folder, const char *name, const struct buf *text) {
   return error;
 }
 
-/* What is there must not be replaced: no regular file, or a link, which stands for what it names.
- */
+/* Whether the entry must not be replaced: it is not a regular file, or it is a link. */
 static bool is_kept(int folder, const char *name) {
   struct stat there;
   return fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(there.st_mode);

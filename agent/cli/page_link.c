@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page keeps all that it shows in its address (web/src/model/selection.ts), under the names
-   that the API's parameters have; the last part of an API's path is called as the view is.  What a
-   link holds beside that (how the page draws it) is nothing to a terminal. */
+/* The page keeps its state in its address (web/src/model/selection.ts), under the names of the
+   API's parameters.  The last part of an API path is the name of the view.  Other parameters
+   control drawing, and do not apply to a terminal. */
 #include "page_link.h"
 
 #include "fetch/url.h"
@@ -21,7 +21,7 @@ bool page_link_is(const char *word) {
   return strncasecmp(word, "http://", 7) == 0 || strncasecmp(word, "https://", 8) == 0;
 }
 
-/* Cuts TEXT at the first of BYTES.  Returns what stood behind it, or NULL. */
+/* Cuts TEXT at the first of BYTES.  Returns the rest behind it, or NULL. */
 static char *cut(char *text, const char *bytes) {
   char *at = strpbrk(text, bytes);
   if (at == NULL) return NULL;
@@ -29,7 +29,7 @@ static char *cut(char *text, const char *bytes) {
   return at + 1;
 }
 
-/* The last part of an API's path says what is asked, and is no part of where the collector is. */
+/* The last part of an API path names the view, and is not part of the collector's address. */
 static void take_route(struct page_link *link, char *address) {
   char *route = strstr(address, "/" RUN_URL_API);
   if (route == NULL) return;

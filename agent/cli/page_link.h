@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link to what the collector's page shows, or to an answer of its API: one that `run` ends with,
-   or that stands in the address bar. */
+/* Parses a link to a view of the collector's web page or to an API answer: the link that `run`
+   prints, or the address bar's. */
 #ifndef CLI_PAGE_LINK_H
 #define CLI_PAGE_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PAGE_LINK_BYTES = 8192 }; /* of a link, with its NUL; a selector has 4096 at most */
+enum { PAGE_LINK_BYTES = 8192 }; /* of a link, with its NUL; a selector has at most 4096 */
 
-/* What a link holds, NULL where it does not; all of it lies in `text`, so this is not copied. */
+/* The parts of a link, NULL if missing.  They point into `text`, so do not copy the struct. */
 struct page_link {
-  const char *http; /* where the collector is */
-  const char *view; /* "profile", "function", ...; NULL: the page as it opens */
+  const char *http; /* the collector's address */
+  const char *view; /* "profile", "function", ...; NULL: the page's initial view */
   const char *match, *from, *to, *type, *function, *module;
   char text[PAGE_LINK_BYTES];
 };
 
-/* Whether WORD, a selector as it was typed, is a link. */
+/* Whether WORD, a selector as typed, is a link. */
 bool page_link_is(const char *word);
 
-/* Takes WORD apart.  Returns 0, or -EINVAL with the reason in WHY. */
+/* Parses WORD.  Returns 0, or -EINVAL with the reason in WHY. */
 int page_link_read(const char *word, struct page_link *ret, char *why, size_t why_len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An installed tree can be moved, so nothing is compiled in: the other programs are found beside
-   our own executable, the agent in ../lib/fleetprof from there.  The build tree has other
-   neighbours, which come second.  The rules for sockets are intake/socket_path's. */
+/* An installed tree can be moved, so no path is compiled in.  Other programs are found next to this
+   executable, the agent in ../lib/fleetprof from there.  The build tree's layout is tried second.
+   The rules for sockets are in intake/socket_path. */
 #include "paths.h"
 #include "intake/intake_format.h"
 #include "intake/socket_path.h"
@@ -49,7 +49,7 @@ static bool is_same_directory(const char *a, const char *b) {
          of_a.st_ino == of_b.st_ino;
 }
 
-/* LEN of PATH without the slashes at its end. */
+/* The length of PATH without trailing slashes. */
 static size_t bare_len(const char *path) {
   size_t len = strlen(path);
   while (len > 1 && path[len - 1] == '/') len--;
@@ -85,7 +85,7 @@ int paths_sockets(const char *state, struct path_list *ret) {
   return 0;
 }
 
-/* The directory of our own executable. */
+/* The directory of this executable. */
 static int own_directory(struct path *ret) {
   ssize_t len = readlink("/proc/self/exe", ret->text, sizeof ret->text - 1);
   if (len <= 0) return -ENOENT;
@@ -96,7 +96,8 @@ static int own_directory(struct path *ret) {
   return 0;
 }
 
-/* The first of the places NEAR (relative to our own directory) that can be accessed in MODE. */
+/* The first of the places NEAR, relative to this executable's directory, that is accessible in
+   MODE. */
 static int find_near(const char *const *near, int mode, struct path *ret) {
   struct path own;
   if (own_directory(&own) != 0) return -ENOENT;
@@ -131,7 +132,7 @@ int paths_agent(struct path *ret) {
   struct path found;
   int error = find_near(near, R_OK, &found);
   if (error != 0) return error;
-  /* Without "..": the path goes into the environment of programs. */
+  /* realpath removes "..", as the path is put into the environment of programs. */
   return realpath(found.text, ret->text) != NULL ? 0 : -ENOENT;
 }
 

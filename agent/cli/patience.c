@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The wait is a blocking receive in another folder, which knows nothing of words; a signal that
-   interrupts it is no end of it (intake_client.c).  So the word comes from a handler: write(2), and
-   nothing else.
+/* The wait is a blocking receive in another folder (intake_client.c), which continues after a
+   signal.  So a signal handler writes the message, with write(2) only.  A watch rewrites its
+   message every second.
 
-   A watch is the same with a word a second, written over the one before.
-
-   A timer and a signal of its own: the alarm that a caller may have set for us stays his, and the
-   program is gone by the time that anybody waits here. */
+   The timer and signal are separate from alarm(): an alarm that a caller has set stays intact, and
+   the profiled program has ended before any wait. */
 #include "patience.h"
 
 #include "common/progress_line.h"
@@ -19,11 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ERASE "\r\033[K" /* what stands in the line */
+#define ERASE "\r\033[K" /* erases the line */
 
 enum {
   TEXT_BYTES = 256,
-  WATCH_CHARS = 64, /* and the seconds: no more than the narrowest terminal has */
+  WATCH_CHARS = 64, /* with the seconds it fits the narrowest terminal */
   SIGNAL_OFFSET = 5 /* from the last real-time signal */
 };
 
@@ -34,7 +32,7 @@ static bool has_timer;
 static volatile sig_atomic_t seconds; /* of a watch */
 static bool is_watch;
 
-/* Writes how long it has been behind the word; no stdio in a handler. */
+/* Appends the seconds to the message; a handler must not use stdio. */
 static size_t add_seconds(char *to) {
   char digits[12];
   size_t at = sizeof digits, len = 0;
@@ -56,7 +54,7 @@ static void on_time(int signal) {
   memcpy(text, word, word_len);
   if (is_watch) seconds++;
   if (is_watch) len += add_seconds(text + len);
-  if (write(STDERR_FILENO, text, len) < 0) errno = error; /* nobody reads it: no word */
+  if (write(STDERR_FILENO, text, len) < 0) errno = error; /* no reader: no message */
   errno = error;
 }
 
@@ -89,7 +87,7 @@ void patience_clear(void) {
 }
 
 void patience_end(void) {
-  if (has_timer) timer_delete(timer); /* before the last word is taken away */
+  if (has_timer) timer_delete(timer); /* before the last message is erased */
   patience_clear();
   has_timer = false;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole pipeline of a board (samplers, drains, windows, exact rest, a worker that may be
-   killed) serves a single run too: the daemon is the same program, started with --output, and only
-   what it would spool and send goes into the file.
+/* A single run uses the whole pipeline of a board: samplers, drains, windows, exact accounting, and
+   a worker that may be killed.  The daemon is the same program, started with --output, and writes
+   batches to the file instead of spooling and sending them.
 
-   It is a child of ours in a session of its own, so a Ctrl-C for the program does not reach it, and
-   with --on-demand: should we be killed, it goes on until the program has ended, then ends itself.
-   Its stderr is the log in its directory; when it cannot start, the log's last line says why. */
+   It is a child process in its own session, so a Ctrl-C for the program does not reach it.  With
+   --on-demand it survives the death of this process, and exits when the program has ended.  Its
+   stderr is the log in its directory.  If it cannot start, the first line of the log has the
+   reason. */
 #include "private_daemon.h"
 #include "common/clock.h"
 #include "daemon_start.h"
@@ -23,7 +24,8 @@
 
 enum {
   START_MS = 5000,
-  STOP_MS = 20000, /* a daemon ends within half of that on TERM, and names take the other at most */
+  STOP_MS = 20000, /* on TERM a daemon ends within half of this time, and naming takes at most the
+                      other half */
   POLL_MS = 5,
   LOG_TAIL_BYTES = 1024,
 };
@@ -43,7 +45,7 @@ _Noreturn static void be_daemon(const char *program, const char *state, const ch
                          (char *)(uintptr_t) "--output",
                          (char *)(uintptr_t)output,
                          (char *)(uintptr_t) "--window",
-                         (char *)(uintptr_t) "2s", /* the most that a kill of everything costs */
+                         (char *)(uintptr_t) "2s", /* the most that a kill of all processes loses */
                          (char *)(uintptr_t) "--on-demand",
                          (char *)(uintptr_t) "--foreground",
                          NULL};
@@ -60,7 +62,7 @@ _Noreturn static void be_daemon(const char *program, const char *state, const ch
   _exit(126);
 }
 
-/* The last line of the daemon's log without its name, "" when there is none. */
+/* The first line of the daemon's log without the program's name; "" if there is none. */
 static void read_log(const struct private_daemon *daemon, char ret[LOG_TAIL_BYTES]) {
   struct path path;
   ret[0] = '\0';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon of one `run --output`: a child of ours with a temporary state directory, which writes
-   into a file and knows no collector. */
+/* The daemon of one `run --output`: a child process with a temporary state directory.  It writes to
+   a file and has no collector. */
 #ifndef CLI_PRIVATE_DAEMON_H
 #define CLI_PRIVATE_DAEMON_H
 
@@ -15,11 +15,11 @@ struct private_daemon {
 };
 
 /* Starts a daemon that appends to OUTPUT and waits until it listens at RET_SOCKET.  Returns 0, or
-   -errno with the reason in WHY; nothing is then left behind. */
+   -errno with the reason in WHY; then nothing is left behind. */
 int private_daemon_start(const char *output, struct private_daemon *ret, struct path *ret_socket,
                          char *why, size_t why_len);
 
-/* Ends the daemon, which writes what it still holds, and takes its directory away. */
+/* Stops the daemon, which writes its remaining data, and deletes its directory. */
 void private_daemon_stop(struct private_daemon *daemon);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `run --output` leaves nothing in the user's state: its daemon lives in a directory of its own,
-   which goes away with the run.
+/* `run --output` leaves nothing in the user's state: its daemon uses a private directory, which is
+   deleted with the run.
 
-   A removal by a program that root runs is a bug away from a disaster: it follows no link, goes one
-   directory deep, which is as deep as a daemon's state is, and only ever sees a directory that
-   mkdtemp made.
+   A recursive delete by root is dangerous if it has a bug.  So this one follows no link, descends
+   one level (the depth of a daemon's state), and only sees directories that mkdtemp created.
 
-   A run that was killed with everything around it could not clean up.  The next one does it, with
-   --output or not: such a directory has our name and owner, and a pid file with a pid in it whose
-   lock nobody holds; or none, and is older than any start takes. */
+   A run that was killed with all its processes could not clean up.  The next run does it, with or
+   without --output.  It deletes a directory with our prefix and owner if its pid file has a pid and
+   is not locked.  It also deletes a directory without a pid file or pid that is older than any
+   start takes. */
 #include "private_state.h"
 
 #include <dirent.h>
@@ -28,14 +28,14 @@
 
 enum {
   PARENTS = 6,
-  ENTRIES_MAX = 1 << 16,  /* of a temporary directory that are looked at: some 20 ms */
-  START_S = 60,           /* the longest that a daemon needs until it has written its pid */
+  ENTRIES_MAX = 1 << 16,  /* entries of a temporary directory that are examined: about 20 ms */
+  START_S = 60,           /* the longest time until a daemon has written its pid */
   DEPTH_MAX = 1,          /* DIR/spool */
-  ROOM_BYTES = 256 << 10, /* books, log and what else a daemon writes beside the profile */
+  ROOM_BYTES = 256 << 10, /* accounting, log and other files of a daemon, except the profile */
 };
 
-/* Removes what lies in the directory NAME of PARENT, and it.  Directories in it are emptied while
-   DEPTH is not 0. */
+/* Deletes the directory NAME of PARENT and its contents.  Subdirectories are emptied while DEPTH is
+   not 0. */
 static void remove_at(int parent, const char *name, unsigned depth) {
   int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
@@ -55,19 +55,19 @@ void private_state_remove(const char *dir) {
   remove_at(AT_FDCWD, dir, DEPTH_MAX);
 }
 
-/* Whether the daemon of the directory at PATH is gone, and it was not just about to start. */
+/* Whether the daemon of the directory at PATH is gone, and was not about to start. */
 static bool is_left_behind(const char *path) {
   struct stat found;
   struct path pid_file;
   if (lstat(path, &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid())
     return false;
-  time_t age_s = time(NULL) - found.st_mtime; /* or the clock was set back since */
+  time_t age_s = time(NULL) - found.st_mtime; /* negative if the clock was set back since */
   bool is_old = age_s >= START_S || age_s < -START_S;
   if (paths_join(path, "fleetprofd.pid", &pid_file) != 0) return false;
   int fd = open(pid_file.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return errno == ENOENT && is_old;
   bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0;
-  bool has_pid = fstat(fd, &found) == 0 && found.st_size > 0; /* written once all is open */
+  bool has_pid = fstat(fd, &found) == 0 && found.st_size > 0; /* written when start-up ends */
   close(fd);
   return is_free && (has_pid || is_old);
 }
@@ -84,14 +84,14 @@ static void sweep_in(const char *parent) {
   closedir(directory);
 }
 
-/* A file system that cannot say has room. */
+/* A file system without a size is taken to have room. */
 static bool has_room(const char *dir) {
   struct statvfs found;
   if (statvfs(dir, &found) != 0 || found.f_blocks == 0) return true;
   return (uint64_t)found.f_bavail * found.f_frsize >= ROOM_BYTES;
 }
 
-/* Writes where such a directory may be; NULL: no such place. */
+/* Lists the candidate parent directories; NULL: unset. */
 static void list_parents(const char *fallback, const char *ret[PARENTS]) {
   const char *const all[PARENTS] = {
       getenv("TMPDIR"), getenv("XDG_RUNTIME_DIR"), "/tmp", "/var/tmp", "/dev/shm", fallback};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec is the judge of a program; this only finds out early what it would say of one that is not
-   there, is a directory, or may not be executed, so that nothing is started or written for it.
-   Whatever is in doubt (a file system that cannot say) passes and is left to exec.
+/* Only exec decides whether a program can run.  This finds early that it is missing, a directory or
+   not executable, so that nothing is started or written for it.  Doubtful cases pass and are left
+   to exec.
 
-   As in execvp, a name without a slash is looked up in PATH, an empty part of which is the current
-   directory, and a file that may not be executed does not end the search, only its answer.
-   A folder of PATH that may not be searched (root's, after a change of user) says nothing of it. */
+   As in execvp, a name without a slash is looked up in PATH, and an empty part of PATH is the
+   current directory.  A file that is not executable does not end the search, but determines the
+   error.  A folder of PATH that may not be searched (root's, after a change of user) is ignored. */
 #include "program_look.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof query`: one question to the collector, and its answer as a table or as it came.  A
-   file is written when the answer is whole, so that a failure leaves what was there. */
+/* `fleetprof query`: sends one query to the collector, and prints the answer as a table or
+   verbatim.  A file is written only when the answer is complete, so that a failure leaves the old
+   file. */
 #include "answer_flame.h"
 #include "answer_text.h"
 #include "commands.h"
@@ -33,7 +34,7 @@ static void print_table(const struct query_settings *settings, const struct api 
   terminal_style_letters(&style, ret);
 }
 
-/* Whether JSON is empty because what was asked for never had samples; then that was said. */
+/* Whether JSON is empty because the selector never had samples; that is then reported. */
 static bool is_mistyped(const struct query_settings *settings, const struct api *api,
                         const cJSON *json) {
   if (settings->selector == NULL || field_number(json, "total") > 0) return false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one question is follows from the options that belong to one alone; two of them together are
-   refused rather than one forgotten.  A format of the function table stands for itself where
-   people would call it so: a load or the callers are a table, too.
+/* An option that belongs to one route selects that route; options of two routes are an error.  A
+   format of the function table is also accepted for other tables (load, callers), where users would
+   use it.
 
-   A link says where, which samples and what; what the command line says as well is what is meant
-   now, a file or the environment is what is meant as a rule. */
+   A link gives the collector, the selection and the view.  The command line overrides the link; the
+   link overrides a file or the environment. */
 #include "query_settings.h"
 
 #include "commands.h"
@@ -122,7 +122,7 @@ static int find_format(struct query_settings *settings, bool is_on_line) {
   size_t at = 0, count = sizeof formats / sizeof *formats;
   struct query_options *options = &settings->options;
   while (at < count && strcmp(options->format, formats[at]) != 0) at++;
-  if (at == count && !is_on_line) at = 0; /* kept for all commands: it is one of another's */
+  if (at == count && !is_on_line) at = 0; /* from the config file: another command's */
   if (at == count) {
     int len = snprintf(settings->error, sizeof settings->error,
                        "--format: there is no '%.100s'; one of:", options->format);
@@ -142,7 +142,7 @@ static int find_format(struct query_settings *settings, bool is_on_line) {
   return 0;
 }
 
-/* What a link asks, where the command line asks nothing else. */
+/* Takes the link's view, unless the command line selects a view. */
 static int take_question(struct query_settings *settings) {
   const struct page_link *link = &settings->link;
   const char *view = link->view != NULL ? link->view : "";
@@ -168,8 +168,8 @@ static bool is_one_server(const char *a, const char *b) {
          strcmp(first.at.port, second.at.port) == 0 && strcmp(first.at.host, second.at.host) == 0;
 }
 
-/* A link may come from anybody: what is kept for the collector of the configuration goes to no
-   other; a token given with the link is meant for the link's. */
+/* A link is untrusted: a configured token is not sent to another collector.  A token on the command
+   line is meant for the link's collector. */
 static void distrust(struct query_settings *settings, int argc, char *const *argv) {
   struct api_options *api = &settings->options.api;
   bool is_ours =
@@ -177,7 +177,7 @@ static void distrust(struct query_settings *settings, int argc, char *const *arg
   api->is_tokenless = !is_ours && !options_is_on_line(argc, argv, api->token_file);
 }
 
-/* The selector is a link: it stands for what the command line does not say. */
+/* The selector is a link: it provides the settings that are not on the command line. */
 static int take_link(struct query_settings *settings, int argc, char *const *argv) {
   struct query_options *options = &settings->options;
   struct page_link *link = &settings->link;
@@ -229,7 +229,7 @@ void query_settings_print_target(const struct query_settings *settings, struct b
   struct buf match = {0};
   char limit[24];
   bool is_whole = settings->view == QUERY_PROFILE && !settings->is_table &&
-                  strcmp(options->format, "json") != 0; /* files for tools are whole */
+                  strcmp(options->format, "json") != 0; /* files for tools have no limit */
   snprintf(limit, sizeof limit, "%" PRIu64,
            settings->is_flame ? QUERY_FLAME_NODES : options->limit);
   if (settings->selector != NULL) selector_word_print(settings->selector, &match);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fleetprof query` was asked for. */
+/* The settings of `fleetprof query`. */
 #ifndef CLI_QUERY_SETTINGS_H
 #define CLI_QUERY_SETTINGS_H
 
@@ -15,7 +15,7 @@ struct query_options {
   uint64_t limit, depth;
 };
 
-/* One question for each route. */
+/* One query per route. */
 enum query_view {
   QUERY_PROFILE,
   QUERY_LOAD,
@@ -26,24 +26,24 @@ enum query_view {
 };
 
 enum { QUERY_WHY_BYTES = 512 };
-#define QUERY_FLAME_NODES UINT64_C(20000) /* of a flame graph: the heaviest; a line has 1 % */
+#define QUERY_FLAME_NODES UINT64_C(20000) /* the heaviest of a flame graph; a line has 1 % */
 
 struct query_settings {
   struct query_options options;
-  const char *selector;  /* as it was typed, or of the link; NULL: everything */
-  struct page_link link; /* where one was typed in its place */
+  const char *selector;  /* as typed, or from the link; NULL: everything */
+  struct page_link link; /* if a link was typed in place of a selector */
   enum query_view view;
-  bool is_table; /* text for people; else what the collector answers, as it is */
-  bool is_flame; /* such text: a flame graph */
+  bool is_table; /* formatted text; else the collector's answer verbatim */
+  bool is_flame; /* that text is a flame graph */
   bool is_done;  /* --help or --version was printed */
   char error[QUERY_WHY_BYTES];
 };
 
-/* Reads the command line, of which it may change the order.  Returns 0, or -EINVAL with one line in
+/* Reads the command line; it may reorder the arguments.  Returns 0, or -EINVAL with one line in
    RET->error. */
 int query_settings_parse(int argc, char **argv, struct query_settings *ret);
 
-/* Appends the path and parameters of what SETTINGS ask. */
+/* Appends the request path and parameters of SETTINGS. */
 void query_settings_print_target(const struct query_settings *settings, struct buf *ret);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof run` stays in the program's process group.  A key at the terminal (interrupt, quit,
-   hang-up) is sent by the kernel to the whole group: the program has it already, and we only must
-   not die of it.  What another process sends to our pid was meant for the program and is passed on;
-   the sender's code tells the two apart.  A signal that our starter ignored (nohup, a shell's
-   background job) stays ignored, for us and for the program.
+/* `fleetprof run` stays in the program's process group.  The kernel sends terminal signals
+   (interrupt, quit, hang-up) to the whole group: the program has them already, and fleetprof only
+   must survive them.  Signals that another process sends to fleetprof's pid are relayed; si_code
+   distinguishes the two.  A signal that the starter ignored (nohup, a shell's background job) stays
+   ignored, for fleetprof and the program.
 
-   Stop and continue are left alone: the shell's job control sees us stop together with the program.
-   */
+   Stop and continue are left alone: the shell's job control sees fleetprof stop together with the
+   program. */
 #include "relay.h"
 
 #include <signal.h>
@@ -39,7 +39,7 @@ void relay_begin(void) {
     sigaction(relayed[i], NULL, &relay.before[i]);
     if (relay.before[i].sa_handler != SIG_IGN) sigaction(relayed[i], &ours, NULL);
   }
-  /* A starter that ignores the end of its children would have ours vanish before we ask. */
+  /* If the starter ignores SIGCHLD, the kernel would reap the program before it is waited for. */
   struct sigaction usual = {.sa_handler = SIG_DFL};
   sigaction(SIGCHLD, &usual, &relay.child_before);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals while a program runs under us: what is sent to us is meant for it. */
+/* Relays signals to the program: signals that are sent to fleetprof are meant for it. */
 #ifndef CLI_RELAY_H
 #define CLI_RELAY_H
 
 #include <sys/types.h>
 
-/* Keeps the dispositions and mask as they are, and holds back the signals that will be relayed. */
+/* Saves the dispositions and mask, and blocks the signals that will be relayed. */
 void relay_begin(void);
 
-/* In the program's process, before exec: everything as relay_begin found it. */
+/* In the program's process, before exec: restores the state before relay_begin. */
 void relay_undo_in_child(void);
 
-/* From here on what is sent to us goes to PROGRAM. */
+/* From now on, relays signals to PROGRAM. */
 void relay_to(pid_t program);
 
-/* The program has ended: everything as relay_begin found it. */
+/* After the program's end: restores the state before relay_begin. */
 void relay_end(void);
 
 #endif

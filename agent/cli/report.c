@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `fleetprof report`: files -> one profile in addresses -> names -> one of the formats on stdout.
 
-   What could be read is shown, and what could not is said on stderr with its size: a profile that
-   was torn by a crash is often the one that matters.  A file that is no profile at all, or of which
-   nothing can be read, ends the report, because a sum that silently lacks a term is worse than
-   none.
+   Readable parts are shown, and unreadable parts are reported on stderr with their size: a profile
+   that a crash cut short is often the important one.  A file that is not a profile, or is wholly
+   unreadable, ends the report: a sum that silently lacks a term is worse than none.
 
-   Output is made in memory and written once; a reader that goes away early (`| head`) is no error.
- */
+   Output is formatted in memory and written once.  A reader that exits early (`| head`) is no
+   error. */
 #include "commands.h"
 #include "common/arena.h"
 #include "common/buf.h"
@@ -45,10 +44,10 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2, TRANSLATOR_MS = 30000, WATCH_BYTES = 160
 struct report {
   struct report_settings settings;
   struct report_side sides[2];
-  struct arena arena;   /* for all that is printed */
+  struct arena arena;   /* for all printed data */
   bool is_untranslated; /* a translator was given and has failed */
   struct view_diff diff;
-  struct diff_gate gate; /* with HAS_GATE: what --fail-over makes of it */
+  struct diff_gate gate; /* with HAS_GATE: the result of --fail-over */
   bool has_gate;
   struct buf out;
 };
@@ -77,7 +76,7 @@ static void tell_damage(const char *path, const struct profile_damage *damage) {
             path);
 }
 
-/* A file of which nothing can be shown is refused; one of a run without samples is whole. */
+/* An unreadable file is an error; the file of a run without samples is valid. */
 static int find_nothing(const struct profile_damage *damage, char why[PROFILE_READER_WHY_BYTES]) {
   bool is_damaged = damage->torn_bytes + damage->damaged_bytes + damage->bad_batches > 0;
   if (!damage->is_empty && (damage->good_batches + damage->known_batches > 0 || !is_damaged))
@@ -88,7 +87,7 @@ static int find_nothing(const struct profile_damage *damage, char why[PROFILE_RE
   return -EBADMSG;
 }
 
-/* Until patience_end. */
+/* Shows progress until patience_end. */
 static void watch(const char *doing, const char *what) {
   char text[WATCH_BYTES];
   snprintf(text, sizeof text, "report: %s %.100s", doing, path_name(what));
@@ -121,7 +120,8 @@ static int read_files(struct report *report) {
   return error;
 }
 
-/* What the translator does not answer has its usual name, and the report has failed in that. */
+/* Addresses that the translator does not answer get their usual names, and the report's exit status
+   is failure. */
 static int translate_module(struct report *report, const struct profile *profile, uint32_t module,
                             struct answer *names) {
   const struct translator translator = {report->settings.options.translator, TRANSLATOR_MS};
@@ -135,9 +135,9 @@ static int translate_module(struct report *report, const struct profile *profile
   return error;
 }
 
-/* What the files of a side are that the translator was not asked about: they are gone. */
+/* Modules with missing files, so that the translator was not run on them. */
 struct gone_modules {
-  bool *is_gone; /* of each module */
+  bool *is_gone; /* by module */
   uint32_t count, first;
 };
 
@@ -150,7 +150,8 @@ static bool has_all_names(const struct profile *profile, struct namer *namer, ui
   return true;
 }
 
-/* Says that there was nothing to translate.  Where names lack for that the report has failed. */
+/* Reports modules with missing files.  If names are missing for that reason, the report's exit
+   status is failure. */
 static void tell_gone(struct report *report, const struct profile *profile, struct namer *namer,
                       const struct gone_modules *gone) {
   bool has_all = true;
@@ -173,8 +174,8 @@ static bool is_sampled(const struct profile *profile, uint32_t module) {
   return false;
 }
 
-/* Asks the translator: of the module that --module names, of every one when it takes them as they
-   come, else of the program itself. */
+/* Runs the translator: on the module of --module, or on every module if the command takes module
+   names, else on the program itself. */
 static void translate(struct report *report, const struct profile *profile, struct answer *names,
                       struct gone_modules *gone) {
   const struct report_options *options = &report->settings.options;
@@ -190,12 +191,12 @@ static void translate(struct report *report, const struct profile *profile, stru
       if (gone->count++ == 0) gone->first = i;
       gone->is_gone[i] = true;
     } else if (translate_module(report, profile, i, names) == -ENOENT) {
-      return; /* nor the next */
+      return; /* the translator is missing: stop */
     }
   }
 }
 
-/* What is contradicted by the very files that were profiled has its usual name. */
+/* Names that the profiled files contradict are replaced by the usual names. */
 static void check_translation(const struct report_side *side, struct namer *namer,
                               struct answer *names) {
   uint32_t refuted = translator_check(&side->profile, namer, names);
@@ -206,7 +207,7 @@ static void check_translation(const struct report_side *side, struct namer *name
             refuted);
 }
 
-/* Sets RET to what the translator says of SIDE. */
+/* Sets RET to the translator's names for SIDE. */
 static int translate_side(struct report *report, const struct report_side *side,
                           struct namer *namer, struct answer **ret) {
   const struct profile *profile = &side->profile;
@@ -239,7 +240,7 @@ static int name(struct report *report, struct report_side *side, struct namer *n
   return error;
 }
 
-/* What two sides know of each other: names, and which modules are the same. */
+/* Links the two sides: each may use the other's names, and equal modules are matched. */
 static int match_sides(struct report *report) {
   struct profile *a = &report->sides[0].profile, *b = &report->sides[1].profile;
   if (report->settings.options.diff.count == 0) return module_labels_set(a, NULL);
@@ -254,7 +255,7 @@ static bool has_samples(const char *side, const char *file, const struct view_tr
   return false;
 }
 
-/* Compares the sides: each is so many runs. */
+/* Compares the sides.  Each is the sum of its runs. */
 static int compare(struct report *report) {
   double a_runs = fmax(report->sides[0].runs, 1), b_runs = fmax(report->sides[1].runs, 1);
   struct view_diff_options options = {
@@ -264,7 +265,7 @@ static int compare(struct report *report) {
                    &report->diff);
 }
 
-/* Decides about the difference where --fail-over asks it to. */
+/* Evaluates the difference if --fail-over is given. */
 static void judge(struct report *report) {
   const struct report_options *options = &report->settings.options;
   report->has_gate = options->diff.count > 0 && options->choice.fail_over >= 0;
@@ -293,7 +294,7 @@ static int show(struct report *report, struct namer *const namers[2]) {
   return error;
 }
 
-/* Whether the module that --module names is there: what it is for would be done to another. */
+/* Whether the module of --module is there: otherwise the option would apply to another module. */
 static int check_module(const struct report *report) {
   const char *wanted = report->settings.options.module;
   const struct profile *profile = &report->sides[0].profile;
@@ -303,7 +304,7 @@ static int check_module(const struct report *report) {
 }
 
 static int show_named(struct report *report, struct debug_folders *folders) {
-  struct namer *namers[2] = {NULL, NULL}; /* symbols stay with their profile's module numbers */
+  struct namer *namers[2] = {NULL, NULL}; /* symbols are kept by the profile's module numbers */
   int error = 0;
   for (int i = 0; i < 2 && error == 0; i++) {
     error = namer_open(NAMER_FILE_MS, &namers[i]);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which columns go where:
+/* Output by option:
 
-     (nothing)            count and address of every module, each behind a line with its name
-     --module NAME        count and address of that module
-     --just-pcs           addresses alone    } of the program itself,
-     --just-counts        counts alone       } unless --module names another
-     --counts-to FIFO     counts to FIFO and addresses to stdout at once, for paste
+        (nothing)            count and address of every module, each behind a line with its name
+        --module NAME        count and address of that module
+        --just-pcs           addresses alone    } of the program itself,
+        --just-counts        counts alone       } unless --module names another
+        --counts-to FIFO     counts to FIFO and addresses to stdout at once, for paste
 
-   A fifo opens when its reader does; who has named one waits for that, as with any fifo. */
+   Opening a fifo blocks until its reader opens it, as usual. */
 #include "report_counts.h"
 #include "common/buf.h"
 #include "complaint.h"
@@ -50,12 +50,12 @@ static int find_module(const struct report_settings *settings, const struct prof
   return -ENOENT;
 }
 
-/* Opens the fifo last: until then nothing has happened that its reader could wait for. */
+/* Opens the fifo last: nothing earlier depends on its reader. */
 static int write_both(const struct report_settings *settings, const struct buf *counts,
                       const struct buf *pcs) {
   struct pipe_end ends[2] = {{-1, buf_span(counts)}, {dup(STDOUT_FILENO), buf_span(pcs)}};
   const char *path = settings->options.counts_to;
-  close(STDOUT_FILENO); /* the end of it is to be seen when the last address is out */
+  close(STDOUT_FILENO); /* so that readers see its end when the last address is written */
   ends[0].fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_TRUNC, 0666);
   int error = ends[0].fd < 0 || ends[1].fd < 0 ? -errno : two_pipes_write(ends);
   return error == 0 ? 0 : fail(path, error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stripped program is the usual reason for rows like `redis-server+0x1234`, and the mend is
-   usually one package.  Only what weighs something is told of, the heaviest dozen at most: looking
-   up who owns a file reads all of dpkg's lists.
+/* A stripped program is the usual reason for rows like `redis-server+0x1234`, and the remedy is
+   usually one package.  Only modules with significant weight are reported, the heaviest twelve at
+   most: finding the package that owns a file reads all of dpkg's lists.
 
-   Whose output is read by somebody, or who asked, hears of all that.  That the file which was
-   profiled is not there any more everybody hears of: then each row is one address, two builds
-   cannot be compared, and nothing in the table looks wrong. */
+   These hints are printed only on a terminal or with --verbose.  A profiled file that is missing is
+   always reported.  Then each row is one address, two builds cannot be compared, and nothing in the
+   table looks wrong. */
 #include "report_names.h"
 #include "report/best_name.h"
 #include "report/debug_hint.h"
@@ -20,11 +20,11 @@
 
 enum { TOLD_MAX = 12, ID_BYTES = 8, ID_TEXT_BYTES = 2 * ID_BYTES + 1 };
 
-static const double worth_a_word = 0.01; /* of all */
+static const double worth_a_word = 0.01; /* of all weight */
 
 struct nameless {
-  uint64_t *weights; /* of each module */
-  uint64_t *all;     /* of each module, with names or without */
+  uint64_t *weights; /* by module */
+  uint64_t *all;     /* by module, named or not */
   bool is_all_told;
 };
 
@@ -39,7 +39,7 @@ static const char *print_id(const struct profile_module *module, char ret[ID_TEX
   return ret;
 }
 
-/* Tells why module INDEX has no names. */
+/* Reports why module INDEX has no names. */
 static void tell(const struct profile *profile, uint32_t index, struct namer *namer,
                  const struct nameless *nameless) {
   const struct profile_module *module = &profile->modules[index];
@@ -62,7 +62,7 @@ static void tell(const struct profile *profile, uint32_t index, struct namer *na
             module->path, percent, is_here ? "its file is stripped" : why, hint);
 }
 
-/* Where the debug information of a module is not whole, its names are good and less is known. */
+/* Reports modules with incomplete debug information: names are good, but details are missing. */
 static void tell_lacks(const struct profile *profile, const struct namer *namer,
                        const struct nameless *nameless) {
   for (uint32_t i = 0, told = 0; i < profile->module_count && told < TOLD_MAX; i++) {

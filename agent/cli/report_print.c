@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats of `report`, one row each: what makes them is in view and report, what is here is
-   only which of them, and what a file tells beside its tree. */
+/* Selects and calls the format of `report`.  The formats themselves are in view/ and report/.  The
+   JSON written here has the file's facts beside its tree. */
 #include "report_print.h"
 #include "common/arena.h"
 #include "common/buf.h"
@@ -55,14 +55,14 @@ static struct view_origin origin_of(const struct profile *profile) {
   return origin;
 }
 
-/* What the COUNT files of a side, of which FIRST is one, are called together. */
+/* Names the sum of COUNT files of a side, of which FIRST is the first. */
 static const char *name_sum(const char *first, unsigned count, char ret[SUM_NAME_BYTES]) {
   if (count == 1) return first;
   snprintf(ret, SUM_NAME_BYTES, "%.1000s and %u more", first, count - 1);
   return ret;
 }
 
-/* What the program is shown as where it has two file names. */
+/* Returns the program's displayed name if it has two file names, else NULL. */
 static const char *find_pair(const struct profile *profile) {
   if (profile->main_module == BATCH_NONE) return NULL;
   const struct profile_module *module = &profile->modules[profile->main_module];

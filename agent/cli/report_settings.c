@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `report` was asked for. */
+/* Parses the settings of `report`. */
 #include "report_settings.h"
 #include "commands.h"
 #include "common/options.h"
@@ -87,12 +87,12 @@ static const struct option_table table = {
 static const char *const formats[] = {"top",        "flame",     "json",        "folded", "pprof",
                                       "speedscope", "callgrind", "perf-script", "counts"};
 
-/* Whether columns of --format counts are asked for, which need not be named then. */
+/* Whether an option implies --format counts, which then may be omitted. */
 static bool is_column(const struct report_options *options) {
   return options->is_just_pcs || options->is_just_counts || options->counts_to != NULL;
 }
 
-/* What the other options ask of the format, or NULL. */
+/* Returns why the other options do not fit the format, or NULL. */
 static const char *find_format_fault(const struct report_settings *settings) {
   const struct report_options *options = &settings->options;
   if (options->is_just_pcs + options->is_just_counts + (options->counts_to != NULL) > 1)
@@ -114,7 +114,8 @@ static const char *find_format_fault(const struct report_settings *settings) {
   return NULL;
 }
 
-/* Where WORD, or the word that it ends, stands in WORDS, of COUNT; COUNT: nowhere. */
+/* The index of WORD, or of the argument that ends in it, in the COUNT WORDS; COUNT if there is
+   none. */
 static int place_of(const char *word, int count, char *const words[]) {
   for (int i = 1; i < count; i++)
     if (words[i] == word || (strncmp(words[i], "--diff=", strlen("--diff=")) == 0 &&
@@ -129,9 +130,9 @@ static bool is_same_file(const char *one, const char *other) {
   return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* A file is on side b only by a --diff of its own.  So one behind a --diff may be meant for b,
-   unless it is the only one that can be side a.  A run cannot be compared with a sum that it is
-   part of.  WORDS: the command line as it was given.  Returns 0, or -EINVAL with the error. */
+/* A file belongs to side b only if it has its own --diff.  So a file after a --diff may be meant
+   for b, unless it is the only candidate for side a.  A run cannot be compared with a sum that
+   includes it.  WORDS: the command line as given.  Returns 0, or -EINVAL with the error. */
 static int check_sides(struct report_settings *settings, int count, char *const words[]) {
   const struct option_list *diff = &settings->options.diff;
   const char *fault = NULL;
@@ -161,7 +162,7 @@ static int check_sides(struct report_settings *settings, int count, char *const 
   return -EINVAL;
 }
 
-/* Whether --limit is on the command line, and not in the file of all commands. */
+/* Whether --limit is on the command line, not only in the common config file. */
 static bool has_limit(int argc, char *const argv[]) {
   for (int i = 1; i < argc; i++)
     if (strncmp(argv[i], "--limit", strlen("--limit")) == 0 || strncmp(argv[i], "-n", 2) == 0)
@@ -191,12 +192,12 @@ static int parse_sorted(int argc, char **argv, struct report_settings *ret) {
     return -EINVAL;
   ret->is_done = result.is_done;
   if (ret->is_done) return 0;
-  /* `output =` in the file of all commands is where `run` writes: what is shown here. */
+  /* `output =` in the common config file applies to `run`: it is the file that is shown here. */
   if (ret->options.output != NULL && !options_is_on_line(argc, argv, ret->options.output))
     ret->options.output = NULL;
   ret->files = argv + result.first_positional;
   ret->file_count = argc - result.first_positional;
-  /* A word that is kept for all commands may be one of `status`. */
+  /* A format in the common config file may be one of `status`. */
   if (strcmp(ret->options.format, "table") == 0 &&
       !options_is_on_line(argc, argv, ret->options.format))
     ret->options.format = formats[REPORT_TOP];
@@ -204,7 +205,8 @@ static int parse_sorted(int argc, char **argv, struct report_settings *ret) {
                     !options_is_on_line(argc, argv, ret->options.format);
   if (is_default && is_column(&ret->options)) ret->options.format = formats[REPORT_COUNTS];
   if (find_format(ret) != 0) return -EINVAL;
-  /* The largest differences come first: a script that looks for one that is the same wants all. */
+  /* The largest differences come first.  A script that looks for unchanged functions needs all
+     rows. */
   if (ret->format == REPORT_JSON && ret->options.diff.count > 0 && !has_limit(argc, argv))
     ret->options.limit = REPORT_LIMIT_MAX;
   const char *fault = find_format_fault(ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fleetprof report` was asked to do, checked. */
+/* The settings of `fleetprof report`, checked. */
 #ifndef CLI_REPORT_SETTINGS_H
 #define CLI_REPORT_SETTINGS_H
 
@@ -23,13 +23,13 @@ enum report_format {
 
 enum { REPORT_ERROR_BYTES = 512, REPORT_LIMIT_MAX = 1000000 };
 
-/* As the options table fills it. */
+/* As filled in from the option table. */
 struct report_options {
   const char *format, *output, *translator, *module, *counts_to;
   struct option_list diff; /* the runs of side b */
   uint64_t limit, depth;
   bool is_just_pcs, is_just_counts, is_verbose;
-  struct diff_choice choice; /* of --diff */
+  struct diff_choice choice; /* for --diff */
   struct option_list debug;
 };
 
@@ -42,8 +42,8 @@ struct report_settings {
   char error[REPORT_ERROR_BYTES];
 };
 
-/* Reads and checks the words of `report`; options and files may come in any order.  Returns 0, or
-   -EINVAL with one line in RET->error. */
+/* Reads and checks the command line of `report`; options and files may be in any order.  Returns 0,
+   or -EINVAL with one line in RET->error. */
 int report_settings_parse(int argc, char **argv, struct report_settings *ret);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings were checked to fit when they were parsed, except for the path of the program, which
-   is cut: it is a hint, the daemon knows the true one from the kernel once the program runs. */
+/* The settings were checked to fit when they were parsed.  Only the program's path is cut: it is a
+   hint, because the kernel reports the true path once the program runs. */
 #include "request_fill.h"
 #include "intake/intake_client.h"
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof run`: check the words, find or start a daemon, make the program's process, try the
-   samplers from the best down, let it exec, wait, flush, exit as it did.
+/* `fleetprof run`: checks the command line, finds or starts a daemon, and creates the program's
+   process.  It tries samplers in order, execs, waits, flushes, and exits with the program's status.
 
-   Whatever goes wrong with the profiling, the program runs: a missing daemon, a refused sampler or
-   a lost connection costs samples, never the run.  What is said about it goes to stderr only where
-   that is a terminal or --verbose was given, because the program's own output is somebody's input.
+   If profiling fails, the program runs all the same: a missing daemon, a rejected sampler or a lost
+   connection costs samples, never the run.  Messages are printed only on a terminal or with
+   --verbose, because the program's own stderr may be another program's input.
 
-   The ladder is perf, then timer, whichever of them was named: a name says where to start, and a
-   program that cannot be preloaded goes by perf at once.  The itimers are no step of it; they must
-   be named.  Why a step failed travels to the daemon with the next one, and from there into status.
+   The fallback order is perf, then timer, whichever is named: a name only selects the start.  A
+   program that cannot be preloaded uses perf at once.  The itimers are not in this order; they must
+   be named.  The reason of each failure is sent to the daemon with the next attempt, and appears in
+   its status.
 
-   With --output all of this happens around a daemon of our own, which writes into that file and
-   ends with the run.  There a file that cannot be written ends the run before the program starts:
-   who asks for a file wants the file.
+   With --output a private daemon does this; it writes to the file, and ends with the run.  A file
+   that cannot be written is an error before the program starts, because the user asked for a file.
 
-   A daemon that runs has SETUP_MS in all to answer what is asked before the program starts; then
-   the program starts without it.  Only a daemon that must be started first gets longer. */
+   A running daemon has SETUP_MS in total for all requests before the program starts; after that the
+   program starts without it.  Only a daemon that must be started first has more time. */
 #include "commands.h"
 #include "common/buf.h"
 #include "common/clock.h"
@@ -52,13 +52,13 @@
 #include <unistd.h>
 
 enum {
-  SETUP_MS = 2000,    /* a worker that was killed is back within a second */
-  PATIENCE_MS = 1500, /* a collector at work has acked within one */
+  SETUP_MS = 2000,    /* a killed worker is replaced within a second */
+  PATIENCE_MS = 1500, /* a working collector acknowledges within a second */
   SAMPLES_BYTES = 32 + INTAKE_SAMPLERS_BYTES,
 };
 enum {
   EXIT_FAILED = 1,
-  EXIT_USAGE = 2, /* a program or file that cannot be is a wrong word, too */
+  EXIT_USAGE = 2, /* also for a program or file that cannot be used */
   EXIT_SIGNAL = 128
 };
 
@@ -66,15 +66,15 @@ struct run {
   struct run_settings settings;
   char program_path[PATH_MAX];
   struct path socket;
-  struct output_file output; /* with --output */
+  struct output_file output; /* for --output */
   struct private_daemon private_daemon;
   struct timer_variables timer;
   struct sampling_choice choice;
-  const char *sampler; /* the one that runs, or NULL */
+  const char *sampler; /* the running sampler, or NULL */
   bool has_daemon, is_talkative, has_tried_perf;
-  bool has_started; /* the program came to run */
+  bool has_started; /* exec succeeded */
   uint64_t start_boottime_ns, length_ns, end_walltime_ns;
-  unsigned place; /* among runs of its name; 0: not known */
+  unsigned place; /* among concurrent runs of its name; 0: unknown */
 };
 
 __attribute__((format(printf, 2, 3))) static void say(const struct run *run, const char *format,
@@ -86,7 +86,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct run *run, con
   va_end(args);
 }
 
-/* From here on a daemon has SETUP_MS for what it is asked. */
+/* Starts the SETUP_MS in which a daemon must answer. */
 static void begin_setup(struct run *run) {
   run->choice = (struct sampling_choice){
       .settings = &run->settings,
@@ -95,8 +95,7 @@ static void begin_setup(struct run *run) {
   };
 }
 
-/* The kill-switch file that is there: the machine's, or that of the state that a daemon would use.
- */
+/* Finds the kill-switch file: the machine's, or that of the daemon's state directory. */
 static bool find_file(const char *given_state, struct path *ret) {
   struct path state;
   snprintf(ret->text, sizeof ret->text, "%s", KILL_SWITCH_PATH);
@@ -106,7 +105,7 @@ static bool find_file(const char *given_state, struct path *ret) {
   return access(ret->text, F_OK) == 0;
 }
 
-/* What keeps the profiler off, or NULL.  With a daemon the files are its business. */
+/* Returns why profiling is off, or NULL.  A shared daemon checks the files itself. */
 static const char *find_switch(const struct run *run) {
   static char text[PATHS_BYTES + sizeof "the kill-switch file  is there"];
   const struct run_options *options = &run->settings.options;
@@ -118,7 +117,7 @@ static const char *find_switch(const struct run *run) {
   return text;
 }
 
-/* A daemon that runs already ships to where it was told to. */
+/* A running daemon ships to the collector that it was started with. */
 static void say_collector(const struct run *run) {
   const char *wanted = run->settings.options.collector;
   char own[DAEMON_COLLECTOR_BYTES];
@@ -142,7 +141,7 @@ static void find_daemon(struct run *run) {
   if (!run->has_daemon) say(run, "not profiled: %s", why);
 }
 
-/* Of --output.  Returns 0, or the exit status with the reason told: there is no file to write. */
+/* For --output.  Returns 0, or the exit status after an error message. */
 static int start_private_daemon(struct run *run) {
   char why[INTAKE_WHY_BYTES + PATHS_BYTES];
   int status = EXIT_USAGE;
@@ -159,7 +158,7 @@ static int start_private_daemon(struct run *run) {
   return error == 0 ? 0 : status;
 }
 
-/* Before the fork: the variables of a preloaded program, should it come to that. */
+/* Before the fork: prepares the variables of a preloaded program, in case they are needed. */
 static void prepare_timer(struct run *run) {
   run->timer.environment.count = 0;
   if (run->has_daemon) launch_timer_prepare(&run->settings, run->socket.text, &run->timer);
@@ -170,20 +169,20 @@ static enum launch_manner give_up(const struct run *run, const char *why) {
   return LAUNCH_PLAIN;
 }
 
-/* Adds to the reasons of CHOICE. */
+/* Appends WHY to the reasons of CHOICE. */
 static void add_why(struct sampling_choice *choice, const char *why) {
   size_t len = strlen(choice->why);
   snprintf(choice->why + len, sizeof choice->why - len, "%s%s", len > 0 ? "; " : "", why);
 }
 
-/* Puts BEFORE in front of what stands in the reasons of CHOICE. */
+/* Puts BEFORE in front of the reasons of CHOICE. */
 static void keep_why(struct sampling_choice *choice, const char *before) {
   char after[INTAKE_WHY_BYTES];
   memcpy(after, choice->why, sizeof after);
   if (before[0] != '\0') snprintf(choice->why, sizeof choice->why, "%.120s; %.130s", before, after);
 }
 
-/* Returns 0, or why perf cannot be is in the reasons, last. */
+/* Returns 0, or an error; the reason is then the last in CHOICE->why. */
 static int try_perf(struct run *run) {
   struct sampling_choice *choice = &run->choice;
   enum ring_collect collect = run->settings.collect.collect;
@@ -203,14 +202,14 @@ static int try_perf(struct run *run) {
   return error;
 }
 
-/* The timer cannot be: a name only says where the ladder begins. */
+/* Falls back to perf if the timer cannot be used: a name only selects the start of the order. */
 static bool goes_by_perf(struct run *run) {
   if (run->has_tried_perf || try_perf(run) != 0) return false;
   say(run, "by perf: %s", run->choice.why);
   return true;
 }
 
-/* The timer, after perf has failed or was not wanted. */
+/* Uses the timer, after perf has failed or was not wanted. */
 static enum launch_manner choose_timer(struct run *run) {
   static const char hung[] = "the daemon does not answer: it hangs (fleetprof doctor)";
   struct sampling_choice *choice = &run->choice;
@@ -223,7 +222,7 @@ static enum launch_manner choose_timer(struct run *run) {
   int error = note_sampler(choice, has_agent ? sampler : "none");
   if (error == -ETIMEDOUT) return give_up(run, hung);
   if (!has_agent) return give_up(run, choice->why);
-  /* The program is part of a tree that perf samples, or there is a kill switch. */
+  /* perf samples the program's process tree already, or there is a kill switch */
   if (error == -EACCES) return goes_by_perf(run) ? LAUNCH_WATCHED : give_up(run, choice->why);
   if (error != 0) return give_up(run, strerror(-error));
   if (obstacle != NULL) say(run, "not sampled, only what it starts: %s", choice->why);
@@ -231,7 +230,7 @@ static enum launch_manner choose_timer(struct run *run) {
   return LAUNCH_PRELOADED;
 }
 
-/* Tries the samplers for the waiting program.  Returns how it is to be started. */
+/* Tries the samplers for the waiting program.  Returns its launch manner. */
 static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
   struct sampling_choice *choice = &run->choice;
   choice->pid = pid;
@@ -240,7 +239,7 @@ static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
     bool is_timer = run->settings.sampler == RUN_SAMPLER_TIMER;
     const char *obstacle = preload_obstacle_of_file(run->program_path);
     const char *manner = is_timer ? "asked for by name" : RING_CLOCK_DANGER;
-    if (obstacle != NULL || run->timer.why[0] == '\0') /* which says more than what was asked for */
+    if (obstacle != NULL || run->timer.why[0] == '\0') /* which is more useful */
       snprintf(choice->why, sizeof choice->why, "%s: %s", run_settings_agent(&run->settings),
                obstacle != NULL ? obstacle : manner);
     return obstacle != NULL && goes_by_perf(run) ? LAUNCH_WATCHED : choose_timer(run);
@@ -248,8 +247,8 @@ static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
   return try_perf(run) == 0 ? LAUNCH_WATCHED : choose_timer(run);
 }
 
-/* How many samples there are of this program and who took them, where the daemon still knows: a
-   worker that was killed took that with it, but not what it had spooled. */
+/* Formats the number of samples and their samplers.  The number is unknown if a worker was killed
+   meanwhile, although its spooled samples are kept. */
 static const char *print_samples(const struct intake_reply *reply, char ret[SAMPLES_BYTES]) {
   const char *by = reply->samplers[0] != '\0' ? " by " : "";
   if (reply->has_count)
@@ -284,15 +283,15 @@ static void say_who_goes_on(const struct run *run, const struct intake_reply *re
     say(run, "processes of %s go on in the background and are sampled on", program);
 }
 
-/* As the daemon names it (targets/service_name.c): after what was started where nothing was asked
-   for.  Its answer has no room for the name, and is of a fixed size that programs and daemons of
-   several versions agree on. */
+/* The service's name by the daemon's rule (targets/service_name.c): by default the name of the
+   started program.  The daemon's answer has no field for it, and its size is fixed across
+   versions. */
 static const char *service_of(const struct run *run) {
   const char *given = run->settings.options.service;
   return given != NULL && *given != '\0' ? given : path_name(run->settings.program[0]);
 }
 
-/* For a daemon that others use as well; a label that was given says more than ours. */
+/* For a shared daemon.  A `run` label that the user gave takes precedence. */
 static void take_place(struct run *run) {
   char *labels = run->settings.labels;
   bool is_given = strncmp(labels, "run=", 4) == 0 || strstr(labels, "\nrun=") != NULL;
@@ -301,7 +300,8 @@ static void take_place(struct run *run) {
   run_place_label(run->place, labels, sizeof run->settings.labels);
 }
 
-/* Samples are placed by the collector's time, and by time since boot, which nobody sets. */
+/* Samples are stored by the collector's time.  The length is by time since boot, which is never
+   set. */
 static struct run_span by_the_collector(const struct run *run) {
   int64_t offset_ns = daemon_ask_clock_offset_ns(run->socket.text);
   uint64_t end_ns = run->end_walltime_ns + (uint64_t)offset_ns;
@@ -318,7 +318,7 @@ static void say_outcome(const struct run *run, const struct intake_reply *reply)
   }
   if (reply->kind == INTAKE_REFUSED) outcome = "refused";
   struct buf url = {0};
-  /* Of what is not stored the page shows nothing. */
+  /* The page shows nothing of samples that are not stored. */
   bool is_stored = reply->kind == INTAKE_FLUSHED && reply->outcome == INTAKE_FLUSH_ACKED;
   if (is_stored && reply->page_url[0] != '\0') {
     const struct run_span span = by_the_collector(run);
@@ -331,7 +331,7 @@ static void say_outcome(const struct run *run, const struct intake_reply *reply)
   buf_fini(&url);
 }
 
-/* What a file keeps is shipped by the daemon that finds it. */
+/* For histogram and recorder: the next daemon ships the file that the agent keeps. */
 static void say_daemon_left(const struct run *run) {
   bool is_kept = collect_needs_agent(run->settings.collect.collect);
   say(run,
@@ -340,7 +340,7 @@ static void say_daemon_left(const struct run *run) {
               : "it was sampled until then, and not since");
 }
 
-/* Until patience_end. */
+/* Shows progress until patience_end. */
 static void watch_collector(void) {
   if (progress_line_is_possible())
     patience_watch("fleetprof: waiting for the collector to store the samples,");
@@ -356,7 +356,7 @@ static void finish(struct run *run, const struct rusage *usage) {
   if (run->is_talkative && has_collector) watch_collector();
   int error = flush(&run->choice, usage, &reply);
   patience_end();
-  run->end_walltime_ns = clock_walltime_ns(); /* its last window ended as it was flushed */
+  run->end_walltime_ns = clock_walltime_ns(); /* its last window ended with the flush */
   run->length_ns = clock_boottime_ns() - run->start_boottime_ns;
   if (!run->is_talkative) return;
   if (error == 0) {
@@ -368,8 +368,9 @@ static void finish(struct run *run, const struct rusage *usage) {
     say(run, "sampled by %s, but the daemon no longer answers: %s", run->sampler, strerror(-error));
 }
 
-/* What to do about a program that cannot be executed.  Most are found before anything starts; what
-   only exec can tell (an interpreter that is not there) comes later, with the same status. */
+/* The remedy for a program that cannot be executed.  Most failures are found before anything
+   starts.  Failures that only exec detects (a missing interpreter) come later, with the same exit
+   status. */
 static const char *program_mend(const char *program, int error) {
   struct stat found;
   bool is_there = strchr(program, '/') != NULL && stat(program, &found) == 0;
@@ -388,7 +389,7 @@ static int refuse_program(const char *program, int error) {
   return EXIT_USAGE;
 }
 
-/* The daemon was told of a program that did not come to be. */
+/* Ends the daemon's record of a program that did not start. */
 static void take_back(struct run *run) {
   struct intake_reply reply;
   struct rusage nothing = {0};
@@ -424,7 +425,7 @@ static int run_program(struct run *run) {
 }
 
 int run_main(int argc, char **argv) {
-  static struct run run; /* several paths long */
+  static struct run run; /* too large for the stack: several paths */
   if (run_settings_parse(argc, argv, &run.settings) != 0) {
     complaint("run: %s", run.settings.error);
     return EXIT_USAGE;
@@ -438,7 +439,7 @@ int run_main(int argc, char **argv) {
   private_state_sweep();
   if (off != NULL) {
     say(&run, "not profiled: %s", off);
-    run.settings.options.output = NULL; /* an earlier profile stays */
+    run.settings.options.output = NULL; /* keeps an earlier profile */
   } else if (run.settings.options.output == NULL) {
     find_daemon(&run);
     take_place(&run);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of one service with the same labels at the same time would be one sum that nobody can take
-   apart again.  A number of each run's own would tell them apart, and make new series for ever; the
-   lowest number that is free tells them apart at any moment, and there are no more of them than
-   there were runs at once.
+/* Concurrent runs of one service with the same labels would be an inseparable sum.  A unique number
+   per run would separate them, but would create new series without end.  The lowest free number
+   separates them at any moment, and the number of series is bounded by the number of concurrent
+   runs.
 
-   A place is held by a socket's name in the kernel's own table: nothing is written, whatever ends
-   the process gives it back, and an exec of the program closes it.  Who has another network
-   namespace has another table: his runs and ours may be of one place.  A stranger who takes all the
-   names makes runs that cannot be told apart, as they were before. */
+   A place is held by an abstract socket name.  Nothing is written to disk; the kernel releases it
+   when the process ends, and exec of the program closes it.  Each network namespace has its own
+   names, so runs in two namespaces may share a place.  A process that takes all names makes runs
+   inseparable, as they were without places. */
 #include "run_place.h"
 
 #include "common/table.h"
@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The length of an abstract name is its own: there is no NUL behind it. */
+/* An abstract name is as long as its address length: it has no NUL. */
 static int hold(int fd, unsigned long long key, unsigned place) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   size_t before = offsetof(struct sockaddr_un, sun_path) + 1;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that can be wrong with a command line is found here, before the program is started.
-   What a later version will do (other samplers) is told apart from what nobody ever will: the first
-   is "not supported", the second is not a name.
+/* Finds every fault of a command line before the program starts.  A sampler of a later version is
+   reported as "not supported", any other unknown name as unknown.
 
-   A word that contradicts another is refused where it was said.  One that the environment has may
-   be what an outer run was told: it gives way. */
+   An option that contradicts another is an error on the command line.  From the environment it is
+   ignored: it may be meant for an outer run. */
 #include "run_settings.h"
 #include "commands.h"
 #include "enroll_call.h"
@@ -93,7 +92,7 @@ static const struct option_table table = {
     .is_usual_state = paths_is_usual_state,
 };
 
-/* A name that an option may have: known to this version, or to a later one. */
+/* A value of an option, of this version or of a later one. */
 struct choice {
   const char *name;
   int value; /* -1: not in this version */
@@ -141,7 +140,7 @@ static bool is_printable(const char *text) {
   return true;
 }
 
-/* What is wrong with the label TEXT, or NULL. */
+/* Returns the fault of the label TEXT, or NULL. */
 static const char *label_fault(const char *text) {
   static const char *const taken[] = {"board",  "service", "exe",   "build_id",
                                       "thread", "arch",    "kernel"};
@@ -157,7 +156,7 @@ static const char *label_fault(const char *text) {
   return is_printable(text) ? NULL : "holds a control character";
 }
 
-/* Whether the label at INDEX has the name of one before it. */
+/* Whether an earlier label has the name of the label at INDEX. */
 static bool is_given_twice(const struct option_list *labels, unsigned index) {
   size_t len = strcspn(labels->values[index], "=") + 1;
   for (unsigned i = 0; i < index; i++)
@@ -184,7 +183,7 @@ static int join_labels(struct run_settings *settings) {
   return 0;
 }
 
-/* The daemon would find out as well, but after the program has started, and in its own log. */
+/* The daemon would find it too, but after the program has started, and report it in its own log. */
 static int check_collector(struct run_settings *settings) {
   struct endpoint address;
   const char *given = settings->options.collector;
@@ -203,7 +202,7 @@ static const char *unwind_fault(const struct run_settings *settings) {
              : "--unwind: a histogram or recorder has no callers; only --collect stacks does";
 }
 
-/* Returns what is wrong with it, or NULL. */
+/* Returns its fault, or NULL. */
 static const char *choose_unwind(struct run_settings *settings) {
   const char *fault = unwind_fault(settings);
   if (fault != NULL && settings->options.unwind == getenv("FLEETPROF_UNWIND")) {
@@ -235,8 +234,8 @@ static const char *word_fault(const struct run_options *options) {
   return NULL;
 }
 
-/* The other ways of collecting are for programs that run on and on, and an interval timer that is
-   faster than the kernel's tick loses signals. */
+/* Histogram and recorder are for programs that run for long.  An interval timer that is faster than
+   the kernel's tick loses signals.  So these get a fixed rate. */
 static void choose_rate(struct run_settings *settings) {
   const char *hz = settings->options.hz;
   settings->is_auto_rate = hz == NULL && settings->collect.collect <= RING_PC_LR &&
@@ -246,7 +245,7 @@ static void choose_rate(struct run_settings *settings) {
                                                  : PLAIN_RATE_MHZ;
 }
 
-/* Each word for itself. */
+/* Parses each option on its own. */
 static int parse_words(struct run_settings *settings) {
   const struct run_options *options = &settings->options;
   int sampler = choose(samplers, "sampler", options->sampler, settings);

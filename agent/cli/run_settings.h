@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fleetprof run` was asked to do, checked. */
+/* The settings of `fleetprof run`, checked. */
 #ifndef CLI_RUN_SETTINGS_H
 #define CLI_RUN_SETTINGS_H
 
@@ -21,7 +21,7 @@ enum run_sampler {
 
 enum { RUN_ERROR_BYTES = 512 };
 
-/* As the options table fills it. */
+/* As filled in from the option table. */
 struct run_options {
   const char *service, *hz, *sampler, *unwind, *output, *state, *collector;
   struct collect_words collect;
@@ -35,19 +35,19 @@ struct run_settings {
   enum run_sampler sampler;
   enum unwind_choice unwind;
   struct collect_choice collect;
-  uint32_t asked_mhz;               /* thousandths of a hertz */
-  bool is_auto_rate;                /* no rate was given: the daemon lowers it by the budget */
+  uint32_t asked_mhz; /* thousandths of a hertz */
+  bool is_auto_rate;  /* no rate is given: the daemon lowers the rate to hold the budget */
   char labels[INTAKE_LABELS_BYTES]; /* k=v, one a line */
   char *const *program;             /* argv of the program, NULL-terminated */
   bool is_done;                     /* --help or --version was printed */
   char error[RUN_ERROR_BYTES];
 };
 
-/* Reads and checks the words of `run`.  Returns 0, or -EINVAL with one line in RET->error that
-   names the option and what is wrong. */
+/* Reads and checks the command line of `run`.  Returns 0, or -EINVAL with one line in RET->error
+   that names the option and its fault. */
 int run_settings_parse(int argc, char **argv, struct run_settings *ret);
 
-/* The agent's sampler of SETTINGS, by its name: "timer" unless another was asked for. */
+/* The name of the agent's sampler for SETTINGS: "timer" unless another is given. */
 const char *run_settings_agent(const struct run_settings *settings);
 
 #endif

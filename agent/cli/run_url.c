@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page's own address holds all that a view shows (web/src/model/selection.ts), so the link to a
-   run is its service, the labels that it was given, and its time.  Two runs of one service at once
-   are told apart by what they were given and by their place (run_place.h), which the first has as
-   the lack of a label.  A value is any text: in the selector it is quoted, and as a parameter each
-   byte that has a meaning in an address is escaped.
+/* The page's address holds all that a view shows (web/src/model/selection.ts).  So the link to a
+   run has its service, its labels and its time.  Concurrent runs of one service differ in their
+   labels, or in their place (run_place.h); the first run has no place label.  A value is any text:
+   in the selector it is quoted, and each byte with a meaning in an address is escaped.
 
-   A daemon for all users says whose a program is in the label `uid`, whatever the run was given.
+   A daemon for all users adds the label `uid`, whatever the run's labels are.
 
-   Times are to the millisecond, as the collector has them, so that a run right after another one,
-   which may have its place, has a range of its own.  A window of samples belongs to the range that
-   holds its middle; the daemon begins one as a run begins and ends one as it is flushed, so a run's
-   middles lie in its span however short it was and whoever is sampled beside it, as far as the
-   board's clock and the collector's agree.  (Of a daemon for all that
-   holds for other users than root where the last window ended ten seconds before:
-   run_note_begin_window.)
+   Times have milliseconds, as the collector has them, so that consecutive runs with the same place
+   have separate ranges.  A window of samples belongs to the range that contains its middle.  The
+   daemon begins a window when a run begins, and ends it at the flush.  So a run's window middles
+   lie in its span, however short it was.  That needs the clocks of board and collector to agree.
+   (With a daemon for all users, that holds for users other than root only if the last window ended
+   at least ten seconds before: run_note_begin_window.)
 
-   Whether a browser is at hand is what tells a desktop from a serial console or a login from
-   elsewhere: a display.  There the link is one click; elsewhere it is better read by ourselves. */
+   A display shows that a browser is available, as opposed to a serial console or a remote login.
+   With a browser the link is one click; without it the text of `fleetprof query` is easier to
+   read. */
 #include "run_url.h"
 
 #include "common/buf.h"
@@ -28,7 +27,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* NAME="VALUE", each in its length. */
+/* Appends NAME="VALUE"; the spans give the lengths. */
 static void add_term(struct buf *match, struct span name, struct span value) {
   buf_append(match, name.data, name.len);
   buf_append_string(match, "=\"");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The link to what one run has done, at the collector. */
+/* A link to the samples of one run at the collector. */
 #ifndef CLI_RUN_URL_H
 #define CLI_RUN_URL_H
 
@@ -8,30 +8,31 @@
 
 struct buf;
 
-/* How the address ends that a collector gives as its page's when it was built without one. */
+/* The end of a collector's page address if it was built without the web page. */
 #define RUN_URL_API "api/v1/"
 
 struct run_names {
   const char *service;
-  const char *labels; /* that it was given: NAME=VALUE, one a line */
-  bool is_first;      /* of several such runs at once: what it alone has is no label `run` */
+  const char *labels; /* the run's labels: NAME=VALUE, one a line */
+  bool is_first; /* the first of concurrent runs: its samples are those without a label `run` */
 };
 
 struct run_span { /* Unix time */
   uint64_t start_ns, end_ns;
 };
 
-/* Whether a collector that says PAGE_URL of itself has a page; else it is where its API begins. */
+/* Whether the collector of PAGE_URL has a web page; otherwise PAGE_URL is the start of its API. */
 bool run_url_has_page(const char *page_url);
 
-/* Appends the link to what a run of NAMES did in SPAN at the collector of PAGE_URL (which ends in
-   '/'): on its page, else to the table of its API.  Without memory RET says so. */
+/* Appends a link to the samples of a run of NAMES in SPAN at the collector of PAGE_URL (which ends
+   in '/'): to its page, or else to its API's table.  If memory runs out, RET is marked as
+   failed. */
 void run_url_print(const char *page_url, const struct run_names *names, struct run_span span,
                    struct buf *ret);
 
-/* The same for somebody at a terminal: the link alone where there is a page and a browser is at
-   hand, else the command by which this program shows it as text, for a shell, with the link as its
-   last word. */
+/* As run_url_print, for a terminal.  Appends only the link if there is a page and a browser is
+   available.  Otherwise appends the shell command that shows the samples as text, with the link as
+   its last argument. */
 void run_url_offer(const char *page_url, const struct run_names *names, struct run_span span,
                    struct buf *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sampler needs to be tried, and what became of it. */
+/* The input of the sampler selection, and its result. */
 #ifndef CLI_SAMPLING_CHOICE_H
 #define CLI_SAMPLING_CHOICE_H
 
@@ -13,9 +13,9 @@ struct sampling_choice {
   const struct run_settings *settings;
   const char *socket;         /* the daemon's */
   pid_t pid;                  /* of the program, before its exec */
-  pid_t daemon;               /* that took the program on: its keeper, or 0 */
-  uint64_t deadline_ns;       /* CLOCK_MONOTONIC; of everything asked before the program runs */
-  char why[INTAKE_WHY_BYTES]; /* why no better sampler was taken; grows as they fail */
+  pid_t daemon;               /* the pid of the supervisor that accepted the program, or 0 */
+  uint64_t deadline_ns;       /* CLOCK_MONOTONIC; for all requests before the program runs */
+  char why[INTAKE_WHY_BYTES]; /* why no better sampler was selected; grows with each failure */
 };
 
 #endif

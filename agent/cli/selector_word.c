@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* '{service="redis-server",board=~"edge-.*"}' is much to type in a shell, and easily quoted wrong.
+/* '{service="redis-server",board=~"edge-.*"}' is long to type, and easily misquoted in a shell.
    redis-server and service=redis-server,board=~edge-.* mean the same.  Values with commas need the
    long form. */
 #include "selector_word.h"
@@ -18,7 +18,7 @@ static void append_quoted(const char *text, size_t len, struct buf *ret) {
   buf_append_byte(ret, '"');
 }
 
-/* One matcher of LEN bytes; without an operator it is left to the collector to refuse. */
+/* Appends one matcher of LEN bytes; without an operator the collector will reject it. */
 static void append_matcher(const char *text, size_t len, struct buf *ret) {
   size_t name = strcspn(text, "=!,"), after = name;
   while (after < len && after - name < 2 && strchr("=!~", text[after]) != NULL) after++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A part of such a command may be a stranger's text (a collector says its own address): what stands
-   in single quotes is never anything but text, and a quote itself stands outside of them. */
+/* Part of the command may be untrusted: a collector sends its own address.  Text in single quotes
+   is never expanded, and a single quote itself is put outside of them. */
 #include "shell_word.h"
 
 #include "common/buf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks every daemon that this user can reach: the one of --state, else the system's and the user's
-   own.  A daemon that is not there is no error as long as another one answers; a daemon that is
-   there and does not answer always is. */
+/* Requests the status of every daemon that this user can reach: that of --state, or else the
+   system's and the user's own.  A missing daemon is no error if another answers.  A daemon that
+   listens but does not answer is always an error. */
 #include "commands.h"
 #include "common/buf.h"
 #include "common/options.h"
@@ -42,7 +42,7 @@ static const struct option_table table = {
     .is_usual_state = paths_is_usual_state,
 };
 
-/* What names in JSON, raw UTF-8, have that the terminal has not. */
+/* Replaces characters in the JSON, raw UTF-8, that the terminal cannot show. */
 static void keep_letters(char *json) {
   const struct top_text style = terminal_style(0, NULL);
   struct buf text = {.data = (uint8_t *)json, .len = strlen(json)};
@@ -50,7 +50,7 @@ static void keep_letters(char *json) {
   json[text.len] = '\0';
 }
 
-/* Returns 0, -ENOENT when nobody listens there, or -errno after a line on stderr. */
+/* Returns 0, -ENOENT if there is no listener, or -errno after a line on stderr. */
 static int show(const char *socket, bool is_json) {
   char *json = NULL;
   int error = daemon_call_status(socket, DAEMON_CALL_STATUS_MS, &json);
@@ -114,7 +114,7 @@ int status_main(int argc, char **argv) {
     complaint("status: %.100s: takes no arguments; see --help", argv[result.first_positional]);
     return EXIT_USAGE;
   }
-  /* A word that is kept for all commands may be one of `report` alone: pprof, top. */
+  /* A format in the common config file may apply only to `report`: pprof, top. */
   if (!is_known(options.format) && !options_is_on_line(argc, argv, options.format))
     options.format = "table";
   if (!is_known(options.format)) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A few lines on the daemon, then one row a program (status_programs.c).
+/* Prints a few lines about the daemon, then one row per program (status_programs.c).
 
-   Samples are told by where they are now, so that the line adds up by itself: with the collector,
-   in the spool, in the open window, lost.  It is about this daemon since its start; the collector's
-   /api/v1/loss is about the board since ever, and as late as the last ping.
+   Samples are counted by their current place, so that the line adds up: at the collector, in the
+   spool, in the open window, lost.  The counts are of this daemon since its start.  The collector's
+   /api/v1/loss is of the board over all time, and as old as the last ping.
 
-   What is spent is judged by its figures and not by the state alone: a budget holds what may be
-   spent over time, and an eye that sees "1.2 % (budget 0.5 %)" wants to know why. */
+   The budget line compares the figures and not only the state: a budget limits an average over
+   time, so "1.2 % (budget 0.5 %)" needs an explanation. */
 #include "status_print.h"
 #include "amount.h"
 #include "answer_text.h"
@@ -36,7 +36,8 @@ static void print_head(const cJSON *status, const char *socket, FILE *out) {
           why);
 }
 
-/* Times on this board are shown by the collector's clock where that is another one. */
+/* Prints the offset between this board's clock and the collector's, if there is one: times are
+   shown by the collector's clock. */
 static void print_clock(const cJSON *status, FILE *out) {
   char apart[AMOUNT_BYTES];
   double offset_s = (double)daemon_clock_offset_ns(status) / 1e9;
@@ -63,7 +64,7 @@ static void print_uplink(const cJSON *status, FILE *out) {
   print_clock(status, out);
 }
 
-/* What has happened to files of the spool, where something has. */
+/* Prints faults of spool files, if there were any. */
 static void print_mishaps(const cJSON *spool, FILE *out) {
   static const struct {
     const char *name, *noun, *more;
@@ -80,7 +81,7 @@ static void print_mishaps(const cJSON *spool, FILE *out) {
   }
 }
 
-/* A daemon of an older version does not tell. */
+/* Older daemons do not report it. */
 static void print_wear(const cJSON *spool, FILE *out) {
   char bytes[AMOUNT_BYTES];
   if (field_find(spool, "day_bytes") == NULL) return;
@@ -111,7 +112,7 @@ static void print_spool(const cJSON *status, FILE *out) {
   print_wear(spool, out);
 }
 
-/* Where the samples are; an older daemon tells only the sum of the first two. */
+/* Prints where the samples are; an older daemon reports only the sum of the first two. */
 static void print_places(const cJSON *loss, FILE *out) {
   if (field_find(loss, "acked") == NULL)
     fprintf(out, "%.0f in batches", field_number(loss, "shipped"));
@@ -150,7 +151,7 @@ struct refused {
   const char *what, *why;
 };
 
-/* Goes on with the line that BEFORE begins or parts.  Returns what the next one begins with. */
+/* Continues the line after BEFORE, its prefix or a separator.  Returns the next separator. */
 static const char *add_refused(const char *before, const struct refused *refused, FILE *out) {
   if (refused->count <= 0) return before;
   fputs(before, out);
@@ -159,7 +160,7 @@ static const char *add_refused(const char *before, const struct refused *refused
   return "; ";
 }
 
-/* Programs that run unsampled because the daemon did not take them. */
+/* Prints the programs that run unsampled because the daemon rejected them. */
 static void print_refused(const cJSON *status, FILE *out) {
   const cJSON *item, *intake = field_find(status, "intake");
   const char *before = "  refused   ";
@@ -175,7 +176,7 @@ static void print_refused(const cJSON *status, FILE *out) {
   if (before[0] == ';') fputc('\n', out);
 }
 
-/* Unwind tables, as far as they are not whole: modules without one, and what others lack. */
+/* Prints defects of unwind tables: modules without a table, and gaps in other tables. */
 static void print_tables(const cJSON *status, FILE *out) {
   const cJSON *tables = field_find(status, "tables");
   const char *path = field_text(tables, "path"), *of = field_text(tables, "functions_path");
@@ -202,7 +203,7 @@ static void print_tables(const cJSON *status, FILE *out) {
   if (before[0] == ';') fputc('\n', out);
 }
 
-/* The words for the state of the budget, in which what is spent has the last. */
+/* Returns the text for the budget's state; the actual cost takes precedence over the state. */
 static const char *explain_budget(const cJSON *cost, const cJSON *budget) {
   static const char *const states[][2] = {
       {"off", "no budget"},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row says which sampler runs, what rate it was asked for and reaches, and why no better one is
-   there.  The whole board (--system) is a row too, of no process.
+/* A row has the sampler, the requested and the actual rate, and why no better sampler is used.  The
+   whole board (--system) has a row without a process.
 
-   Notes are what `run` chose for programs that are in no row above.  Those of which nothing was
-   sampled come first, whether they have ended or their agent does not come; then those that were
-   until they ended.  The newest stay, so that "why was my test of a minute ago sampled by timer"
-   has an answer. */
+   Launch records of `run` follow for programs without a row.  First those without samples, whether
+   the program has ended or its agent did not connect; then programs that were sampled until they
+   ended.  The newest are kept, so that "why was my test a minute ago sampled by timer" has an
+   answer. */
 #include "status_programs.h"
 #include "amount.h"
 #include "common/quantity.h"
@@ -18,7 +18,7 @@
 
 #define UNSAMPLED_BEFORE_REASON "[unsampled]: " /* daemon/run_note.c */
 
-enum { LEFT_BYTES = 80, RATE_BYTES = 48, NOTES_MAX = 10 /* of a list */ };
+enum { LEFT_BYTES = 80, RATE_BYTES = 48, NOTES_MAX = 10 /* per list */ };
 
 static const char *state_of(const cJSON *target) {
   if (field_is_true(target, "ended")) return "ended";
@@ -27,7 +27,7 @@ static const char *state_of(const cJSON *target) {
   return field_find(target, "written") != NULL ? "records" : "runs";
 }
 
-/* The rate where it is not the asked one, with its reason. */
+/* Formats the rate if it is not the requested one, with its reason. */
 static const char *print_rate(const cJSON *target, char rate[RATE_BYTES]) {
   char hz[QUANTITY_TEXT_BYTES];
   const char *reason = field_text(target, "rate_reason");
@@ -38,7 +38,7 @@ static const char *print_rate(const cJSON *target, char rate[RATE_BYTES]) {
   return rate;
 }
 
-/* Of a program that is to have none. */
+/* For a program with sampling off. */
 static const char *print_timers_left(const cJSON *target, char left[LEFT_BYTES]) {
   double timers = field_number(target, "timers_left");
   left[0] = '\0';
@@ -48,7 +48,7 @@ static const char *print_timers_left(const cJSON *target, char left[LEFT_BYTES])
   return left;
 }
 
-/* Of a recorder what it has written: nothing of that is a sample before the program ends. */
+/* For a recorder, the number of written records: they become samples only when the program ends. */
 static void print_figures(const cJSON *target, FILE *out) {
   char cpu[AMOUNT_BYTES] = "-";
   bool is_recorder = field_find(target, "written") != NULL;
@@ -56,7 +56,7 @@ static void print_figures(const cJSON *target, FILE *out) {
   fprintf(out, "%9.0f %9s", field_number(target, is_recorder ? "written" : "samples"), cpu);
 }
 
-/* How the stacks of a program ended, where any did in a way that can be told. */
+/* Prints how the program's stacks ended, if the reasons are known for any. */
 static void print_stacks(const cJSON *target, FILE *out) {
   const cJSON *share, *stacks = field_find(target, "stacks");
   const char *before = "          stacks: ";
@@ -98,7 +98,7 @@ static void print_target(const cJSON *target, FILE *out) {
             lock_step);
 }
 
-/* Of a daemon that tells whether its programs' events sample the kernel. */
+/* If the daemon reports whether perf events sample the kernel. */
 static void print_kernel(const cJSON *targets, FILE *out) {
   const cJSON *target;
   unsigned closed = 0;
@@ -141,7 +141,7 @@ static bool is_target(const cJSON *targets, double pid) {
   return false;
 }
 
-/* One that is in no row above, and of which there are samples or not. */
+/* Whether NOTE has no row above, and has samples or not as IS_SAMPLED requires. */
 static bool is_listed(const cJSON *note, const cJSON *targets, bool is_sampled) {
   bool has_samples = field_find(note, "samples") == NULL || field_number(note, "samples") > 0;
   return has_samples == is_sampled && !is_target(targets, field_number(note, "pid"));
@@ -152,7 +152,7 @@ struct note_list {
   bool is_sampled;
 };
 
-/* How many of LIST are newer than NOTE. */
+/* The number of listed notes of LIST that are newer than NOTE. */
 static unsigned count_newer(const struct note_list *list, const cJSON *note) {
   const cJSON *other;
   unsigned count = 0;
@@ -165,7 +165,7 @@ static unsigned count_newer(const struct note_list *list, const cJSON *note) {
 
 static void print_note(const cJSON *note, FILE *out) {
   const char *unsampled = field_text(note, "unsampled"), *why = field_text(note, "why");
-  /* That text may end with why, or with the begin of it. */
+  /* That text may end with why, or with its beginning. */
   const char *reason = strstr(unsampled, UNSAMPLED_BEFORE_REASON);
   if (reason != NULL) reason += strlen(UNSAMPLED_BEFORE_REASON);
   if (reason != NULL && strncmp(why, reason, strlen(reason)) == 0) why = "";

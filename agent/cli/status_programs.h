@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The programs in a daemon's status, for people. */
+/* Prints the programs of a daemon's status. */
 #ifndef CLI_STATUS_PROGRAMS_H
 #define CLI_STATUS_PROGRAMS_H
 
@@ -7,8 +7,8 @@
 
 struct cJSON;
 
-/* Prints one row a program that is sampled, then one for each that `run` chose a sampler for and
-   that is not sampled now. */
+/* Prints one row for each sampled program, then one for each launch record without a sampled
+   program. */
 void status_programs_print(const struct cJSON *status, FILE *out);
 
 #endif

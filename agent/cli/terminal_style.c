@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is cut to fit a window is cut for people alone: a pipe and a file get all of it.  Colour is
-   for a terminal that has some and a user who wants it (https://no-color.org: NO_COLOR, not empty).
-   Which letters it shows is what its user says by the locale, asked for as the C library does but
-   without it: a static program has no locales. */
+/* Names are cut only on a terminal: a pipe or a file gets them whole.  Colour needs a terminal that
+   has it and no NO_COLOR (https://no-color.org: not empty).  The locale's variables select the
+   characters.  They are read directly, in the C library's order, because a static program has no
+   locales. */
 #include "terminal_style.h"
 
 #include "report/ascii_text.h"

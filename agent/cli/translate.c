@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof translate LIST`: what addr2line is for a debug file, for a list of symbols.
+/* `fleetprof translate LIST`: addr2line for a symbol list instead of a debug file.
 
-   Whoever asks may wait for each answer, or write a million addresses before reading one.  Answers
-   are kept as long as there are more questions in hand, and given away before we would wait for the
-   next: a line at a time in a conversation, in large pieces in a pipeline. */
+   A client may wait for each answer, or write a million addresses before it reads one.  So answers
+   are buffered while more input is available, and written before a read that may block: a line at a
+   time in a conversation, large blocks in a pipeline. */
 #include "commands.h"
 #include "common/buf.h"
 #include "common/options.h"
@@ -22,8 +22,8 @@ enum {
   EXIT_USAGE = 2,
   ERROR_BYTES = 512,
   READ_BYTES = 64 << 10,
-  ANSWER_BYTES = 64 << 10,  /* in hand before they are written */
-  QUESTION_BYTES_MAX = 256, /* a longer line is no address; the rest of it is passed over */
+  ANSWER_BYTES = 64 << 10,  /* buffered before they are written */
+  QUESTION_BYTES_MAX = 256, /* a longer line is no address; its rest is skipped */
 };
 
 struct translate_options {
@@ -71,7 +71,7 @@ struct conversation {
   const struct list_file *file;
   struct list_form form;
   struct buf answers;
-  uint8_t question[QUESTION_BYTES_MAX]; /* the beginning of a line whose end is yet to come */
+  uint8_t question[QUESTION_BYTES_MAX]; /* the start of an incomplete line */
   size_t question_len;
 };
 
@@ -95,7 +95,7 @@ static void keep(struct conversation *talk, struct span piece) {
   talk->question_len += len;
 }
 
-/* Answers the question that is in hand. */
+/* Answers the buffered question. */
 static int answer(struct conversation *talk) {
   struct span question = span_of(talk->question, talk->question_len);
   if (question.len == sizeof talk->question) question.len = 0;
@@ -117,7 +117,7 @@ static int hear(struct conversation *talk, struct span piece) {
   return error;
 }
 
-/* Answers all that comes.  Returns 0 or -errno. */
+/* Answers all input.  Returns 0 or -errno. */
 static int converse(struct conversation *talk) {
   static uint8_t piece[READ_BYTES];
   for (int error = 0; error == 0;) {
@@ -160,8 +160,7 @@ static int translate(const struct list_file *file, const struct translate_option
   return error == 0 ? 0 : EXIT_FAILED;
 }
 
-/* `translate LIST --base _text` means the same: moves a LIST that stands first behind the options.
- */
+/* `translate LIST --base _text` is permitted too: moves a leading LIST behind the options. */
 static void move_list(int argc, char **argv) {
   if (argc < 3 || argv[1][0] == '-') return;
   char *list = argv[1];

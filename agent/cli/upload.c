@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof upload` is a program beside the agent's library: it stands on a library for archives
-   that no board needs, and where boards' programs are built it is left out. */
+/* `fleetprof upload` is a separate program next to the agent's library.  It needs an archive
+   library that no board needs, and builds for boards omit it. */
 #include "commands.h"
 #include "complaint.h"
 #include "paths.h"

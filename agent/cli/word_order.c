@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the word behind the option WORD is its argument. */
+/* Whether the word after the option WORD is its argument. */
 static bool takes_next(const struct option_table *table, const char *word) {
   if (strchr(word, '=') != NULL) return false;
   if (strcmp(word, "--config") == 0) return true;
@@ -36,7 +36,7 @@ int word_order_sort(const struct option_table *table, int argc, char **argv) {
       if (takes && i + 1 < argc) argv[option_count++] = argv[++i];
     }
   }
-  /* A "--" that was there has left a place free; one that was not needs none. */
+  /* The "--" that was removed leaves a free place.  If there was none, none is needed. */
   bool has_mark = option_count + file_count < argc;
   if (has_mark) argv[option_count++] = (char *)(uintptr_t) "--";
   memcpy(argv + option_count, files, (size_t)file_count * sizeof *files);

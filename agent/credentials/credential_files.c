@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Key and certificate must never be of two enrolments, whatever moment the power goes:
+/* Key and certificate must never come from two enrolments, even after a power cut at any moment:
 
-     STATE/identity.Ab3xYz/   board.key board.pem ca.pem collector   (one generation)
-     STATE/identity           -> identity.Ab3xYz                     (the current one)
-     STATE/board.key          -> identity/board.key                  (and so on: the fixed names)
+      STATE/identity.Ab3xYz/   board.key board.pem ca.pem collector   (one generation)
+      STATE/identity           -> identity.Ab3xYz                     (the current one)
+      STATE/board.key          -> identity/board.key                  (and so on: the fixed names)
 
-   A generation is written and synced in full before one rename of `identity` makes it the current
-   one; that rename is the whole switch.  The fixed names are made once, the certificate's last, for
-   that is the one whose presence means "enrolled".  A daemon that reads between two opens may see
-   a key and a certificate that do not match, for that one attempt; it reads them anew for each.
+   A generation is fully written and synced before one rename of `identity` makes it current.  The
+   fixed names are created once, the certificate's last, because its presence means "enrolled".  A
+   daemon that opens files during the rename may get a key and a certificate that do not match, for
+   one attempt: it reads them again for each connection.
 
-   Generations that are not current (the old one, those of enrolments that a power cut ended) are
-   removed afterwards; a lock keeps two enrolments from taking each other's for such. */
+   Other generations (the old one, and those that a power cut interrupted) are deleted afterwards.
+   A lock keeps concurrent enrolments from deleting each other's. */
 #include "credential_files.h"
 
 #include "common/path.h"
@@ -56,7 +56,7 @@ static int write_file(int dir, const struct entry *entry) {
   return rc;
 }
 
-/* Makes NAME in DIR a link to TARGET, in one step whatever NAME was before. */
+/* Makes NAME in DIR a link to TARGET, atomically, whatever NAME was before. */
 static int set_link(int dir, const char *name, const char *target) {
   char temporary[NAME_BYTES], now[NAME_BYTES];
   ssize_t len = readlinkat(dir, name, now, sizeof now);
@@ -137,7 +137,7 @@ int credential_files_install(const char *path, const struct credential_files *fi
       {"board.key", files->key},
       {"ca.pem", files->ca},
       {"collector", files->collector},
-      {"board.pem", files->certificate}, /* last: its presence means enrolled */
+      {"board.pem", files->certificate}, /* last: its presence means "enrolled" */
   };
   int state = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (state < 0) return -errno;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The key is made here and never leaves the board.  The request says nothing but its public half:
+/* The key is created here and never leaves the board.  The request contains only its public half:
    the collector decides the name, the lifetime and all else. */
 #include "credential_request.h"
 

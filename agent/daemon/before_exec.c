@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An exec keeps the pid and its CPU clock and takes everything else: the agent of the new program
-   registers as if it were somebody new.  While it waits for its answer its clock is read: what it
-   shows by then is the earlier program's, and the later one's account begins there, so that no time
-   counts twice and none is lost.
+/* An exec keeps the pid and its CPU clock, and drops everything else: the new program's agent
+   registers as a new process.  While it waits for the answer, its clock is read.  That time belongs
+   to the earlier program, and the later program's account begins there, so no time counts twice or
+   is lost.
 
-   Slots that the process held, in a ring of its own or in that of a parent that had forked it, are
-   of threads that are no more: they are drained and freed here, because the kernel will give their
-   tids to others.  Where perf samples the process nothing ends: it goes on, and has seen the exec.
- */
+   The process may hold slots in its own ring, or in the ring of the parent that forked it.  Their
+   threads are gone, so the slots are drained and freed here, because the kernel will reuse the
+   tids.  If perf samples the process, nothing ends: perf continues, and has recorded the exec. */
 #include "before_exec.h"
 #include "ladder.h"
 #include "sweep.h"
@@ -22,8 +21,7 @@ static bool is_of(const struct target *target, pid_t pid) {
   return proc_stat_read(pid, &stat) == 0 && stat.start_ticks == target->held.start_ticks;
 }
 
-/* The target that PID was part of until its exec: as the program that registered, or as a child
-   that was sampled. */
+/* The target of PID until its exec: as the registered program, or as a sampled child. */
 static struct target *find_before(const struct worker *worker, pid_t pid) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
@@ -35,8 +33,8 @@ static struct target *find_before(const struct worker *worker, pid_t pid) {
   return is_child ? parents : NULL;
 }
 
-/* Bills the CPU time of PID so far, while it waits for us, to the program that it was before.
-   Returns how much of it the new one need not answer for. */
+/* Charges the CPU time of PID, which waits for the answer, to its earlier program.  Returns the
+   part that the new program is not charged for. */
 static uint64_t bill_before(const struct worker *worker, pid_t pid) {
   uint64_t cpu_ns = proc_cpu_ns(pid);
   struct target *before = find_before(worker, pid);
@@ -47,7 +45,7 @@ static uint64_t bill_before(const struct worker *worker, pid_t pid) {
   return exit_bill_begin_ns(cpu_ns, before != NULL);
 }
 
-/* The ring of the program before goes; perf goes on, and knows of the exec. */
+/* Ends the ring of the earlier program.  Perf continues, and has recorded the exec. */
 static uint64_t end_behind(struct worker *worker, pid_t pid) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process registers again: it runs another program than before. */
+/* Handles a process that registers again because it has executed another program. */
 #ifndef DAEMON_BEFORE_EXEC_H
 #define DAEMON_BEFORE_EXEC_H
 
@@ -8,8 +8,8 @@
 
 struct worker;
 
-/* Ends what PID was part of until now, if anything, and bills its CPU time so far to that.  Returns
-   the CPU time that the new program need not answer for, in ns. */
+/* Ends the registration of PID before its exec, if any, and charges its CPU time so far to it.
+   Returns the CPU time, in ns, that the new program is not charged for. */
 uint64_t before_exec_end(struct worker *worker, pid_t pid);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Once a second what was spent is added up; every ten seconds, or at once when what ten seconds may
-   cost is gone before, the pace of the CPU budget is set anew.  The pace of the byte budget is set
-   when a window has been spooled, because only then anything is known of bytes.
+/* The cost is added up once a second.  The rate controller of the CPU budget runs every ten
+   seconds, or at once when the budget of ten seconds is used up.  That of the byte budget runs when
+   a window has been spooled, because only then bytes are known.
 
-   The daemon's own time is everybody's: where rates are left alone (budget.h), they bear their part
-   of it by their number of samples.
+   Targets with rates that are left alone (budget.h) bear their part of the daemon's time, by their
+   number of samples.
 
-   Of the first second nothing is booked: then the daemon starts, reads the kernel's symbols and the
-   mappings of all that runs.
+   The first second is not counted: then the daemon starts, and reads the kernel's symbols and the
+   mappings of all programs.
 
-   Purses: of CPU a minute's worth; of bytes a quarter of a day's, filled by three quarters a day,
-   so that any 24 hours stay within the whole. */
+   Token buckets: CPU holds one minute's budget.  Bytes hold a quarter of a day's budget, and are
+   filled by three quarters a day, so that any 24 hours stay within the whole. */
 #include "budget_parts.h"
 #include "worker.h"
 
@@ -24,11 +24,11 @@
 #define LOOK_NS NS_PER_SECOND
 #define STEP_NS (10 * NS_PER_SECOND)
 #define STEP_NS_LEAST (2 * NS_PER_SECOND)
-#define BYTES_STEP_NS_MOST (120 * NS_PER_SECOND) /* when nothing is spooled */
+#define BYTES_STEP_NS_MOST (120 * NS_PER_SECOND) /* if nothing is spooled */
 #define WINDOW_NS_LONGEST (60 * NS_PER_SECOND)
 #define PURSE_CPU_SECONDS 60.0
 #define PURSE_BYTES_SHARE 0.25
-#define WINDOW_GROWS_BELOW 0.75 /* of the bytes' purse; rates fall below a half (pace.c) */
+#define WINDOW_GROWS_BELOW 0.75 /* of the byte bucket; rates fall below a half (pace.c) */
 #define WINDOW_LONGEST_AT 0.5
 #define DAY_SECONDS 86400.0
 #define HOUR_NS (3600 * NS_PER_SECOND)
@@ -43,8 +43,8 @@ int budget_open(const struct worker *worker, struct budget **ret) {
   const struct settings *settings = worker->settings;
   struct budget *budget = calloc(1, sizeof *budget);
   if (budget == NULL) return -ENOMEM;
-  /* Where the profile goes into a file of its own nobody pays for bytes, and the defaults are for
-     boards that are sampled all day. */
+  /* With an output file no bytes are sent, and the defaults are meant for boards that are sampled
+     all day. */
   bool is_file = worker->keeper->output >= 0;
   double cpu_ns = is_file && !settings->is_budget_cpu_given ? 0 : settings->budget_cpu / 100 * 1e9;
   double bytes_day = is_file ? 0 : (double)settings->budget_bytes_day;
@@ -68,7 +68,7 @@ bool budget_is_given(const struct settings *settings) {
   return settings->is_budget_cpu_given || settings->is_budget_bytes_given;
 }
 
-/* What nobody gave holds only what nobody asked for. */
+/* The default budget limits only targets with the default rate. */
 static bool is_bounded(const struct settings *settings, const struct target *target) {
   if (budget_is_given(settings)) return true;
   if (target->held.wish_period_ns != 0) return false;
@@ -90,7 +90,7 @@ static void mark_targets(struct worker *worker) {
   worker->budget->floor = fastest > FLOOR_MHZ ? FLOOR_MHZ / fastest : 1;
 }
 
-/* Of the daemon's work, the part that is done for the rates that are held. */
+/* The part of the daemon's work that is done for limited targets. */
 static double bounded_share(const struct cost_spent *spent) {
   return spent->samples > 0 ? spent->bounded / spent->samples : 1;
 }
@@ -152,7 +152,7 @@ static void apply(struct worker *worker) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL || target->held.behind != 0) continue;
-    /* A perf ring that is not drained yet: again in a second. */
+    /* False if the perf ring is not drained yet: retried in a second. */
     if (rate_scale(target, target->rate.is_bounded ? budget->factor : 1))
       hold_send_update(worker->keeper->worker_socket, &target->held);
   }
@@ -165,7 +165,7 @@ void budget_begin_target(struct worker *worker, struct target *target) {
   if (rate_scale(target, factor)) hold_send_update(worker->keeper->worker_socket, &target->held);
 }
 
-/* What the start itself has taken no rate can lower, and it comes once. */
+/* The cost of the start occurs once, and no rate can lower it. */
 static void begin(struct budget *budget, uint64_t now) {
   budget->is_begun = true;
   budget->cpu_step_ns = budget->bytes_step_ns = budget->start_ns = now;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What we cost this board, and the rates that hold it to the budget.
+/* The profiler's cost on this board, and the rates that hold it to the budget.
 
-   --budget-cpu bounds what fleetprof adds to the board, as a share of one CPU, all programs
-   together: the daemon's own CPU time (keeper and worker; not that of debug files, which have a
-   budget of their own) and the cost of each sample to the program it interrupts.  Over any time no
-   more than share * (time + one minute) is spent and what a first look finds overdrawn; where the
-   daemon alone takes all of it, samples get a tenth of the budget beside it, and the state says
-   "daemon".
+   --budget-cpu bounds the CPU time that fleetprof adds to the board, as a share of one CPU, for all
+   programs together.  It counts the daemon's own CPU time and the cost of each sample to the
+   interrupted program.  The daemon's time is that of supervisor and worker; debug files have their
+   own budget.  Over any time, at most share * (time + one minute) is spent, plus the overdraft of
+   the first look.  If the daemon alone uses all of it, samples get a tenth of the budget in
+   addition, and the state is "daemon".
 
-   --budget-bytes bounds the batches as they are spooled, which is what is sent: in any 24 hours no
-   more than it says.  First windows grow to a minute, then all rates are lowered by one factor, at
-   most to 1 Hz; where even that costs more, the state says "floor".  Threads of a perf target that
-   are older than the change cost the program what they did before until they have events of their
-   own (rate.h): where that is much, the state says "threads".
+   --budget-bytes bounds the spooled batches, which are the bytes sent: in any 24 hours at most this
+   number.  First windows grow to a minute, then all rates are lowered by one factor, at most to 1
+   Hz.  If that still costs more, the state is "floor".  Threads of a perf target that are older
+   than the change cost the same as before until they have their own events (rate.h).  If that is
+   much, the state is "threads".
 
-   Budgets that nobody gave (the defaults) hold only rates that nobody asked for: a target that
-   asks for more than --hz, or whose rate was set by `fleetprof ctl`, is left alone, and its part
-   of the cost not counted; while more than the budget is spent because of such targets, the state
-   says "unheld".  Where one of the two is given, both hold all.  0 is no budget. */
+   The default budgets limit only targets with the default rate.  A target that requests more than
+   --hz, or has a rate from `fleetprof ctl`, is left alone, and its cost is not counted.  While
+   these targets exceed the budget, the state is "unheld".  If either option is given, both budgets
+   limit all targets. 0 is no budget. */
 #ifndef DAEMON_BUDGET_H
 #define DAEMON_BUDGET_H
 
@@ -29,45 +29,47 @@
 struct budget;
 struct worker;
 
-/* Measures what samples cost here, and starts with full purses.  Returns 0 or -ENOMEM. */
+/* Measures the cost of samples here, and starts with full token buckets.  Returns 0 or -ENOMEM. */
 int budget_open(const struct worker *worker, struct budget **ret);
 void budget_close(struct budget *budget);
 
-/* TARGET is new: an automatic rate begins with what the budget leaves of it now, so that programs
-   which end before the next look do not each begin at the full rate. */
+/* Starts the automatic rate of the new TARGET at the rest of the budget.  Otherwise programs that
+   end before the next look would all run at the full rate. */
 void budget_begin_target(struct worker *worker, struct target *target);
 
-/* With every tick; looks once a second.  Sets the rates of WORKER's targets. */
+/* Call at every tick; it acts once a second.  Sets the rates of WORKER's targets. */
 void budget_step(struct worker *worker);
 
-/* TARGET has ended: its figures stand for those of the board until there is another. */
+/* TARGET has ended: its figures are reported for the board until there is another target. */
 void budget_note_end(struct budget *budget, const struct target *target);
 
-/* How long windows are to be, ASKED_NS or more. */
+/* Returns the length of windows, ASKED_NS or more. */
 uint64_t budget_window_ns(const struct budget *budget, uint64_t asked_ns);
 
 struct budget_figures {
   double cpu_percent, bytes_day; /* the budgets; 0: none */
   bool is_given;                 /* else they are the defaults */
-  double daemon_percent;         /* of one CPU, about the last minute, as the next */
-  double added_percent;          /* the daemon and what samples cost the programs */
-  double spent_bytes_day;        /* batches spooled in the last 24 hours */
-  double cpu_fill, bytes_fill;   /* of the purses, 0 to 1 */
-  double factor;                 /* of the asked rates */
-  struct sample_cost machine;    /* measured at the start */
-  struct ring_cost handler;      /* of a target by timer, the last that began; runs 0: none */
-  uint64_t sample_ns; /* what one costs the target with the most samples, or the last; or 0 */
-  uint32_t asked_mhz; /* of the target with the most samples, or the last, or the default */
+  double daemon_percent;         /* of one CPU, over the last minute */
+  double added_percent;   /* the daemon and the cost of samples to programs, over the last minute */
+  double spent_bytes_day; /* batches spooled in the last 24 hours */
+  double cpu_fill, bytes_fill; /* of the token buckets, 0 to 1 */
+  double factor;               /* of the requested rates */
+  struct sample_cost machine;  /* measured at the start */
+  struct ring_cost handler;    /* of the timer target that began last; runs 0: none */
+  uint64_t sample_ns; /* cost of a sample to the target with the most samples, or the last target;
+                         or 0 */
+  uint32_t asked_mhz; /* requested by the target with the most samples, or the last target, or the
+                         default */
   const char *reason; /* rate_reason of that target */
   const char *state;  /* off, within, window, cpu, bytes, daemon, floor, threads, unheld */
 };
 void budget_figures(const struct worker *worker, struct budget_figures *ret);
 
-/* True when FIGURES are worth telling the collector again: now and then, and at once when the state
-   has changed.  They count as told then. */
+/* True if FIGURES should be reported to the collector: periodically, and at once when the state has
+   changed.  They then count as reported. */
 bool budget_is_news(struct budget *budget, const struct budget_figures *figures);
 
-/* What samples cost.  Borrowed. */
+/* The cost of samples.  Borrowed. */
 const struct cost_meter *budget_meter(const struct budget *budget);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the budget tells: `fleetprof status` asks for it, and the collector hears of it with a ping
-   or a batch, now and then or when what it is about has changed.  Of all targets the one with the
-   most samples stands for the board; when none is there, the one that ended last. */
+/* The budget's report, for `fleetprof status`, and for the collector with a ping or a batch:
+   periodically, or when its subject has changed.  The target with the most samples represents the
+   board; without targets, the one that ended last. */
 #include "budget_parts.h"
 #include "worker.h"
 
 #include "common/clock.h"
 
-#define TOLD_NS (60 * NS_PER_SECOND) /* a ping comes each 15 s, and bytes are dear */
+#define TOLD_NS (60 * NS_PER_SECOND) /* a ping is sent every 15 s, and bytes are costly */
 #define STUCK_SHARE 0.2              /* of the budget */
 
-/* Those are in it that the budget has not taken its step for. */
+/* Includes bytes that the budget has not yet acted on. */
 static double bytes_in_a_day(const struct worker *worker) {
   const struct budget *budget = worker->budget;
   struct spool_figures spool;
@@ -20,7 +20,7 @@ static double bytes_in_a_day(const struct worker *worker) {
   return sum;
 }
 
-/* More is spent than the budget, and by targets that it does not hold. */
+/* The budget is exceeded by targets that it does not limit. */
 static bool is_unheld(const struct worker *worker) {
   const struct budget *budget = worker->budget;
   const struct settings *settings = worker->settings;
@@ -78,7 +78,7 @@ static void find_handler(const struct worker *worker, struct ring_cost *ret) {
   }
 }
 
-/* Until there is an average: as far as it has come. */
+/* Until there is an average, the average so far. */
 static double percent_of(const struct budget *budget, double average, double spent_ns) {
   uint64_t span_ns = budget->look_ns - budget->cpu_step_ns;
   bool is_first = budget->is_begun && budget->added_percent <= 0 && span_ns > 0;
@@ -110,7 +110,8 @@ void budget_figures(const struct worker *worker, struct budget_figures *ret) {
   if (ret->handler.runs == 0) ret->handler = budget->last.handler;
 }
 
-/* Figures drift and are told now and then; what they are about, and that there are any, is news. */
+/* Figures drift and are reported periodically; a change of their subject, or their first value, is
+   reported at once. */
 static bool is_same(const struct budget_figures *a, const struct budget_figures *b) {
   return a->state == b->state && a->reason == b->reason && /* constants */
          a->asked_mhz == b->asked_mhz && (a->sample_ns != 0) == (b->sample_ns != 0) &&

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon's part is exact: the kernel's CPU clocks of keeper and worker.  The samples' part is
-   their number times what one costs: of a perf target the calibrated figure (sample_cost.h), of a
-   timer target the median of what its agent has calibrated at set-up, plus the delivery of the
-   signal.  Samples that were thinned out cost the program as much as others; but they are the sign
-   of threads that no rate reaches any more (rate.h), so they are told apart. */
+/* The daemon's part is exact: the kernel's CPU clocks of supervisor and worker.  The samples' part
+   is their number times the cost of one sample.  For a perf target that is the calibrated figure
+   (sample_cost.h).  For a timer target it is the median that its agent has calibrated at set-up,
+   plus the delivery of the signal.
+
+   Thinned-out samples cost the program as much as others.  They show threads that no rate can reach
+   any more (rate.h), so they are counted separately. */
 #include "cost.h"
 
 #include "common/clock.h"
@@ -11,7 +13,7 @@
 
 #include <time.h>
 
-#define HANDLER_GUESS_NS 500 /* where nothing was timed */
+#define HANDLER_GUESS_NS 500 /* if nothing was measured */
 
 static uint64_t clock_ns(clockid_t clock) {
   struct timespec spent;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was spent since the last look: by this daemon, and in the sampled programs. */
+/* Measures the cost since the last look: of this daemon, and of samples in programs. */
 #ifndef DAEMON_COST_H
 #define DAEMON_COST_H
 
@@ -21,23 +21,23 @@ struct cost_meter {
 
 struct cost_spent {
   double daemon_ns;
-  double samples_ns, bounded_ns; /* in all programs; in those that the budget holds */
-  double samples, bounded;       /* that is how many */
-  double stuck_ns;               /* of samples_ns: what no rate can lower, in those that are held */
+  double samples_ns, bounded_ns; /* in all programs; in those that the budget limits */
+  double samples, bounded;       /* their numbers */
+  double stuck_ns; /* part of samples_ns that no rate can lower, in limited programs */
 };
 
-/* Measures what samples cost here; starts to count.  KEEPER is the pid of the other process. */
+/* Measures the cost of samples here, and starts counting.  KEEPER is the supervisor's pid. */
 void cost_start(struct cost_meter *meter, pid_t keeper);
 
-/* Adds to SUM what was spent since the last call.  DEBUG_NS is what debug files have taken of this
-   process so far: it is left out. */
+/* Adds the cost since the last call to SUM.  DEBUG_NS is this process's time for debug files so
+   far, which is left out. */
 void cost_look(struct cost_meter *meter, const struct targets *targets, uint64_t debug_ns,
                struct cost_spent *sum);
 
-/* What the handler of TARGET takes.  Returns false when that was not measured. */
+/* The cost of TARGET's handler.  Returns false if it was not measured. */
 bool cost_handler(const struct cost_meter *meter, const struct target *target,
                   struct ring_cost *ret);
-/* What one sample costs TARGET: the handler and the signal, or the kernel's part. */
+/* The cost of one sample to TARGET: the handler and the signal, or the kernel's part. */
 uint64_t cost_sample_ns(const struct cost_meter *meter, const struct target *target);
 
 #endif

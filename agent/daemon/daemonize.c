@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `fleetprof run` in $( ) must not wait for the daemon that it started, so the daemon keeps none of
-   its starter's descriptors: pipes above all.  The starter's process stays until the socket listens
-   (its exit says so), which makes "start it, then connect" free of races.
+   its starter's descriptors, in particular no pipes.  The starter's process stays until the socket
+   listens, and its exit status reports that.  So "start it, then connect" has no race.
 
-     starter ──fork──▶ middle (setsid) ──fork──▶ keeper
+      starter ──fork──▶ middle (setsid) ──fork──▶ supervisor
         └─ waits on a pipe; end of file or a line is the answer */
 #include "daemonize.h"
 
@@ -24,7 +24,7 @@ enum {
   LINE_BYTES_MAX = 8192,
 };
 
-/* For kernels before close_range (5.9). */
+/* For kernels without close_range (before 5.9). */
 static void close_listed(void) {
   DIR *folder = opendir("/proc/self/fd");
   if (folder == NULL) {
@@ -82,7 +82,7 @@ void daemonize_report(int fd, const char *why) {
   char line[LINE_BYTES_MAX];
   int len = snprintf(line, sizeof line, "%s\n", why ? why : "");
   if (len >= (int)sizeof line) len = (int)sizeof line - 1;
-  if (write(fd, line, (size_t)len) < 0) { /* the starter is gone: nobody to tell */
+  if (write(fd, line, (size_t)len) < 0) { /* the starter is gone */
   }
   close(fd);
 }

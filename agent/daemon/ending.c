@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs go on when their daemon ends, and nobody comes back to them: a ring is known to the
-   daemon that made it and to no other.  A timer would make signals until its program ends, for a
-   ring that nobody reads.  So whoever is sampled, or paused, is told OFF, as by the kill switch,
-   and obeys with its next sample.  At 99 Hz that is after 10 ms of CPU time, which most daemons of
-   a board have in seconds: so the wait is as long as anybody who has a timer still uses CPU time,
-   and after OBEY_NS he is nudged (targets/switch.c).  It is over at once when all have obeyed.
+/* Programs outlive their daemon, and no other daemon takes over a ring: only the daemon that
+   created it uses it.  A timer would send signals until its program ends, for a ring that is never
+   read.  So each sampled or paused program is set to OFF, as by the kill switch, and obeys at its
+   next sample.
 
-   A program that used no CPU time meanwhile, or less than a sample takes, keeps a timer: its
-   handler finds the ring off and returns.  It is not permitted to delete it then: nobody would look
-   any more whether it has entered a sandbox.  Perf events are closed with the descriptors.
+   At 99 Hz that takes 10 ms of CPU time, which most programs of a board use within seconds.  So the
+   wait lasts while programs with timers still use CPU time; after OBEY_NS they are nudged
+   (targets/switch.c).  It ends at once when all have obeyed.  A program that used less CPU time
+   than a sample takes keeps a timer, and its handler finds the ring off and returns.  It is not
+   allowed to delete the timer later: nothing would check any more whether it has entered a sandbox.
+   Perf events are closed with the descriptors.
 
-   A histogram or recorder that is a file goes on, and the next daemon takes it on (kept_adopt.c).
+   A histogram or recorder in a file continues, and the next daemon adopts it (kept_adopt.c).
 
-     tell ─▶ drain, until all obey ─▶ last window, final books, sync ─▶ send
+      tell ─▶ drain, until all obey ─▶ last window, final counters, sync ─▶ send
 
-   Callers of FLUSH who still wait for the collector at the end hear that it is in the spool. */
+   FLUSH requests that still wait for the collector at the end are answered that the data is in the
+   spool. */
 #include "ending.h"
 #include "switchboard.h"
 
@@ -24,8 +26,8 @@
 
 #include <event2/event.h>
 
-#define OBEY_NS NS_PER_SECOND           /* for those who use no CPU time */
-#define OBEY_NS_MAX (5 * NS_PER_SECOND) /* for those who do */
+#define OBEY_NS NS_PER_SECOND           /* for programs that use no CPU time */
+#define OBEY_NS_MAX (5 * NS_PER_SECOND) /* for programs that use some */
 #define SEND_NS (3 * NS_PER_SECOND)
 #define ENDING_NS_MAX (ENDING_MS_MAX * NS_PER_MS)
 
@@ -42,7 +44,7 @@ void ending_begin(struct worker *worker) {
   event_add(worker->tick, &soon);
 }
 
-/* All have had the time that is enough for most. */
+/* All have had enough time for most programs. */
 static bool is_time_to_press(const struct worker *worker, uint64_t now) {
   return worker->obey_by_ns != 0 && now + (OBEY_NS_MAX - OBEY_NS) >= worker->obey_by_ns;
 }
@@ -54,7 +56,7 @@ static uint32_t count_timers_left(const struct worker *worker) {
   return left;
 }
 
-/* True while somebody may obey yet. */
+/* True while a program may still obey. */
 static bool press(struct worker *worker) {
   bool is_hopeful = false;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
@@ -62,7 +64,7 @@ static bool press(struct worker *worker) {
   return is_hopeful;
 }
 
-/* True until all have obeyed, or have had their time. */
+/* True until all have obeyed, or the time is up. */
 static bool waits_for_programs(struct worker *worker, uint64_t now) {
   drain_run(&worker->drain);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
@@ -87,7 +89,7 @@ static void close_books(struct worker *worker) {
   if (send_by_ns < worker->stop_by_ns) worker->stop_by_ns = send_by_ns;
 }
 
-/* There is something to send, somebody who takes it, and time. */
+/* There are batches to send, a connection, and time. */
 static bool waits_for_collector(const struct worker *worker) {
   struct uplink_figures uplink;
   struct spool_figures spool;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile outlives the files that it was taken of: the next build stands at the same path.  So
-   names are looked up when the run is over, and before anybody is told that it is.
+/* A profile outlives the sampled files: the next build replaces them.  So names are looked up when
+   the run is over, before its end is reported.
 
-   Naming needs the reader of ELF files in its sandbox, which the daemon does not have: on a board
-   it only ships addresses.  `fleetprof`, which is installed beside it, has, so that is run, with
-   the file as its stdin: the path may mean another file by now.  It inherits the descriptors of
-   the files that were sampled, for those that no path leads to any more.  It stops by itself after
-   a few seconds; one that does not is ended. */
+   Naming needs the sandboxed ELF parser, which the daemon lacks: on a board it only ships
+   addresses.  `fleetprof`, which is installed next to it, has the parser.  It gets the file as its
+   stdin, because the path may refer to another file by now.  It inherits the descriptors of the
+   sampled files, for files without a path.  It stops by itself after a few seconds, or is
+   killed. */
 #include "file_names.h"
 
 #include "common/clock.h"
@@ -25,7 +25,7 @@
 
 enum { NAMING_MS_MAX = 10000, POLL_MS_MIN = 1, POLL_MS_MAX = 20 };
 
-/* Beside our own executable, or where a build tree has it. */
+/* Next to this executable, or at its place in a build tree. */
 static bool find_program(char ret[PATH_MAX]) {
   static const char *const places[] = {"fleetprof", "../cli/fleetprof"};
   char own[PATH_MAX];
@@ -47,9 +47,9 @@ _Noreturn static void be_namer(const char *program, int fd, const int *files, ui
                          (char *)(uintptr_t) "--config=", (char *)(uintptr_t) "-", NULL};
   sigset_t none;
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL); /* the keeper reads its signals from a descriptor */
+  sigprocmask(SIG_SETMASK, &none, NULL); /* the supervisor blocks its signals */
   if (dup2(fd, STDIN_FILENO) < 0) _exit(126);
-  for (uint32_t i = 0; i < count; i++) fcntl(files[i], F_SETFD, 0); /* not closed at exec */
+  for (uint32_t i = 0; i < count; i++) fcntl(files[i], F_SETFD, 0); /* open across exec */
   execv(program, words);
   _exit(126);
 }
@@ -59,13 +59,13 @@ static void pause_ms(long ms) {
   nanosleep(&time, NULL);
 }
 
-/* Returns whether PID ended well within the time. */
+/* Returns whether PID exited with status 0 in time. */
 static bool await(pid_t pid) {
   uint64_t deadline = clock_monotonic_ns() + NAMING_MS_MAX * NS_PER_MS;
   int status = 0;
   for (long ms = POLL_MS_MIN; waitpid(pid, &status, WNOHANG) == 0;) {
     if (clock_monotonic_ns() >= deadline) {
-      kill(pid, SIGKILL); /* nobody waits for it: a dead file system may hold it for ever */
+      kill(pid, SIGKILL); /* not waited for: a dead file system may block it for ever */
       return false;
     }
     pause_ms(ms);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the daemon says of itself to the collector: who it is, what it runs on, where its books and
-   its clocks stand.  The sampler named is that of the busiest target; without targets it is the one
-   that the next would get. */
+/* The handshake with the collector: identity, machine, counters and clocks.  The sampler in it is
+   that of the busiest target, or the next target's if there are none. */
 #include "hello.h"
 #include "budget.h"
 #include "worker.h"
@@ -16,9 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NEWS_SHARE 0.01 /* bytes are dear */
+#define NEWS_SHARE 0.01 /* bytes are costly */
 
-/* The board's own word on what it runs; who was started with a label `firmware` said it already. */
+/* Adds the board's firmware version, unless a label `firmware` was given. */
 static void add_firmware(struct worker *worker) {
   if (worker->label_count == OPTION_LIST_MAX) return;
   for (uint32_t i = 0; i < worker->label_count; i++)
@@ -68,7 +67,7 @@ static double sum_of(const uint64_t stacks_ns[STACK_END_COUNT]) {
   return sum;
 }
 
-/* The first stacks of all are news, and then a share of an end that has moved by a point. */
+/* The first stacks of all are reported, then every share that has changed by one point. */
 static bool are_stacks_news(const struct worker *worker) {
   const uint64_t *now = worker->drain.stacks_ns, *told = worker->stacks_told_ns;
   double all = sum_of(now), all_told = sum_of(told);

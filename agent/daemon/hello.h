@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the daemon says of itself: Hello and Ping (uplink.h's callbacks), and what a batch says of
-   the cost (shipper.h's).  CONTEXT is the worker. */
+/* The daemon's own data: the Hello and Ping messages (callbacks of uplink.h), and the cost in a
+   batch (shipper.h).  CONTEXT is the worker. */
 #ifndef DAEMON_HELLO_H
 #define DAEMON_HELLO_H
 
@@ -9,10 +9,10 @@ struct hello;
 struct ping;
 struct worker;
 
-/* Prepares what does not change: machine, labels. */
+/* Prepares the constant parts: machine, labels. */
 void hello_init(struct worker *worker);
 
-/* Strings and labels stay the worker's. */
+/* Strings and labels are borrowed from the worker. */
 void hello_fill(void *context, struct hello *hello);
 void hello_fill_ping(void *context, struct ping *ping);
 void hello_fill_effort(void *context, struct effort *effort);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who the caller is comes from the kernel (SO_PEERCRED); what a packet says of itself is never used
-   for that.  Descriptors that arrive are closed here unless the handler keeps them.
+/* The kernel identifies the peer (SO_PEERCRED); the contents of a packet are never used for that.
+   Received descriptors are closed here unless the handler keeps them.
 
-   A connection costs a struct and an event, and lives while its answer is awaited (a flush may take
-   minutes), or its caller may say something more, for a while.  Callers are limited in number, each
-   user apart, so that one user of a system daemon cannot lock out the others; and as somebody may
-   be many users, some places are for nobody but root and whose daemon it is: they can always ask
-   what goes on, and switch it off.  What their packets cost is booked on them: who has
-   used up his share of CPU time (user_tolls.h) is told to ask again (BUSY), and that is all he
-   gets.  A malformed packet ends its connection, nothing else.
+   A connection costs a struct and an event.  It lives while its answer is pending (a flush may take
+   minutes), or for a while until its peer's next packet.  Connections are limited in total and per
+   user, so that one user of a system daemon cannot lock out others.  As an attacker may own many
+   users, some places are reserved for root and the daemon's owner: they can always query the status
+   and pause sampling.  The CPU time of packets is charged to their user.  A user over its quota
+   (user_tolls.h) only gets BUSY, a request to retry.  A malformed packet ends its connection,
+   nothing else.
 
-   A board that boots starts all its programs at once, and an agent waits little for room in the
-   queue (keeper/listener.c).  So callers are let in before those inside were heard, but only some:
-   who would be one too many is better off in the queue than turned away. */
+   A booting board starts all its programs at once, and an agent waits only briefly for room in the
+   queue (keeper/listener.c).  So connections are accepted before earlier ones have sent a packet,
+   but only some: beyond that a connection is better off in the queue than rejected. */
 #include "intake.h"
 #include "intake_packet.h"
 
@@ -29,7 +29,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SILENT_MAX = 32 /* let in and not heard yet; half of what a user may have */ };
+enum { SILENT_MAX = 32 /* accepted without a packet yet; half of a user's limit */ };
 
 struct intake_connection {
   struct intake *intake;
@@ -38,7 +38,7 @@ struct intake_connection {
   pid_t pid;
   uid_t uid;
   bool was_heard;
-  bool is_owed; /* an answer */
+  bool is_owed; /* an answer is pending */
   struct intake_connection *next;
 };
 
@@ -46,7 +46,7 @@ struct intake {
   struct intake_parts parts;
   struct event *acceptable;
   struct intake_connection *connections;
-  unsigned silent; /* of them were not heard yet */
+  unsigned silent; /* connections without a packet yet */
   struct intake_figures figures;
 };
 
@@ -97,13 +97,13 @@ static void connection_close(struct intake_connection *connection) {
   free(connection);
 }
 
-/* Root may ask any daemon how it is, and tell it to pause; its programs are not for a user's. */
+/* Root may query and pause any daemon; its programs are not sampled by a user's daemon. */
 static bool is_served(const struct intake_connection *connection, unsigned kind) {
   if (connection->intake->parts.for_all || connection->uid == geteuid()) return true;
   return connection->uid == 0 && (kind == INTAKE_STATUS || kind == INTAKE_CTL);
 }
 
-/* In a daemon for all the packets of one user must not cost the others; root is trusted. */
+/* In a daemon for all users the packets of one user must not affect others; root is trusted. */
 static struct user_tolls *tolls_of(const struct intake *intake, uid_t uid) {
   return intake->parts.for_all && uid != 0 ? intake->parts.tolls : NULL;
 }
@@ -137,7 +137,7 @@ static void serve(struct intake_connection *connection, struct intake_received *
     intake_refuse(connection, "this daemon serves another user");
 }
 
-/* Returns false when the connection is to end: an agent asks once. */
+/* Returns false if the connection is to be closed: an agent sends one request. */
 static bool take_packet(struct intake_connection *connection) {
   struct intake_received packet;
   struct intake *intake = connection->intake;
@@ -203,7 +203,7 @@ static struct intake_connection *connection_new(struct intake *intake, int socke
   return NULL;
 }
 
-/* Takes over SOCKET. */
+/* Takes ownership of SOCKET. */
 static void let_in(struct intake *intake, int socket, const struct ucred *peer) {
   struct intake_connection *connection = connection_new(intake, socket, peer);
   if (connection == NULL) {
@@ -218,7 +218,7 @@ static void let_in(struct intake *intake, int socket, const struct ucred *peer) 
   intake->silent++;
 }
 
-/* Returns false when nobody waits. */
+/* Returns false if no connection is pending. */
 static bool accept_one(struct intake *intake, int listener) {
   struct ucred peer = {.uid = (uid_t)-1};
   socklen_t len = sizeof peer;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets have one size, so there is nothing to parse: size, magic, version, ends of strings.  What
-   the numbers in it mean is for those to judge who use them (registrar_*.c, switchboard.c): each is
-   only ever compared with a limit.
+/* Packets have a fixed size, so there is nothing to parse: only size, magic, version and string
+   ends are checked.  Users of the numbers check their values (registrar_*.c, switchboard.c) and
+   only compare them with limits.
 
-   In a daemon for all anybody may give his program any service name, that of another user's too.  A
-   label that only the daemon sets, the uid which the kernel names, tells them apart in every
-   answer.
+   In a daemon for all users, any user may give a program any service name, including another
+   user's.  A label that only the daemon sets, the kernel's uid, distinguishes them in every answer.
 
-   However many descriptors come, and with whatever packet, none stays open that nobody asked for.
- */
+   Received descriptors are closed, with any packet and in any number, unless a handler keeps
+   them. */
 #include "intake_packet.h"
 
 #include "intake/passed_fds.h"
@@ -34,7 +33,7 @@ int intake_packet_receive(int socket, struct intake_received *ret) {
                            .msg_controllen = sizeof control.bytes};
   ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (got < 0) return errno == EINTR ? -EAGAIN : -errno;
-  /* Descriptors may come beside nothing. */
+  /* Descriptors may arrive without data. */
   ret->fd_count = passed_fds_take(&message, ret->fds, INTAKE_FDS_MAX);
   ret->len = (size_t)got;
   ret->flags = message.msg_flags;

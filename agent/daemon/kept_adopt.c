@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A histogram or recorder that is a file needs no daemon: its program goes on when one ends, in
-   order or not.  Left alone it would be out of everybody's reach from then on: no kill switch, no
-   `ctl`, no budget, no word of code that is mapped later.  So the next daemon takes it on, and
-   finds all that it needs in the file itself: the ring's header has the switches and sizes, the
-   image table who the program is, the books what was shipped.  It goes on as with a new worker,
-   which knows no more: what was counted since is shipped in windows again, once
-   (histogram_books.h).
+/* A histogram or recorder in a file needs no daemon: its program continues when the daemon ends or
+   crashes.  Without adoption it would be out of reach: no kill switch, no `ctl`, no budget, and no
+   knowledge of code that is mapped later.  So the next daemon adopts it.  All that it needs is in
+   the file: the ring's header has the switches and sizes, the image table the program, and the
+   accounting the shipped records.  Adoption continues as after a worker's restart: counts since
+   then are shipped in windows, once (histogram_books.h).
 
-     left, mapped by somebody ─▶ checked ─▶ renamed ─▶ a target, held by the keeper
+      left, mapped by a process ─▶ checked ─▶ renamed ─▶ a target, held by the supervisor
 
-   A daemon that dies between the last two leaves a file like any other.  That only one daemon at a
-   time does this is the state directory's lock, which an ending worker has until it is gone.
+   A daemon that dies between the last two steps leaves an ordinary file.  The state directory's
+   lock ensures that only one daemon does this; an ending worker holds the lock until it exits.
 
-   What a file says is checked in kept_target.c. */
+   kept_target.c checks the file's contents. */
 #include "kept_adopt.h"
 #include "kept_files.h"
 #include "kept_target.h"
@@ -45,8 +44,8 @@ static const char *read_file(int fd, struct hold_target *ret) {
   return fault;
 }
 
-/* What a file says of its program the program has written, which may have given its privileges
-   away since: the kernel's word is that the process has mapped it. */
+/* The program itself has written its data into the file, and may have dropped its privileges since.
+   So the kernel must confirm that the process has mapped the file. */
 static bool is_program_of(const struct kept_file *file, int fd, pid_t pid) {
   struct stat found;
   return fstat(fd, &found) == 0 && maps_file_shows(pid, found.st_ino, file->name);
@@ -58,7 +57,7 @@ static int open_maps(pid_t pid) {
   return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Takes FD over where it succeeds. */
+/* Takes ownership of FD on success. */
 static const char *take_on_take(struct worker *worker, const struct kept_file *file,
                                 struct hold_target *held, int fd) {
   if (!registrar_has_room(worker, held->uid, timer_ring_bytes(held)))
@@ -81,11 +80,11 @@ static const char *take_on_take(struct worker *worker, const struct kept_file *f
     return error ? strerror(-error) : "it could not be set up";
   }
   if (is_root_alive) processes_get(worker->processes, held->pid, held->id, fds[1]);
-  if (set_ns != wish_ns) rate_set(target, wish_ns); /* a budget begins anew */
+  if (set_ns != wish_ns) rate_set(target, wish_ns); /* the budget starts again */
   return NULL;
 }
 
-/* Somebody may write into FILE, and no target stands for it. */
+/* A process may write to FILE, and it has no target. */
 static bool is_left(const struct worker *worker, const struct kept_file *file) {
   if (!file->is_this_boot) return false;
   bool is_ours = file->run == worker->keeper->run;
@@ -95,12 +94,12 @@ static bool is_left(const struct worker *worker, const struct kept_file *file) {
 static void adopt_file(struct worker *worker, const struct kept_file *file) {
   const char *state_dir = worker->settings->state_dir;
   struct hold_target held = {.collect = file->collect};
-  int is_free = kept_files_is_free(state_dir, file); /* before we open it ourselves */
+  int is_free = kept_files_is_free(state_dir, file); /* checked before our own open */
   if (is_free == 1) return;
   int fd = kept_files_open(state_dir, file);
   if (fd < 0) return;
   const char *fault = read_file(fd, &held);
-  /* No word from the kernel on who has it: only a program that lives is known to. */
+  /* If the kernel does not report users of the file, only a live program's file is adopted. */
   bool is_meant = fault != NULL || is_free == 0 || proc_lives(held.pid, held.start_ticks);
   if (fault == NULL && is_meant) fault = take_on_take(worker, file, &held, fd);
   if (fault != NULL)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store into a mapped file needs a block on the disk.  Where there is none it is a SIGBUS in the
-   target, at any instruction of the handler; so blocks are allocated by fallocate(2) itself (the
-   library's stand-in may leave holes), and only on file systems that then write in place: a
-   copy-on-write one asks for a new block with each write-back.  Elsewhere such a ring is a memfd,
-   which does not outlive daemon and program together.
+/* A store into a mapped file needs a block on the disk.  If there is none, the target gets SIGBUS
+   at any instruction of the handler.  So blocks are allocated by fallocate(2) itself (the library's
+   emulation may leave holes), and only on file systems that then write in place.  A copy-on-write
+   file system requests a new block for each write-back.  Elsewhere the ring is a memfd, which is
+   lost when daemon and program both end.
 
-   They must not fill the flash: files are limited in number and bytes together.  They are
-   unlinked as soon as all they hold is in the spool, so there are more of them than living targets
-   only where the spool takes nothing. */
+   The files must not fill the flash: their number and total size are limited.  Each is unlinked as
+   soon as its data is in the spool.  So there are more files than live targets only if the spool
+   rejects data. */
 #include "kept_files.h"
 
 #include "common/clock.h"
@@ -30,7 +30,7 @@
 #define FOLDER "kept"
 #define RECORDER_SUFFIX ".rec"
 #define HISTOGRAM_SUFFIX ".hist"
-#define XFS_MAGIC 0x58465342 /* not in linux/magic.h of older kernels */
+#define XFS_MAGIC 0x58465342 /* missing in linux/magic.h of older kernels */
 
 enum { BOOT_DIGITS = 32 };
 
@@ -62,7 +62,7 @@ static void print_name(char name[KEPT_NAME_BYTES], uint64_t run, const struct ho
            target->collect == RING_HISTOGRAM ? HISTOGRAM_SUFFIX : RECORDER_SUFFIX);
 }
 
-/* Reads what print_name wrote; anything else in the folder is left alone. */
+/* Parses a name by print_name; other files in the folder are ignored. */
 static bool parse_name(const char *name, struct kept_file *ret) {
   char boot[BOOT_DIGITS + 1];
   char *end;
@@ -90,7 +90,7 @@ static int by_age(const void *left, const void *right) {
   return a->modified_ns < b->modified_ns ? -1 : a->modified_ns > b->modified_ns;
 }
 
-/* Lists into RET; RET_BYTES is what all of them take. */
+/* Lists into RET; RET_BYTES is their total size. */
 static int list(int folder, struct kept_file ret[KEPT_FILES_MAX], uint64_t *ret_bytes) {
   int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0), count = 0;
   DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
@@ -202,7 +202,7 @@ int kept_files_is_free(const char *state_dir, const struct kept_file *file) {
   int error = fd < 0 ? -errno : 0;
   close(folder);
   if (fd < 0) return error;
-  /* Our own open for reading is no hindrance; a mapping keeps its descriptor's. */
+  /* Our own read-only open does not conflict; a mapping keeps its descriptor's mode. */
   error = fcntl(fd, F_SETLEASE, F_RDLCK) < 0 ? -errno : 1;
   if (error == 1) fcntl(fd, F_SETLEASE, F_UNLCK);
   close(fd);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Once and only once, whenever the worker is killed:
+/* Exactly once, whenever the worker is killed:
 
-     1. the window is closed, so that nothing else is on its way
-     2. the ring notes the batch that will have what it kept: run and seq    (on disk)
-     3. the batch is spooled and booked (shipper_ship_apart)
-     4. the spool is synced; the file goes
+      1. the window is closed, so that nothing else is pending
+      2. the ring records the batch that will have its data: run and seq      (on disk)
+      3. the batch is spooled and counted (shipper_ship_apart)
+      4. the spool is synced; the file is deleted
 
-   Who finds a ring with such a note asks the spool whether that batch was ever appended: then it is
-   shipped and only 4 is left, else it is shipped now.  Nothing is sent between 3 and 4, so the
-   spool still knows.
+   For a ring with that record, the spool shows whether the batch was ever appended.  If so, the
+   data is shipped and only step 4 is left, else it is shipped now.  Nothing is sent between 3 and
+   4, so the spool can answer.
 
-   A histogram was also shipped while its program lived, and has a note of that in its journal
-   (histogram_books.h).  When the machine went down in between nobody knows any more whether the
-   batch was sent: what may have been shipped is then not shipped again.
+   A histogram is also shipped while its program lives, with a record in its journal
+   (histogram_books.h).  After a crash of the machine it is unknown whether that batch was sent;
+   data that may have been shipped is not shipped again.
 
-   They are read by pread into memory of our own: a file that a disk cannot give back is an error
-   here and not a SIGBUS.  What cannot be read is counted as one bad record and removed.
+   Files are read by pread: an unreadable disk block is an error here and not a SIGBUS.  An
+   unreadable file is counted as one bad record and removed.
 
-   A file is left when nobody has it mapped: the program, or a child that it forked, might still
-   write into it.  The kernel says so by refusing a lease. */
+   A file is abandoned if no process has it mapped: the program, or a child that it forked, might
+   still write to it.  The kernel reports a user of the file by refusing a lease. */
 #include "kept_ship.h"
 #include "kept_files.h"
 
@@ -67,7 +67,7 @@ static int write_note(const struct shipper *shipper, int fd) {
   const struct counter_page *page = shipper->drain->page;
   const uint64_t note[2] = {counter_page_books(page)->run, wide_load(&page->next_seq)};
   if (pwrite(fd, note, sizeof note, IMAGE_FIELD(shipped_run)) != (ssize_t)sizeof note) return -EIO;
-  return fdatasync(fd) < 0 && errno != EINVAL ? -errno : 0; /* EINVAL: memory, no file */
+  return fdatasync(fd) < 0 && errno != EINVAL ? -errno : 0; /* EINVAL: a memory file */
 }
 
 static int ship(struct shipper *shipper, int fd, struct batch *batch, struct kept_shipped *ret) {
@@ -103,7 +103,7 @@ int kept_ship(struct shipper *shipper, int fd, struct kept_shipped *ret) {
   return error;
 }
 
-/* The process that registered it lives. */
+/* The process that registered it is alive. */
 static bool is_alive(int fd) {
   struct image_table *image = malloc(sizeof *image);
   struct proc_stat stat;
@@ -115,14 +115,14 @@ static bool is_alive(int fd) {
   return is_found;
 }
 
-/* A file that no living target stands for. */
+/* A file without a live target. */
 struct left {
   const struct kept_file *file;
   int fd;
-  int is_free; /* as kept_files_is_free said before we opened it */
+  int is_free; /* result of kept_files_is_free before our own open */
 };
 
-/* Somebody may still write into it. */
+/* A process may still write to it. */
 static bool is_in_use(const struct left *left) {
   if (!left->file->is_this_boot) return false;
   return left->is_free < 0 ? is_alive(left->fd) : left->is_free == 0;
@@ -134,7 +134,7 @@ static void stamp(int fd) {
     log_debug("kept: no stamp");
 }
 
-/* Returns whether FILE is done with. */
+/* Returns whether FILE is finished. */
 static bool ship_file(struct shipper *shipper, const struct kept_file *file, int fd) {
   struct kept_shipped shipped;
   struct counter_page *page = shipper->drain->page;
@@ -172,7 +172,7 @@ void kept_ship_target(struct shipper *shipper, const char *state_dir, struct tar
   if (target->held.is_file && !(error && is_kept)) kept_files_remove(state_dir, run, &target->held);
 }
 
-/* Says whether the file is done with. */
+/* Returns whether the file is finished. */
 typedef bool on_left(struct shipper *shipper, const struct left *left);
 
 static void for_each_left(struct shipper *shipper, const char *state_dir, on_left *act) {
@@ -201,7 +201,7 @@ void kept_ship_left(struct shipper *shipper, const char *state_dir) {
   for_each_left(shipper, state_dir, ship_unless_used);
 }
 
-/* The books of the histogram in BYTES.  False when they make no sense. */
+/* The accounting of the histogram in BYTES.  False if it is inconsistent. */
 static bool find_books(void *bytes, size_t size, struct histogram_books *ret) {
   struct histogram_reader *histogram = calloc(1, sizeof *histogram);
   bool is_good = histogram != NULL && histogram_reader_open(histogram, bytes, size, true) == 0 &&
@@ -219,8 +219,8 @@ static bool write_part(int fd, const uint8_t *bytes, size_t begin, size_t end) {
   return pwrite(fd, bytes + begin, end - begin, (off_t)begin) == (ssize_t)(end - begin);
 }
 
-/* Not what is the handler's, who may be at work.  The journal comes last: where this is cut short
-   it still tells all. */
+/* Excludes the handler's fields, because it may be active.  The journal is last: if this is
+   interrupted, the journal is still complete. */
 static void write_books(int fd, const uint8_t *bytes, const struct histogram_books *books) {
   size_t rests = HISTOGRAM_OFFSET + offsetof(struct histogram_header, taken_rest);
   size_t taken = (size_t)(books->taken - bytes);
@@ -230,7 +230,7 @@ static void write_books(int fd, const uint8_t *bytes, const struct histogram_boo
   if (!is_written || (fdatasync(fd) < 0 && errno != EINVAL)) log_warn("kept: books not written");
 }
 
-/* A batch that was announced and never came: its number will be another's. */
+/* Clears the record of a batch that was announced and never appended: its number will be reused. */
 static void settle_image(const struct shipper *shipper, const struct left *left) {
   uint64_t note[2];
   if (pread(left->fd, note, sizeof note, IMAGE_FIELD(shipped_run)) != (ssize_t)sizeof note) return;

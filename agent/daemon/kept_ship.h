@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ships what recorders and histograms kept of processes that are gone, each once. */
+/* Ships the data of recorders and histograms of ended processes, each once. */
 #ifndef DAEMON_KEPT_SHIP_H
 #define DAEMON_KEPT_SHIP_H
 
 #include "shipper.h"
 
-/* What became of one. */
+/* The result for one file. */
 struct kept_shipped {
-  uint64_t records, weight_ns; /* 0: it kept nothing, or was shipped before */
+  uint64_t records, weight_ns; /* 0: it was empty, or shipped before */
 };
 
-/* Ships what the recorder or histogram in FD kept, in a batch of its own, after the open window;
-   what was shipped already, also by a worker that was killed right then, is not shipped again.
-   Returns 0, -EBADMSG or -EPROTO for what cannot be read, or -errno when the spool took nothing. */
+/* Ships the data of the recorder or histogram in FD in its own batch, after the open window.  Data
+   that was already shipped is not shipped again, even if the worker was killed just then.  Returns
+   0, -EBADMSG or -EPROTO if it is unreadable, or -errno if the spool rejected it. */
 int kept_ship(struct shipper *shipper, int fd, struct kept_shipped *ret);
 
-/* The same for the recorder TARGET, whose program is gone, once; its file is removed.  What the
-   spool did not take stays for kept_ship_left when it is a file, else it is lost and counted. */
+/* As kept_ship, once, for the recorder of TARGET after its program's end; removes its file.  Data
+   that the spool rejects is left to kept_ship_left if it is in a file, else it is lost and
+   counted. */
 void kept_ship_target(struct shipper *shipper, const char *state_dir, struct target *target);
 
-/* Finds out which batches that dead daemons had announced came to be.  Once, before anything is
-   spooled or sent: the spool knows it only until then. */
+/* Determines which batches announced by earlier daemons were completed.  Call once, before anything
+   is spooled or sent: only until then the spool can answer. */
 void kept_ship_settle(struct shipper *shipper, const char *state_dir);
 
-/* Ships and removes the files in STATE_DIR of programs that no target stands for any more: of other
-   boots, of daemons that are gone.  Those whose program still lives wait. */
+/* Ships and removes the files in STATE_DIR that have no target: of other boots, or of earlier
+   daemons.  Files of live programs are skipped. */
 void kept_ship_left(struct shipper *shipper, const char *state_dir);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file was made for a program of the daemon's own user; but the program has written into it
-   since, and whoever else may: nothing of it is believed that its size does not bear out.  Sizes
-   must come to what the file has, rates and the signal must be such as a daemon of this version
-   would have set, texts must end.  What passes is as good as a registration. */
+/* The file was created for a program of the daemon's own user, but that program and others may have
+   written to it since.  So the contents are untrusted: sizes must match the file's size, rates and
+   the signal must be values that a daemon of this version sets, and texts must be terminated.  A
+   file that passes is equivalent to a registration. */
 #include "kept_target.h"
 
 #include "common/clock.h"
@@ -26,7 +26,8 @@ static const char *explain(int error) {
   return error == -EBADMSG ? nonsense : strerror(-error);
 }
 
-/* Fills sizes and unit of RET and the checked copy of the image table.  Returns 0 or -errno. */
+/* Fills in the sizes and unit of RET, and a checked copy of the image table.  Returns 0 or
+   -errno. */
 static int read_histogram(const void *bytes, size_t size, struct hold_target *ret,
                           struct image_table *ret_image) {
   struct histogram_reader *reader = calloc(1, sizeof *reader);
@@ -82,7 +83,7 @@ static const char *take_image(const struct image_table *image, struct hold_targe
   bool is_wish = image->wish_mhz == 0 || is_rate(image->wish_mhz);
   if (image->pid <= 0 || !is_rate(image->asked_mhz) || !is_wish) return nonsense;
   ret->pid = image->pid;
-  ret->uid = geteuid(); /* as kept_files_make had it */
+  ret->uid = geteuid(); /* as in kept_files_make */
   ret->start_ticks = image->start_boottime_ns / proc_ticks_to_ns(1);
   ret->filters = image->filters;
   ret->asked_mhz = image_rate_mhz(image);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A target as the file that was left of it tells it. */
+/* Reconstructs a target from its file. */
 #ifndef DAEMON_KEPT_TARGET_H
 #define DAEMON_KEPT_TARGET_H
 
@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* Fills RET, whose collect is set, with what the SIZE bytes at BYTES (8-byte aligned) say, into
-   which anybody may be writing.  Returns NULL, or what is wrong with them. */
+/* Fills in RET from the SIZE bytes at BYTES (8-byte aligned).  RET->collect must be set.  Other
+   processes may be writing to them.  Returns NULL, or their fault. */
 const char *kept_target_read(const uint8_t *bytes, size_t size, struct hold_target *ret);
 
 #endif

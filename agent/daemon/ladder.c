@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rungs are perf and timer; a name says where a program starts, and what stops goes on from the
-   next rung that works.
+/* The samplers are perf and timer.  A name only selects the start; when a sampler stops, the next
+   one that works follows.
 
-     auto -> perf, opened from here; it stops -> perf once more; refused -> the ring
-     timer; it has failed (census.h), a stack has no room for a signal, or no agent came
-           -> perf, opened from here
+      auto -> perf, opened from here; it stops -> perf once more; refused -> the ring
+      timer; it has failed (census.h), a stack has no room for a signal, or no agent registered
+         -> perf, opened from here
 
-   A program that carries the agent gets a ring in any case.  While perf samples it, that ring
-   stands behind: paused, so the program has no timer and no signal comes; should perf stop, it is
-   told to run, as by `ctl resume`.  A target that stands behind another is in no account and in no
-   list.
+   A program with the agent always gets a ring.  While perf samples it, the ring is paused as a
+   standby, so there is no timer and no signal.  If perf stops, the ring is started, as by `ctl
+   resume`.  A standby target is in no account and no list.
 
-   One opener a process tree: what a sampled program starts has inherited its events, so it gets
-   nothing of its own when it registers.  Whether it has is known from the kernel's records, and
-   where those were lost, from its parents.  (What another service name was asked for in such a
-   child is not done: events cannot be taken off a single child.)
+   There is one opener per process tree: descendants inherit the events, so they get nothing when
+   they register.  The kernel's records show whether a process has inherited them; if records were
+   lost, its parents do. (A different service name in a child is ignored: events cannot be removed
+   from a single child.)
 
-   A stray is a process that a run by timer has started and that no sampler reaches: its agent does
-   not see the daemon's socket (another mount namespace), was not loaded (a cleared environment, a
-   static program), or could not register.  It does not catch our signal.  Strays are looked for
-   while their run goes on, after pauses that double while there is none, and go on by perf.  Where
-   perf is refused the run says so, and what they were seen to spend is part of its time: a parent
-   that does not wait for its child keeps that out of the account that `run` gets.
+   A stray is a process in a run by timer that no sampler reaches.  Its agent does not see the
+   daemon's socket (another mount namespace), was not loaded (a cleared environment, a static
+   program), or could not register; it does not catch the agent's signal.  Strays are searched while
+   their run continues, with pauses that double while none is found, and are sampled by perf.  If
+   perf is refused, the run reports that, and the strays' observed CPU time is part of the run's
+   time: a parent that does not wait for its child leaves the child out of the accounting that `run`
+   gets.
 
-   A step down is tried again after RETRY_NS, perf is opened anew FALLS_MAX times at most: who keeps
-   taking our events away means it. */
+   A fallback is retried after RETRY_NS, and perf is reopened at most FALLS_MAX times: repeated
+   removal of the events is intentional. */
 #include "ladder.h"
 #include "ladder_look.h"
 #include "sweep.h"
@@ -46,19 +46,19 @@
 #include <string.h>
 
 static const char only_the_agent[] = "cannot write what was asked for, only the agent can";
-static const char only_the_agent_end[] = "only the agent can"; /* as `run` ends it, too */
+static const char only_the_agent_end[] = "only the agent can"; /* as in `run` */
 
 const char ladder_foreign_pids[] = "the process is in another pid namespace";
 
 enum { ANCESTORS_MAX = 32, FALLS_MAX = 3 };
-enum { TREE_MAX = 256, STRAYS_MAX = 16 }; /* of one run: processes looked at, perf opened for */
-#define STRAY_CPU_NS (200 * NS_PER_MS)    /* enough for a verdict, and for perf to be of use */
+enum { TREE_MAX = 256, STRAYS_MAX = 16 }; /* per run: processes examined; perf targets opened */
+#define STRAY_CPU_NS (200 * NS_PER_MS)    /* enough to decide, and for perf to be useful */
 #define STRAY_PAUSE_NS_MAX (64 * NS_PER_SECOND)
 #define RETRY_NS (60 * NS_PER_SECOND)
 #define STEP_NS NS_PER_SECOND
 #define STEP_YOUNG_NS (100 * NS_PER_MS)   /* a launcher (chroot, unshare) execs at once */
-#define AGENT_NS (700 * NS_PER_MS)        /* an agent registers within milliseconds of the exec */
-#define TICK_OF_START_NS (20 * NS_PER_MS) /* start times are told in hundredths of a second */
+#define AGENT_NS (700 * NS_PER_MS)        /* an agent registers within milliseconds of exec */
+#define TICK_OF_START_NS (20 * NS_PER_MS) /* start times have a resolution of 10 ms */
 
 static bool does_sample(const struct target *target) {
   return target->held.kind == HOLD_PERF && target_none_since_ns(target) == 0 &&
@@ -104,7 +104,7 @@ const char *ladder_perf_obstacle(const struct worker *worker,
   return is_dormant ? "not opened for a program that starts dormant" : NULL;
 }
 
-/* Puts WHY in front of what HELD says already; what does not fit is the older part. */
+/* Prepends WHY to HELD's reasons; older reasons are cut if they do not fit. */
 static void say_why(struct hold_target *held, const char *sampler, const char *why) {
   char before[INTAKE_WHY_BYTES];
   memcpy(before, held->why, sizeof before);
@@ -112,7 +112,7 @@ static void say_why(struct hold_target *held, const char *sampler, const char *w
            before);
 }
 
-/* Opens events on the program that registers, as PERF describes it. */
+/* Opens events on the registering program, as described by PERF. */
 static struct target *begin(struct worker *worker, const struct hold_target *perf,
                             struct hold_target *held) {
   const char *fault;
@@ -130,7 +130,8 @@ static struct target *begin(struct worker *worker, const struct hold_target *per
 
 struct target *ladder_begin(struct worker *worker, struct hold_target *held) {
   struct hold_target perf = *held;
-  /* Nothing stands against it; an agent that stays out has said why it is the only way. */
+  /* There is no obstacle; an agent that does not sample has given the reason why perf is the only
+     way. */
   if (held->control == RING_RUN) perf.why[0] = '\0';
   return begin(worker, &perf, held);
 }
@@ -161,14 +162,14 @@ static struct target *find_behind(const struct worker *worker, const struct targ
   return NULL;
 }
 
-/* TARGET's ring goes to work.  EXPLAINED_NS of its processes' time was perf's account, of which
-   CONTROL and the rate are handed down. */
+/* Starts TARGET's ring.  Its processes' time so far belongs to PERF's account; CONTROL and the rate
+   are inherited from PERF. */
 static void wake(struct worker *worker, struct target *target, const struct target *perf) {
   uint64_t explained_ns = perf ? residual_own_ns(&perf->residual) : 0;
   uint32_t control = perf ? perf->held.control : RING_RUN;
   target->held.behind = 0;
   target->exit.billed_ns += explained_ns;
-  /* The run adds up the times of all its targets, and that of PERF once. */
+  /* The run adds up the times of all its targets, and PERF's only once. */
   if (perf != NULL && perf->run != 0 && perf->run == target->run)
     target->exit.perf_ns += explained_ns;
   if (perf != NULL && perf->held.wish_period_ns != 0) {
@@ -179,7 +180,7 @@ static void wake(struct worker *worker, struct target *target, const struct targ
   tell_keeper(worker, target);
 }
 
-/* Perf in the place of FROM, which has stopped because of WHY, on what of it is RUNNING. */
+/* Opens perf in place of FROM, which stopped because of WHY, on its processes RUNNING. */
 static struct target *open_anew(struct worker *worker, struct target *from, const char *why,
                                 const struct perf_running *running) {
   struct hold_target held = from->held;
@@ -198,8 +199,8 @@ static struct target *open_anew(struct worker *worker, struct target *from, cons
   return target;
 }
 
-/* A perf target gives no samples any more.  What its processes spend until others take over is no
-   event's: it is TARGET's account still, by their clocks. */
+/* A perf target has stopped giving samples.  No event counts its processes' time until another
+   sampler takes over: that time stays in TARGET's account, by their clocks. */
 static void fall_from_perf(struct worker *worker, struct target *target, const char *why) {
   struct perf_running running;
   struct target *behind = find_behind(worker, target);
@@ -207,7 +208,7 @@ static void fall_from_perf(struct worker *worker, struct target *target, const c
   ladder_list(worker, target, &running);
   uint64_t spent_ns = ladder_spent_ns(&running);
   residual_hear(&target->residual, spent_ns);
-  drain_residual(&worker->drain, target, true); /* what it answers for ends here */
+  drain_residual(&worker->drain, target, true); /* its account ends here */
   struct target *next = open_anew(worker, target, why, &running);
   if (next != NULL) {
     if (behind != NULL) behind->held.behind = next->held.id;
@@ -225,14 +226,14 @@ static void fall_from_perf(struct worker *worker, struct target *target, const c
   sweep_end_target(worker, target);
 }
 
-/* What TARGET's processes have spent that nobody has answered for: its timers did not see it. */
+/* CPU time of TARGET's processes not yet attributed: its timers missed it. */
 static uint64_t unseen_ns(const struct target *target, const struct perf_running *running) {
   uint64_t spent_ns = ladder_spent_ns(running);
   uint64_t shown_ns = target->held.begin_cpu_ns + target->weight_ns + target->exit.billed_ns;
   return spent_ns > shown_ns && target->exit.begun_ns != 0 ? spent_ns - shown_ns : 0;
 }
 
-/* Too much of a timer target is not sampled any more. */
+/* Too much of a timer target is unsampled. */
 static void fall_from_timer(struct worker *worker, struct target *target) {
   char why[CENSUS_WHY_BYTES];
   struct perf_running running;
@@ -247,7 +248,7 @@ static void fall_from_timer(struct worker *worker, struct target *target) {
   perf_running_start(&next->held, next->fds);
   drain_rest(&worker->drain, target, unseen);
   target->exit.billed_ns += unseen;
-  target->exit.begun_ns = 0; /* what it says at its end is perf's account from here on */
+  target->exit.begun_ns = 0; /* its figures at its end belong to perf's account from here on */
   target->held.behind = next->held.id;
   tell_keeper(worker, target);
   log_info("target %d: timer: %s; goes on by perf", (int)target->held.pid, why);
@@ -264,8 +265,8 @@ static void step_perf(struct worker *worker, struct target *target, uint64_t now
   fall_from_perf(worker, target, why);
 }
 
-/* Another file is no proof by itself: an exec takes the signal's handler away, too.  A file that
-   cannot be read says nothing.  Paths are not compared: a program in a chroot knows another one. */
+/* Another file is no proof by itself; an exec also removes the signal's handler.  An unreadable
+   file proves nothing.  Paths are not compared: a program in a chroot has another path. */
 static bool runs_another(const struct target *target) {
   const struct hold_target *held = &target->held;
   uint64_t device, inode, bit = UINT64_C(1) << ((int)timer_ring_signal(held) - 1);
@@ -276,8 +277,8 @@ static bool runs_another(const struct target *target) {
   return (status.caught & bit) == 0 && proc_lives(held->pid, held->start_ticks);
 }
 
-/* True at the second step in a row at which TARGET's process runs a program without the agent: one
-   with it would have registered anew. */
+/* True at the second consecutive step at which TARGET's process runs a program without the agent: a
+   program with it would have registered again. */
 static bool is_replaced(struct target *target) {
   bool was_replaced = target->look.is_replaced;
   target->look.is_replaced = runs_another(target);
@@ -287,7 +288,7 @@ static bool is_replaced(struct target *target) {
 static void step_timer(struct worker *worker, struct target *target, uint64_t now) {
   const struct hold_target *held = &target->held;
   if (held->behind != 0) {
-    /* Its perf target went with a worker's death. */
+    /* Its perf target was lost with a worker. */
     bool is_lost =
         held->control != RING_OFF && targets_find(&worker->targets, held->behind) == NULL;
     if (is_lost && may_step(worker, target, now) && proc_owner(held->pid) >= 0) {
@@ -303,7 +304,7 @@ static void step_timer(struct worker *worker, struct target *target, uint64_t no
   bool has_failed = census.has_failed || census.blind_since_ns != 0;
   bool is_due = is_replaced(target) || is_cramped || has_failed;
   if (!is_due)
-    target->look.step_fault = NULL; /* it has come back */
+    target->look.step_fault = NULL; /* it has recovered */
   else if (held->collect > RING_PC_LR)
     target->look.step_fault = only_the_agent;
   else if (may_step(worker, target, now))
@@ -325,7 +326,7 @@ static void describe_note(const struct worker_note *note, struct hold_target *re
   memcpy(ret->why, note->why, sizeof ret->why);
 }
 
-/* Puts in HELD's why what keeps the agent out, unless `run` or the registrar has. */
+/* Puts the obstacle to the agent into HELD's why, unless `run` or the registrar has. */
 static void say_obstacle(struct hold_target *held, const struct worker_note *note) {
   if (note->is_refused) return;
   const char *obstacle = preload_obstacle_of_process(note->pid);
@@ -333,7 +334,7 @@ static void say_obstacle(struct hold_target *held, const struct worker_note *not
   if (strstr(held->why, obstacle) == NULL) say_why(held, note->sampler, obstacle);
 }
 
-/* No agent has come up in the program of a run by timer. */
+/* No agent has started in the program of a run by timer. */
 static void fall_from_note(struct worker *worker, struct worker_note *note) {
   struct hold_target held;
   struct perf_running running = {.count = 1};
@@ -384,7 +385,7 @@ static bool is_stray(const struct worker *worker, const struct worker_note *note
   return run_note_find((struct worker *)(uintptr_t)worker, pid) == note;
 }
 
-/* PID goes on by perf, or NOTE says why not.  Returns whether it is sampled. */
+/* Samples PID by perf, or records the reason in NOTE.  Returns whether it is sampled. */
 static bool take_stray(struct worker *worker, struct worker_note *note, pid_t pid) {
   char why[INTAKE_WHY_BYTES];
   struct hold_target held;
@@ -414,7 +415,7 @@ static bool take_stray(struct worker *worker, struct worker_note *note, pid_t pi
   return false;
 }
 
-/* Returns the CPU time of those of NOTE's tree that nothing samples. */
+/* Returns the CPU time of the unsampled processes of NOTE's tree. */
 static uint64_t look_for_strays(struct worker *worker, struct worker_note *note) {
   pid_t tree[TREE_MAX];
   uint64_t unsampled_ns = 0;
@@ -443,7 +444,7 @@ static void step_strays(struct worker *worker, struct worker_note *note, uint64_
   note->stray_look_ns = now + note->stray_pause_ns;
 }
 
-/* A short program behind a launcher is over before the second full step. */
+/* A short program behind a launcher ends before the second full step. */
 static void step_young(struct worker *worker, uint64_t now) {
   if (now - worker->stepped_young_ns < STEP_YOUNG_NS || !run_note_is_any_young(worker, now)) return;
   worker->stepped_young_ns = now;
@@ -465,7 +466,7 @@ void ladder_step(struct worker *worker) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL || target->ended_ns != 0) continue;
     if (target->held.kind == HOLD_PERF)
-      step_perf(worker, target, now); /* which may be its end */
+      step_perf(worker, target, now); /* may end it */
     else if (target->held.kind == HOLD_TIMER)
       step_timer(worker, target, now);
   }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A perf target made of a program that runs.  What it has spent so far is in nobody's events: where
-   it has just begun, that is its start-up and belongs to its total; where another sampler was at
-   work before, that has answered for it, and the new account begins now.
+/* Opens a perf target on a running program.  No event has counted its CPU time so far.  If it has
+   just begun, that is its start-up and belongs to its total.  If another sampler was active before,
+   that time is in its account, and the new account begins now.
 
-     total     = spent before + what the events count        (residual.h)
-     reported  = total - base,  base = what is somebody else's
+      total     = time spent before + events' count         (residual.h)
+      reported  = total - base,  base = the time in other accounts
 
-   The clocks in /proc of a process include those of children that it has waited for: they are
-   somebody else's in any case. */
+   A process's clocks in /proc include children that it has waited for; these belong to other
+   accounts. */
 #include "ladder.h"
 #include "registrar.h"
 #include "run_note.h"
@@ -130,7 +130,7 @@ void ladder_list(const struct worker *worker, const struct target *target,
   if (is_there) add(ret, target->held.pid);
   processes_each(worker->processes, target->held.id, visit, &gather);
   if (target->held.kind != HOLD_TIMER) return;
-  pid_t pids[PERF_RUNNING_PROCESSES_MAX]; /* and those that never had a sample */
+  pid_t pids[PERF_RUNNING_PROCESSES_MAX]; /* and processes without any sample */
   unsigned known = ret->count;
   for (unsigned i = 0; i < known; i++) pids[i] = ret->processes[i].pid;
   unsigned count = children_add(target, pids, known, PERF_RUNNING_PROCESSES_MAX);

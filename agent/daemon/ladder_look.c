@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events can end before their program does: the kernel takes them off a process that gains rights
-   by an exec, a new worker may not get its rings mapped again, and whoever may look into the daemon
-   can switch them off.  None of it is told.  So the clock of the program's process is held against
-   what its tree's events have counted: of CPU time that passed, a quarter at the least must have
-   been seen, once there is enough of it to speak of.  (The other three quarters are room for clocks
-   that are read one after the other, and for time within task switches, which no event counts.)
+/* Events can end before their program does.  The kernel removes them from a process that gains
+   privileges by an exec.  A new worker may fail to map the rings again.  A process that may inspect
+   the daemon can switch them off.  None of this is reported.  So the clock of the program's process
+   is compared with its tree's event counts: at least a quarter of the CPU time must have been
+   counted, once there is enough of it. (The other three quarters allow for clocks that are read in
+   sequence, and for time within task switches, which no event counts.)
 
-   While it is paused its events count nothing, and that is as it should be. */
+   While the target is paused, its events count nothing, as intended. */
 #include "ladder_look.h"
 
 #include "common/clock.h"
@@ -24,9 +24,9 @@ static void mark(struct target *target, uint64_t now, uint64_t cpu_ns) {
   target->look.counted_ns = target->residual.counted_ns;
 }
 
-/* The clock is read before the events and after them: what lies between the last look's later
-   reading and this one's earlier one was counted by events that work, however long we had to wait
-   for the CPU in between. */
+/* The clock is read before and after the events.  Working events counted the time between the last
+   look's later reading and this look's earlier reading, however long this process waited for the
+   CPU. */
 static bool has_stopped_counting(struct target *target, uint64_t now) {
   const struct target_look *look = &target->look;
   uint64_t before_ns = proc_cpu_ns(target->held.pid);
@@ -44,7 +44,7 @@ static const char *judge(struct target *target, uint64_t now) {
   if (target_none_since_ns(target) != 0)
     return target->is_unmapped ? target->perf->why : "its events went bad";
   if (target_has_hung_up(target)) {
-    bool is_sure = target->look.has_hung_up; /* an exit ends them a moment before the process */
+    bool is_sure = target->look.has_hung_up; /* at an exit events end a moment before the process */
     target->look.has_hung_up = true;
     return is_sure ? "the kernel took its events away (an exec that gains rights)" : NULL;
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a perf target still does what it is there for. */
+/* Checks whether a perf target still works. */
 #ifndef DAEMON_LADDER_LOOK_H
 #define DAEMON_LADDER_LOOK_H
 
@@ -7,8 +7,8 @@
 
 struct target;
 
-/* Looks at a perf TARGET at NOW (CLOCK_MONOTONIC).  Returns NULL while all is well or it is too
-   early to say; else why it gives no samples, which its state says from then on. */
+/* Checks a perf TARGET at NOW (CLOCK_MONOTONIC).  Returns NULL while it works or it is too early to
+   decide; else why it gives no samples, which its state reports from then on. */
 const char *ladder_look(struct target *target, uint64_t now);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fleetprofd: reads the options, goes to the background, opens what the keeper holds, and runs the
-   keeper with the worker under it.  All errors of the start end here, as one line and exit 1 (2 for
-   wrong usage); once the socket listens, trouble is the worker's and goes to the log. */
+/* fleetprofd: reads the options, goes to the background, opens the supervisor's resources, and runs
+   the supervisor with the worker under it.  Errors of the start are reported here, as one line and
+   exit 1 (2 for wrong usage).  Once the socket listens, the worker logs its errors. */
 #include "daemonize.h"
 #include "file_names.h"
 #include "worker.h"
@@ -18,7 +18,7 @@
 
 enum { ERROR_BYTES = SETTINGS_PATH_BYTES + 256, EXIT_USAGE = 2 };
 
-/* Each perf target takes one descriptor a CPU. */
+/* Each perf target takes one descriptor per CPU. */
 static void raise_descriptor_limit(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
@@ -37,8 +37,8 @@ static int start(const struct settings *settings, struct keeper *keeper, char *e
   return failure ? failure : keeper_open(settings, keeper, error, ERROR_BYTES);
 }
 
-/* The board's key is in our memory, and a core file is anybody's who finds it.  Who needs one
-   raises the limit with prlimit. */
+/* The board's key is in memory, and a core file may be readable by others.  If a core is needed,
+   raise the limit with prlimit. */
 static void keep_no_core(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
@@ -77,8 +77,9 @@ int main(int argc, char **argv) {
     daemonize_report(report, failure ? line : NULL);
   else if (failure)
     text_print(stderr, "%s", line);
-  if (failure) return 1; /* before anything was made that outlives us */
-  /* A daemon in the background was started by a program, whose service is not ours to speak for. */
+  if (failure) return 1; /* before anything was created that outlives this process */
+  /* A background daemon was started by a program: service notifications would be about that
+     program's service. */
   if (settings.is_foreground) service_notify_open(&keeper.notify);
   int status = keeper_run(&keeper, worker_run);
   keeper_stop_listening(&keeper);

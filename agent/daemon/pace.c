@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The allowance follows the bucket:
 
-     allowance                        level >= burst/2   free: no slowing down
+      allowance                        level >= burst/2   free: no slowing down
        2 rate |        /              level  = burst/4   the rate itself: where it settles
-         rate |    /                  level <= burst/8   half the rate: a debt is paid back
+        rate |    /                  level <= burst/8   half the rate: a debt is paid back
        rate/2 |---/____________ level
 
-   A part of what is spent does not depend on the factor; the rest is for samples, and so is what of
-   the allowance the fixed part leaves, or a tenth.  Spending more than that slows sampling at once,
-   in proportion: twice the samples cost twice as much or less (they are not twice the bytes), so a
-   step in proportion never goes too far.  Going faster again is done in proportion, too, by a half
-   a step at the most, and only when a fifth is left over; between the two nothing changes.  The
-   bucket is what makes it settle on the rate itself and not a fifth below: while less is spent it
-   fills, and the allowance with it. */
+   Part of the cost is independent of the factor.  The rest is for samples, which may use the
+   allowance minus the fixed part, or a tenth of the allowance.  Spending more slows sampling at
+   once, in proportion.  Twice the samples cost at most twice as much (and less than twice the
+   bytes), so a proportional step never goes too far.  Speeding up is proportional too, by a half
+   per step at most, and only if a fifth is left over; between the two nothing changes.  The bucket
+   makes the cost settle at the rate itself and not a fifth below: while less is spent, the level
+   and the allowance rise. */
 #include "pace.h"
 
 #define FREE_FILL 0.5
 #define SETTLED_FILL 0.25
 #define LEAST_FILL 0.125
-#define LEAST_PART 0.1   /* of the allowance, for what follows the factor */
-#define LOW_COSTS 2      /* times that part: what the factor lets pass at the least */
-#define STEP_TO 0.95     /* of what there is for it */
-#define RAISE_BELOW 0.80 /* of that */
+#define LEAST_PART 0.1   /* of the allowance, for the cost that depends on the factor */
+#define LOW_COSTS 2      /* multiple of that part that the factor permits at least */
+#define STEP_TO 0.95     /* of the room for it */
+#define RAISE_BELOW 0.80 /* of that room */
 #define RAISE_MOST 1.5
 
 struct pace pace_start(double rate, double burst) {
@@ -40,7 +40,7 @@ double pace_fill(const struct pace *pace) {
   return pace->level / pace->burst;
 }
 
-/* Draining counts as fixed, and at a high rate it is much: so it is judged at the low one. */
+/* Draining counts as fixed, and is large at a high rate: so this is judged at the low rate. */
 bool pace_is_taken(const struct pace *pace) {
   if (pace->rate <= 0 || pace_fill(pace) >= FREE_FILL) return false;
   if (pace->cost > pace->rate * LEAST_PART * LOW_COSTS) return false;
@@ -51,8 +51,8 @@ bool pace_is_taken(const struct pace *pace) {
 static void book(struct pace *pace, const struct pace_spent *spent) {
   pace->level += pace->rate * spent->seconds - spent->units;
   if (pace->level > pace->burst) pace->level = pace->burst;
-  /* A debt is paid back, but not for ever: what cannot be avoided (the cost of being there) must
-     not add up to one that no later frugality could settle. */
+  /* A debt is limited: an unavoidable cost (of running at all) must not add up to a debt that later
+     savings could never pay. */
   if (pace->level < -pace->burst) pace->level = -pace->burst;
 }
 
@@ -77,7 +77,7 @@ bool pace_step(struct pace *pace, const struct pace_spent *spent) {
   if (cost > room && pace_fill(pace) < FREE_FILL) {
     pace->factor = within(spent->factor * step);
   } else if (cost < RAISE_BELOW * room) {
-    /* By another budget it may be held far below what this one allows: that stays as it is. */
+    /* Another budget may hold the factor far below this budget's: that stays unchanged. */
     pace->factor =
         larger(pace->factor, within(spent->factor * (step < RAISE_MOST ? step : RAISE_MOST)));
   }

@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holds what is spent to a budget by saying how fast sampling may go: state in, decision out.
+/* A rate controller with a token bucket: state in, decision out.  It holds the cost to a budget by
+   the factor that it sets for the sampling rates.
 
-   A bucket fills at the budget's rate and may hold `burst`; spending empties it.  So over any span
-   of time no more is spent than burst + rate * time and what one step may overdraw, which is paid
-   back from half of the rate.  While the bucket is half full nothing is slowed down.  Where what
-   does not depend on sampling takes all there is, sampling still gets a tenth: a budget is to make
-   it cheap, not blind. */
+   The bucket fills at the budget's rate up to `burst`, and spending empties it.  So over any time
+   at most burst + rate * time is spent, plus the overdraft of one step.  Half of the rate pays the
+   overdraft back.  While the bucket is at least half full, sampling is not slowed down.  If the
+   cost that is independent of sampling uses up the budget, sampling still gets a tenth: a budget
+   should make sampling cheap, not stop it. */
 #ifndef DAEMON_PACE_H
 #define DAEMON_PACE_H
 
 #include <stdbool.h>
 
 struct pace {
-  double rate, burst; /* units a second, units; rate 0: no budget */
-  double level;       /* what may be spent now */
-  double factor;      /* of the asked rates: what this budget allows */
-  double fixed, cost; /* a second of the last step: what follows no factor, and what does */
+  double rate, burst; /* units per second, units; rate 0: no budget */
+  double level;       /* units available now */
+  double factor;      /* applied to the requested rates: the part that this budget permits */
+  double fixed, cost; /* per second of the last step: the cost independent of the factor, and the
+                         cost dependent on it */
 };
 
 struct pace_spent {
   double seconds, units; /* since the last step; units were spent in that time */
-  double fixed;          /* of the units: what would have been spent at any factor */
-  double factor;         /* at which it was spent: the least of all budgets' */
+  double fixed;          /* the part of the units that is independent of the factor */
+  double factor;         /* in effect during that time: the minimum of all budgets */
 };
 
 #define PACE_FACTOR_MIN 1e-5 /* 10 kHz down to 0.1 Hz */
 
-/* A full bucket and no slowing down. */
+/* Returns a full bucket with factor 1. */
 struct pace pace_start(double rate, double burst);
 
-/* What may be spent a second, as the bucket stands. */
+/* Units that may be spent per second at the current level. */
 double pace_allowance(const struct pace *pace);
 
-/* Books SPENT and decides the factor.  Returns true when it has changed. */
+/* Accounts for SPENT and sets the factor.  Returns true if it has changed. */
 bool pace_step(struct pace *pace, const struct pace_spent *spent);
 
-/* What follows no factor is so much, now that samples get no more than their least, that not even
-   that fits beside it; and nothing is left of earlier to pay for it. */
+/* Whether the fixed cost exceeds the budget although samples get only their minimum, and no savings
+   are left in the bucket. */
 bool pace_is_taken(const struct pace *pace);
 
-/* How full the bucket is, 0 to 1. */
+/* The fill level of the bucket, 0 to 1. */
 double pace_fill(const struct pace *pace);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joins the worker's parts: what the keeper holds becomes targets, the state directory a spool, and
-   the uplink follows the board's enrolment.
+/* Connects the worker's parts: the supervisor's table becomes targets, the state directory a spool,
+   and the uplink follows the board's enrolment.
 
-   The order matters where books are closed: the window that died with the last worker first, then
-   what lay unfinished on the disk, then the runs of daemons that are gone. */
+   The order of closing the accounting matters: first the window lost with the last worker, then
+   incomplete work on the disk, then the runs of earlier daemons. */
 #include "pipeline.h"
 #include "hello.h"
 #include "kept_ship.h"
@@ -25,11 +25,11 @@
 
 enum {
   SEGMENTS_OF_SPOOL = 16,
-  SPOOL_MEMORY_BYTES = 1 << 20, /* an hour or two at 10 s windows of 2 KB each */
+  SPOOL_MEMORY_BYTES = 1 << 20, /* 1 to 2 hours at 10 s windows of 2 KB each */
 };
 
-/* An entry left the spool unsent.  Earlier runs have closed their books: the collector sees what is
-   missing of them. */
+/* An entry was dropped from the spool unsent.  Earlier runs have final counters: the collector sees
+   their missing records. */
 static void on_spool_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records) {
   struct worker *worker = context;
   if (run == worker->keeper->run)
@@ -39,8 +39,9 @@ static void on_spool_loss(void *context, uint64_t run, enum loss_reason reason, 
              (unsigned long long)records, loss_name(reason));
 }
 
-/* A descriptor keeps its file system from being unmounted.  One that was mounted in our sight since
-   we began may be unmounted by the program that is recorded. */
+/* An open descriptor keeps its file system from being unmounted.  A file system that was mounted in
+   our namespace after our start may be unmounted by the recorded program, so its files are not
+   held. */
 static bool may_hold(const struct worker *worker, int fd) {
   struct mount_ids now;
   int mount = mount_id_of(fd);
@@ -50,7 +51,8 @@ static bool may_hold(const struct worker *worker, int fd) {
 }
 
 /* Names are written when the recording is over (file_names.c).  By then a file may be unlinked or
-   replaced, or its mount namespace gone; so the keeper holds it from the first sample on. */
+   replaced, or its mount namespace may be gone.  So the supervisor holds it from the first
+   sample. */
 static void hold_file(struct worker *worker, int fd) {
   struct worker_files *files = &worker->files;
   struct stat found;
@@ -93,7 +95,7 @@ static int open_disk(struct worker *worker) {
   return error;
 }
 
-/* Of daemons that died: what cannot be spooled now is tried again by the next worker. */
+/* Of crashed daemons.  A batch that cannot be spooled now is retried by the next worker. */
 static void close_old_runs(struct worker *worker) {
   char path[SETTINGS_PATH_BYTES];
   struct counter_page *old;
@@ -112,7 +114,7 @@ static void close_old_runs(struct worker *worker) {
   }
 }
 
-/* A daemon of one file goes away with its directory. */
+/* Tables are not kept for a daemon of one file: its directory is deleted with it. */
 static int open_tables(struct worker *worker) {
   char path[SETTINGS_PATH_BYTES];
   bool is_kept = worker->keeper->output < 0;
@@ -120,7 +122,8 @@ static int open_tables(struct worker *worker) {
   return table_store_new(is_kept ? path : NULL, table_job_build, &worker->tables);
 }
 
-/* Events of the board, or of a program that an earlier worker took on, sample the kernel. */
+/* Whether events of the board, or of a program that an earlier worker registered, sample the
+   kernel. */
 static bool samples_kernel(const struct worker *worker) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     const struct target *target = worker->targets.rows[row];
@@ -168,7 +171,7 @@ int pipeline_open(struct worker *worker) {
   return 0;
 }
 
-/* Addresses without names are no reason against it, but one to be told. */
+/* Addresses without names are no obstacle, but are reported. */
 static void explain_names(const struct kernel_layout *layout, struct hold_target *held) {
   if (layout->count == 0 && held->why[0] == '\0')
     snprintf(held->why, sizeof held->why, "system: the kernel's functions have no names: %s",

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that gets no ring runs on as if there were no fleetprof, and says nothing: its own
-   output is not ours.  So the daemon has to say that there was one, or a board with more programs
-   than there is room for looks as if it were all there.
+/* A program without a ring runs unsampled and reports nothing, as its output is not the profiler's.
+   So the daemon reports it; otherwise a board with too many programs would look complete.
 
-   Reasons are a handful of constant sentences; they are kept as text, so that nobody has to keep a
-   list of them in step with who refuses.  Should there be more than rows, the last row counts them
-   together.  A worker that dies takes its counts with it, as those of intake.h. */
+   Reasons are a few constant sentences.  They are kept as text, so there is no list to maintain.
+   If there are more reasons than rows, the last row counts the rest.  The counts are lost with the
+   worker, as those of intake.h are. */
 #include "refusals.h"
 #include "status_json.h"
 

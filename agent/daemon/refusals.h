@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs whose agent asked for a ring and got none, by reason. */
+/* Counts programs that were refused a ring, by reason. */
 #ifndef DAEMON_REFUSALS_H
 #define DAEMON_REFUSALS_H
 
@@ -20,7 +20,7 @@ struct refusals {
   } rows[REFUSAL_REASONS_MAX];
 };
 
-/* One more program was refused, because of WHY. */
+/* Counts a program that was rejected because of WHY. */
 void refusals_note(struct refusals *refusals, const char *why);
 
 /* Appends "refused_programs": {reason: n}. */

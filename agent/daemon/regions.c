@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A target whose ring was paused behind perf has a map too, which is filled when it stands alone.
-
-   The mappings of targets are put together apart from those that perf samples are walked with
-   (walk/walker.h), so that neither pushes the other's out. */
+/* A target with a ring on standby behind perf also has a map, which is filled when the ring becomes
+   active.  The mappings of timer targets are combined separately from those that perf samples are
+   unwound with (walk/walker.h), so that neither evicts the other's. */
 #include "regions.h"
 #include "worker.h"
 

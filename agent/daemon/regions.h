@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the handlers of all timer targets walk stacks with. */
+/* The shared tables with which handlers of timer targets unwind stacks. */
 #ifndef DAEMON_REGIONS_H
 #define DAEMON_REGIONS_H
 
@@ -10,18 +10,18 @@ struct regions;
 struct target;
 struct worker;
 
-/* After the worker's parts are there.  Returns 0 or -ENOMEM. */
+/* Call after the worker's parts are open.  Returns 0 or -ENOMEM. */
 int regions_open(struct worker *worker, struct regions **ret);
-/* NULL is fine. */
+/* NULL is permitted. */
 void regions_close(struct regions *regions);
 
-/* Brings the maps of all targets, or that of TARGET, up to date. */
+/* Update the maps of all targets, or that of TARGET. */
 void regions_step(struct worker *worker);
 void regions_step_target(struct worker *worker, struct target *target);
 
 struct regions_figures {
   uint64_t bytes, used_bytes; /* of the memory that targets map */
-  uint32_t modules, left_out; /* whose tables are in it; for which it had no room */
+  uint32_t modules, left_out; /* modules with a table in it; modules without room */
 };
 void regions_figures(const struct regions *regions, struct regions_figures *ret);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New targets.  Each request is checked as a stranger's: the sender's pid and uid are the kernel's
-   word, descriptors are looked at before they are used (maps_file.c, perf_admission.c), and there
-   is a limit on targets and on ring memory, of which one user of a system daemon gets three
-   quarters at most.  What is refused gets one line that says why; the program runs on unprofiled.
+/* Registers new targets.  Each request is untrusted: the kernel gives the sender's pid and uid, and
+   descriptors are checked before use (maps_file.c, perf_admission.c).  The number of targets and
+   the memory of rings are limited, and a user of a system daemon gets at most three quarters of
+   each.  A rejection has one line with the reason; the program runs on unprofiled.  Before the
+   answer is sent, the supervisor holds a copy of every descriptor, so that samples never depend on
+   this worker's life.
 
-   Before the answer goes out the keeper holds a copy of every descriptor, so from the first sample
-   on nothing depends on this worker's life.
-
-   Here is what all requests have in common, and NOTE; rings are registrar_ring.c's, perf events
-   registrar_perf.c's. */
+   This file has the common parts, and NOTE; rings are in registrar_ring.c, perf events in
+   registrar_perf.c. */
 #include "registrar.h"
 #include "budget.h"
 #include "ladder.h"
@@ -29,7 +28,7 @@
 #include <string.h>
 
 enum {
-  /* Of targets and of ring memory, what one user may have in a daemon for all: */
+  /* One user's share of targets and ring memory in a daemon for all users: */
   SHARE_OF_USER_NUMERATOR = 3,
   SHARE_OF_USER_DENOMINATOR = 4,
 };
@@ -43,7 +42,7 @@ static uint64_t share_of_user(uint64_t all) {
   return all / SHARE_OF_USER_DENOMINATOR * SHARE_OF_USER_NUMERATOR;
 }
 
-/* One more target with RING_BYTES of ring is within the limits of all and of UID's share. */
+/* Whether another target with RING_BYTES of ring fits the total limits and UID's share. */
 static bool fits(const struct worker *worker, uint32_t uid, uint64_t ring_bytes) {
   const struct targets *targets = &worker->targets;
   uint64_t count = 1, bytes = ring_bytes;
@@ -60,7 +59,8 @@ static bool fits(const struct worker *worker, uint32_t uid, uint64_t ring_bytes)
   return count <= share_of_user(HOLD_TARGETS_MAX) && bytes <= share_of_user(TARGETS_RING_BYTES_MAX);
 }
 
-/* Programs that come and go faster than targets are swept must not fill the house. */
+/* If there is no room, ended targets are swept first: programs may start and end faster than sweeps
+   run. */
 bool registrar_has_room(struct worker *worker, uint32_t uid, uint64_t ring_bytes) {
   if (fits(worker, uid, ring_bytes)) return true;
   sweep_targets(worker);
@@ -81,7 +81,7 @@ static const char *check_wish(const struct worker *worker, const struct intake_r
   return NULL;
 }
 
-/* What is asked for of stacks, and what that means for perf. */
+/* The requested stacks, and the resulting contents of perf samples. */
 static void describe_stacks(const struct worker *worker, const struct intake_request *request,
                             struct hold_target *ret) {
   ret->collect = request->collect;
@@ -115,7 +115,7 @@ const char *registrar_describe(struct worker *worker, const struct intake_packet
   return NULL;
 }
 
-/* Samples of the kernel without names are still its time; HELD says why there are none. */
+/* Kernel samples without names still count its time; HELD gets the reason. */
 static void open_kernel(struct worker *worker, struct hold_target *held) {
   struct kernel_frames *kernel = &worker->drain.kernel;
   if (held->kind != HOLD_PERF || !(held->content & PERF_CONTENT_KERNEL)) return;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New programs that are sampled by perf.  Our own user's events are taken as they come: whoever is
-   that user can do to this daemon what he likes anyway.  Of anybody else's nothing is taken but the
-   number of his process; events are then opened here (perf_admission.c), and there is a limit on
-   how many the programs of one user may have.  What is refused falls to the timer, and status says
-   why.
+/* Registers programs that perf samples.  Events from the daemon's own user are accepted as they
+   are, because that user has full control of the daemon anyway.  From other users only the pid is
+   accepted: events are then opened here (perf_admission.c), and the number of events per user is
+   limited.  A rejected program falls back to the timer, and the status shows the reason.
 
-   The program may be part of a tree that is sampled already: `run` in a shell that carries the
-   agent, or below another `run`.  It is then a target inside of that one, with a service and a rate
-   of its own: from here on its processes are its own, and the tree's events tell nothing of them
-   (perf_process.c, residual.c). */
+   The program may be part of a tree that is already sampled: `run` in a shell with the agent, or
+   below another `run`.  It is then a target inside that tree's, with its own service and rate.
+   From then on its processes are its own, and the tree's events do not cover them (perf_process.c,
+   residual.c). */
 #include "ladder.h"
 #include "registrar.h"
 #include "run_note.h"
@@ -23,10 +22,10 @@
 
 struct events {
   int fds[INTAKE_FDS_MAX];
-  bool are_ours; /* to close, when the target does not come to be */
+  bool are_ours; /* to be closed if the registration fails */
 };
 
-/* Redirects each event into its CPU's ring; the last two may be perf_exits.h's. */
+/* Redirects each event to its CPU's ring; the last two may be those of perf_exits.h. */
 static const char *redirect(const struct perf_rings *perf, const struct hold_target *held,
                             const int *fds) {
   uint64_t id;
@@ -67,12 +66,12 @@ static const char *accept_events(const struct worker *worker, const struct intak
                                  struct hold_target *held, struct events *events) {
   const struct perf_rings *perf = &worker->keeper->perf;
   if (perf->count == 0) return perf->why;
-  /* Who reads samples must know what is in them: another default of the daemon's, or another kernel
-     than the caller saw, takes events of its own. */
+  /* The daemon can only read samples of known contents.  If the daemon's default or its kernel
+     differs from the caller's, it opens its own events. */
   uint32_t content = packet->request->content;
   bool is_as_held = perf_content_callers(content) == perf_content_callers(held->content);
   if (packet->uid != geteuid() || !is_as_held) return open_events(worker, held, events);
-  held->content = content; /* whether the kernel is sampled was decided by the caller's rights */
+  held->content = content; /* the caller's privileges decided whether the kernel is sampled */
   held->fd_count = perf->count;
   held->exit_fd_count = packet->fd_count == perf->count + 2 ? 2 : 0;
   if (packet->fd_count != hold_fds(held)) return "one perf event for each online CPU is needed";
@@ -102,7 +101,7 @@ static const char *make_target(struct worker *worker, const struct intake_packet
   return fault;
 }
 
-/* The tree that PID is a part of.  Returns its target's id, or 0. */
+/* Returns the id of the target with PID in its tree, or 0. */
 static uint32_t find_outer(struct worker *worker, pid_t pid) {
   drain_run(&worker->drain);
   const struct target *outer = ladder_cover(worker, pid);
@@ -129,7 +128,7 @@ void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
   if (held.inside != 0) claim_process(worker, target);
   for (unsigned i = 0; !events.are_ours && i < packet->fd_count; i++) packet->fds[i] = -1;
   run_note_join(worker, target);
-  /* So that status can say what was chosen when the program has long ended. */
+  /* The status can then show the choice long after the program's end. */
   run_note_add(worker, packet, "perf", target->held.asked_mhz);
   run_note_begin_window(worker, packet->uid);
   intake_accept(packet->connection);

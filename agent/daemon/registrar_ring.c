@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TARGET: a program that carries the agent asks for a ring.  Its size follows from what is
-   collected and at which rate; who is to be sampled by perf gets one all the same, paused, for when
-   perf stops (ladder.h).
+/* TARGET: a program with the agent requests a ring.  Its size follows from the collection mode and
+   the rate.  A program that perf samples also gets one, paused, as a standby for when perf stops
+   (ladder.h).
 
-   A process of another pid namespace is refused a ring: the numbers that it writes into slots would
-   mean other processes here.  A program that gets no ring, for this reason or for lack of room,
-   goes by perf where that is possible. */
+   A process of another pid namespace gets no ring: the tids that it writes into slots would mean
+   other threads here.  A program without a ring, for this reason or for lack of room, is sampled by
+   perf if possible. */
 #include "before_exec.h"
 #include "kept_files.h"
 #include "ladder.h"
@@ -34,19 +34,19 @@
 static const char events_reason[] = "sampled by perf already: run has opened the events";
 
 static const char *check_target(struct worker *worker, const struct intake_packet *packet) {
-  /* None: the program sees no /proc. */
+  /* No descriptor: the program has no /proc. */
   if (packet->fd_count > 1 ||
       (packet->fd_count == 1 && !maps_file_take(packet->fds[0], packet->pid)))
     return "a ring needs the descriptor of /proc/self/maps";
   if (!proc_shares_namespace(packet->pid, "pid")) return ladder_foreign_pids;
   if (worker->stop_by_ns != 0) return registrar_ending_reason;
-  /* What their signals stand for is known by the clocks, sample by sample, as they are taken. */
+  /* The clocks give the weight of their signals, sample by sample, as they are taken. */
   if (packet->request->clock != RING_CLOCK_THREAD && ring_has_image(packet->request->collect))
     return "an interval timer makes stacks and pairs, no histogram and no recorder";
   return switchboard_kill_path(worker) ? registrar_kill_reason : NULL;
 }
 
-/* The sandbox that a program was started in has let it set its timers. */
+/* The sandbox that the program was started in has permitted its timers. */
 static uint32_t filters_of(pid_t pid) {
   struct proc_status status;
   return proc_status_read(pid, pid, &status) == 0 ? status.filters : PROC_FILTERS_UNKNOWN;
@@ -56,7 +56,7 @@ static int maps_fd_of(const struct intake_packet *packet) {
   return packet->fd_count > 0 ? packet->fds[0] : -1;
 }
 
-/* A histogram has as many counters as there is code, which is mapped by now. */
+/* The number of counters of a histogram follows from the code, which is mapped by now. */
 static const char *size_histogram(struct worker *worker, const struct intake_packet *packet,
                                   struct hold_target *held) {
   struct image_code code = {0, 0};
@@ -94,8 +94,8 @@ static void add_why(struct hold_target *held, const char *what, const char *why)
   snprintf(held->why + len, sizeof held->why - len, "%s%s: %s", len ? "; " : "", what, why);
 }
 
-/* A recorder or a histogram is to be there after daemon, program and machine have gone down: a file
-   where one can be had. */
+/* A recorder or a histogram should survive daemon, program and machine: it is in a file if
+   possible. */
 static int make_ring(const struct worker *worker, struct hold_target *held) {
   if (ring_has_image(held->collect)) {
     int fd = kept_files_make(worker->settings->state_dir, worker->keeper->run, held);
@@ -106,9 +106,9 @@ static int make_ring(const struct worker *worker, struct hold_target *held) {
   return timer_ring_make(held);
 }
 
-/* Makes the map by which HELD's handlers find tables.  Returns -1 where they follow frame pointers.
-   The program that run starts waits for its tables: its first samples would have no callers.  Its
-   children do not wait. */
+/* Creates the map with which HELD's handlers find tables.  Returns -1 if they follow frame
+   pointers.  The program of a run waits for its tables, because its first samples would have no
+   callers.  Its children do not wait. */
 static int make_regions(struct worker *worker, struct hold_target *held) {
   bool is_wanted = held->unwind == UNWIND_CHOICE_AUTO || held->unwind == UNWIND_CHOICE_CFI;
   if (held->collect != RING_STACKS || !is_wanted) return -1;
@@ -121,7 +121,7 @@ static int make_regions(struct worker *worker, struct hold_target *held) {
   return fd;
 }
 
-/* Hands RING over, and what TARGET walks with. */
+/* Sends RING, and the tables that TARGET unwinds with. */
 static void answer(const struct worker *worker, const struct intake_packet *packet,
                    const struct target *target) {
   struct intake_reply reply = {.kind = INTAKE_RING};
@@ -132,7 +132,7 @@ static void answer(const struct worker *worker, const struct intake_packet *pack
   if (fds[1] >= 0) close(fds[1]);
 }
 
-/* Its settings are those that perf was opened with, so perf may go on. */
+/* perf was opened with the same settings, so it can continue. */
 static bool is_as_before(const struct target *cover, const struct hold_target *held) {
   return cover->held.adopted_ns == 0 ||
          (strcmp(cover->held.service, held->service) == 0 && cover->held.collect == held->collect &&
@@ -140,7 +140,7 @@ static bool is_as_before(const struct target *cover, const struct hold_target *h
           cover->held.asked_mhz == held->asked_mhz);
 }
 
-/* Perf where it is wanted and can be had, the ring then stands behind it (ladder.h). */
+/* Chooses perf if it is wanted and possible; the ring is then its standby (ladder.h). */
 static const char *choose_rung(struct worker *worker, const struct intake_packet *packet,
                                struct hold_target *held) {
   struct target *cover = ladder_cover(worker, packet->pid);
@@ -160,7 +160,7 @@ static const char *choose_rung(struct worker *worker, const struct intake_packet
   return NULL;
 }
 
-/* No rate was named, neither to the program's run. */
+/* No rate was given, neither here nor to the program's run. */
 static void take_auto_rate(const struct worker_note *note, struct hold_target *held) {
   if (note == NULL || !note->is_auto_rate || held->collect > RING_PC_LR) return;
   held->is_auto_rate = true;
@@ -175,7 +175,7 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   held->pid = packet->pid;
   held->clock = packet->request->clock;
   held->start_cpu_ns = proc_cpu_ns(packet->pid);
-  held->fd_count = 1 + packet->fd_count; /* the ring's, and that of the maps */
+  held->fd_count = 1 + packet->fd_count; /* the ring's and the maps' */
   const char *fault = registrar_describe(worker, packet, held);
   if (fault != NULL) return fault;
   if (packet->request->asked_mhz == 0) take_auto_rate(note, held);
@@ -202,8 +202,8 @@ static void begin_image(struct worker *worker, struct target *target, struct pro
   toll_end(&target->toll);
 }
 
-/* True when perf samples PACKET's program, which gets no ring because of FAULT; else RET_WHY says
-   what stands against either. */
+/* True if perf samples PACKET's program, which gets no ring because of FAULT.  Otherwise RET_WHY
+   has the obstacles to both. */
 static bool goes_by_perf(struct worker *worker, struct intake_packet *packet, const char *fault,
                          char ret_why[INTAKE_WHY_BYTES]) {
   struct hold_target held = {
@@ -220,7 +220,7 @@ static bool goes_by_perf(struct worker *worker, struct intake_packet *packet, co
   return false;
 }
 
-/* Who is sampled by perf is not left out. */
+/* A program that perf samples does not count as rejected. */
 static void refuse(struct worker *worker, struct intake_packet *packet, const char *fault) {
   char why[INTAKE_WHY_BYTES];
   bool is_covered = fault == registrar_covered_reason || fault == events_reason;
@@ -256,15 +256,15 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   if (packet->fd_count > 0) packet->fds[0] = -1;
   target->exit.begun_ns = clock_monotonic_ns();
   run_note_join(worker, target);
-  /* All libraries that a program is linked with are mapped by now.  Who is sampled by perf is a
-     process of that target. */
+  /* All linked libraries of the program are mapped by now.  If perf samples it, its process belongs
+     to that target. */
   struct process *process =
       held.behind == 0 ? processes_get(worker->processes, held.pid, held.id, maps) : NULL;
   if (process != NULL) process_has_begun(process);
   bool has_image = ring_has_image(held.collect);
   if (has_image) image_begin(target, process);
   answer(worker, packet, target);
-  /* The program need not wait until all its files were looked at. */
+  /* after the answer, so the program does not wait until all its files are examined */
   if (has_image && process != NULL) begin_image(worker, target, process);
   regions_step_target(worker, target);
 }

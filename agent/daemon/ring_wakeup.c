@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's rings are drained at each tick, which is often enough for programs at ordinary
-   rates: 99 Hz with 30 frames fill a CPU's 256 KiB in ten seconds.  One at 10 kHz with 120 frames
-   does it in 25 ms, and takes the samples of all others along, whoever they belong to.
+/* The kernel's rings are drained at each tick, which suffices for programs at ordinary rates: 99 Hz
+   with 30 frames fill a CPU's 256 KiB in ten seconds.  A program at 10 kHz with 120 frames fills it
+   in 25 ms, and samples of all programs are lost with it.
 
-   So the worker also listens to the rings: the kernel makes a ring's anchor readable each time that
-   half of the ring has been written (what it does for a mapping that asks for nothing else), and
-   tells it once.  The other half is there for the time until the worker runs.
+   So the worker also polls the rings.  The kernel makes a ring's anchor readable whenever half of
+   the ring has been written (its default for a mapping), once per half.  The other half covers the
+   time until the worker runs.
 
-   The anchors are events on the keeper: once that is gone they are readable for ever, with nothing
-   in their rings.  So a worker that ends, by its keeper's end or else, listens to them no more: its
-   ticks are short then (ending.c). */
+   The anchors are events on the supervisor: once that has exited, they are readable for ever, with
+   empty rings.  So an ending worker stops polling them; its ticks are short then (ending.c). */
 #include "ring_wakeup.h"
 #include "worker.h"
 

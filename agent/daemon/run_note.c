@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A timer samples what it can reach: not the threads beyond the ring's slots, not a thread's last
-   partial period, nothing of a program that does not load the agent.  The kernel tells `run` at the
-   end how much CPU time its tree has spent; what the samples of that tree do not explain of it
-   becomes one record, [unsampled], so that the total is right whatever was missed.
+/* A timer does not sample everything: it misses threads beyond the ring's slots, a thread's last
+   partial period, and programs that do not load the agent.  At the end the kernel reports to `run`
+   the CPU time of its tree.  The part that samples do not account for becomes one record,
+   [unsampled], so that the total is right whatever was missed.
 
-   A note is one run.  A target belongs to the note of its nearest ancestor, by the parents that
-   /proc names when it registers: a process that lost its parent before is found nowhere, and
-   neither does the kernel bill it to the tree.  What targets explain stays with the note when they
-   end.  A run inside a run explains to the outer one all that it was told itself; one by perf all
-   that the kernel counted (its own rest is residual.c's).
+   A note is one run.  A target belongs to the note of its nearest ancestor, by the parents in /proc
+   when it registers.  A process that has lost its parent is not found, and the kernel does not
+   charge it to the tree either.  Time accounted for by targets stays in the note after their end.
+   A nested run adds its reported time to the outer run's.  If perf samples it, it adds the time
+   that the kernel counted (its own rest is in residual.c).
 
-   Notes live in the worker's memory.  When a worker is killed, nobody knows any more what was
-   sampled: the rest of such a run is not reported, which is less than the truth and never twice.
+   Notes are in the worker's memory.  If a worker is killed, it is unknown which time was sampled:
+   the run's rest is not reported, which is less than the truth but never twice.
 
-   Samples are an estimate, one period each.  Where they come to more than the kernel's word, there
-   is no rest; nothing is taken back. */
+   Samples are an estimate, one period each.  If they exceed the kernel's total, there is no rest;
+   nothing is subtracted. */
 #include "run_note.h"
 #include "intake.h"
 #include "sweep.h"
@@ -32,15 +32,15 @@
 #include <string.h>
 
 enum {
-  ANCESTORS_MAX = 32,                              /* how far up a tree a note is looked for */
-  WORKER_NOTES_OF_USER = WORKER_NOTES_MAX / 4 * 3, /* whose runs have not ended */
+  ANCESTORS_MAX = 32, /* generations of ancestors searched for a note */
+  WORKER_NOTES_OF_USER = WORKER_NOTES_MAX / 4 * 3, /* of runs that have not ended */
 };
 
-#define TELL_GRACE_NS (60 * NS_PER_SECOND) /* for the word of a run whose program is gone */
-/* How old a window has to be to end for a run.  In a younger one the run has its middle if it takes
-   as long as that; who begins many at once would have as many windows. */
+#define TELL_GRACE_NS (60 * NS_PER_SECOND) /* for the end report of a run with a dead program */
+/* Minimum age of a window to be ended for a run.  The middle of a younger window is in the run, if
+   that lasts as long.  This bounds the windows of many runs that begin at once. */
 #define OWN_WINDOW_NS (200 * NS_PER_MS)
-#define THEIR_WINDOW_NS (10 * NS_PER_SECOND) /* of users of a daemon for all */
+#define THEIR_WINDOW_NS (10 * NS_PER_SECOND) /* for other users in a daemon for all users */
 
 static struct worker_note *find_serial(struct worker *worker, uint32_t serial) {
   for (unsigned i = 0; serial != 0 && i < WORKER_NOTES_MAX; i++)
@@ -48,12 +48,12 @@ static struct worker_note *find_serial(struct worker *worker, uint32_t serial) {
   return NULL;
 }
 
-/* By timer, whichever: the agent's samplers, which miss what the kernel knows. */
+/* Any timer: the agent's samplers, which miss time that the kernel counts. */
 static bool is_by_agent(const char *sampler) {
   return ring_clock_parse(sampler) >= 0;
 }
 
-/* NOTE, or the first around it, whose program is sampled by timer. */
+/* NOTE, or the nearest enclosing note, with a program sampled by timer. */
 static struct worker_note *find_timer(struct worker *worker, struct worker_note *note) {
   while (note != NULL && !is_by_agent(note->sampler)) note = find_serial(worker, note->outer);
   return note;
@@ -98,8 +98,8 @@ bool run_note_is_any_running(const struct worker *worker) {
   return false;
 }
 
-/* A free one, else the oldest that has told its rest, else one whose `run` will never tell it.
-   NULL: all are in use. */
+/* A free note, else the oldest with a reported rest, else one that `run` will never end.  NULL: all
+   are in use. */
 static struct worker_note *find_place(struct worker *worker) {
   struct worker_note *ended = NULL;
   for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
@@ -115,7 +115,7 @@ static struct worker_note *find_place(struct worker *worker) {
   return ended;
 }
 
-/* Of a daemon for all, no user but root has all notes. */
+/* In a daemon for all users, only root may use all notes. */
 static bool has_share(const struct worker *worker, uint32_t uid) {
   unsigned count = 0;
   if (!worker->settings->is_system || uid == 0) return true;
@@ -199,8 +199,8 @@ void run_note_begin_window(struct worker *worker, uint32_t uid) {
   if (age_ns >= (is_theirs ? THEIR_WINDOW_NS : OWN_WINDOW_NS)) worker_close_window(worker);
 }
 
-/* Puts in front of WHY that a program of the run is not sampled because of REASON.  The end of what
-   becomes too long is cut.  Returns false where WHY says so already. */
+/* Prepends to WHY that a program of the run is not sampled because of REASON.  The end is cut if it
+   gets too long.  Returns false if WHY contains that already. */
 static bool add_stray_reason(char why[INTAKE_WHY_BYTES], const char *reason) {
   char before[INTAKE_WHY_BYTES], news[INTAKE_WHY_BYTES];
   memcpy(before, why, sizeof before);
@@ -220,7 +220,7 @@ void run_note_refuse(struct worker *worker, pid_t pid, const char *why) {
   }
   note->is_partial = true;
   add_stray_reason(note->why, why);
-  /* The run's own program has samples, so its target speaks for the run. */
+  /* The run's own program has samples, so its target reports for the run. */
   struct target *target = targets_find(&worker->targets, note->target);
   if (target == NULL) return;
   target->has_strays = true;
@@ -231,12 +231,12 @@ void run_note_refuse(struct worker *worker, pid_t pid, const char *why) {
 void run_note_join(struct worker *worker, struct target *target) {
   struct worker_note *note = find_timer(worker, run_note_find(worker, target->held.pid));
   bool is_perf = target->held.kind == HOLD_PERF;
-  bool is_own = is_perf && target->held.adopted_ns == 0; /* run opened its events */
+  bool is_own = is_perf && target->held.adopted_ns == 0; /* `run` opened its events */
   if (note == NULL || (is_own && note->pid == target->held.pid)) return;
   target->run = note->serial;
   note->is_met |= note->pid == target->held.pid;
   if (is_perf || note->pid != target->held.pid) return;
-  /* The program itself knows its path better than the command line did. */
+  /* The program's own path is more exact than the command line's. */
   note->target = target->held.id;
   if (target->held.exe[0] != '\0') memcpy(note->exe, target->held.exe, sizeof note->exe);
 }
@@ -246,8 +246,8 @@ static uint64_t explained_ns(const struct target *target) {
   return target->weight_ns + target->exit.billed_ns - target->exit.perf_ns;
 }
 
-/* Whether TARGET's samples are the run's: it is one of its targets, or its tree by perf, or the
-   ring of its program that went to work when perf could not (ladder.c). */
+/* Whether TARGET's samples belong to the run: it is one of its targets, its tree by perf, or the
+   program's ring that was started when perf failed (ladder.c). */
 static bool is_part(const struct worker_note *note, const struct target *target) {
   if (note->serial == 0) return false;
   bool is_by_perf = !is_by_agent(note->sampler);
@@ -266,7 +266,7 @@ static void add_samples(const struct target *target, struct run_samples *sum) {
   }
 }
 
-/* What was known of TARGET at its end explains the time of NOTE that no sample shows. */
+/* The reasons known at TARGET's end apply to the unsampled time of NOTE. */
 static void keep_why(struct worker_note *note, const struct target *target) {
   char unsampled[CENSUS_WHY_BYTES];
   if (target->held.kind != HOLD_TIMER) return;
@@ -338,7 +338,7 @@ bool run_note_has_gone_on(struct worker *worker) {
     if (run_note_does_run(&worker->notes[i])) return false;
     noted += worker->notes[i].serial != 0;
   }
-  return noted > 0 && sweep_has_living(worker); /* without a note nobody has said what should end */
+  return noted > 0 && sweep_has_living(worker); /* without a note there is no defined end */
 }
 
 static uint64_t sum_explained(const struct worker *worker, const struct worker_note *note) {
@@ -350,8 +350,8 @@ static uint64_t sum_explained(const struct worker *worker, const struct worker_n
   return sum;
 }
 
-/* Where the rest goes: the program's own target while there is one, else one made up of the note,
-   under the same id. */
+/* Reports the rest under the program's own target if it is there, else under one made from the
+   note, with the same id. */
 static void report_rest(struct worker *worker, const struct worker_note *note, uint64_t rest_ns) {
   struct target *live = targets_find(&worker->targets, note->target), ended = {.run = note->serial};
   if (live == NULL) {
@@ -368,7 +368,7 @@ static void report_rest(struct worker *worker, const struct worker_note *note, u
     memcpy(ended.root_comm, note->begun_as, sizeof ended.root_comm);
     memcpy(ended.root_begun_as, note->begun_as, sizeof ended.root_begun_as);
   }
-  /* The window that has the rest has its cause, too. */
+  /* The window with the rest also gets its reason. */
   if (live != NULL) live->has_strays |= note->is_partial;
   drain_rest(&worker->drain, live ? live : &ended, rest_ns);
   if (live != NULL) return;
@@ -380,12 +380,12 @@ static void report_rest(struct worker *worker, const struct worker_note *note, u
 }
 
 void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns) {
-  /* The same account, asked again, or one of a program that ran as it was. */
+  /* A repeated report, or a program that ran unchanged. */
   if (note->is_told || !is_by_agent(note->sampler)) return;
   drain_run_last(&worker->drain, note->serial);
   sweep_ship_recorders(worker, note->serial);
-  /* Each program that has ended answers for its own time first, and of one that goes on in its
-     children what was said so far. */
+  /* Each ended program accounts for its own time first; a program that continues in its children
+     for the time so far. */
   sweep_targets(worker);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
@@ -393,7 +393,7 @@ void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t tol
       drain_exits(&worker->drain, target, false);
   }
   uint64_t explained = sum_explained(worker, note);
-  /* Whose parent did not wait for them are not in the account of `run`. */
+  /* Strays without a waiting parent are missing in the accounting of `run`. */
   if (note->stray_ns > told_ns) told_ns = note->stray_ns;
   note->is_told = true;
   struct worker_note *outer = find_serial(worker, note->outer);

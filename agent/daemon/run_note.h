@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `run` told of its program, and what the targets that are part of it came to. */
+/* Launch records: the choice of each `run`, and the results of the targets in it. */
 #ifndef DAEMON_RUN_NOTE_H
 #define DAEMON_RUN_NOTE_H
 
@@ -13,93 +13,95 @@ struct intake_packet;
 struct target;
 struct worker;
 
-/* Of one run: how many its timers took, and how many perf, which may have taken over. */
+/* Samples of one run: by its timers, and by perf, which may have taken over. */
 struct run_samples {
   uint64_t by_agent, by_perf;
   uint64_t shown_ns; /* CPU time that is not [unsampled] */
 };
 
-/* Records of this daemon as a run began. */
+/* This daemon's record counts at the start of a run. */
 struct run_books {
-  uint64_t shipped, refused; /* put into batches; refused by the collector for good */
-  bool had_others;           /* earlier records waited in the window or in the spool */
+  uint64_t shipped, refused; /* put into batches; rejected by the collector for good */
+  bool had_others;           /* earlier records were pending in the window or in the spool */
 };
 
 #define RUN_NOTE_YOUNG_NS (300 * NS_PER_MS)
 
-/* One `run`: what it chose for its program and why, and how much of its CPU time the
-   targets of its tree explain. */
+/* One `run`: its sampler and why, and the CPU time that the targets of its tree account for. */
 struct worker_note {
   uint32_t serial; /* 0: free */
-  uint32_t outer;  /* the note of the run that this one is part of, or 0 */
+  uint32_t outer;  /* the record of the enclosing run, or 0 */
   int32_t pid;
   uint32_t target; /* id under which its rest is reported */
   uint32_t uid, asked_mhz, collect, unwind;
-  uint64_t start_ticks, begun_ns; /* of that pid; CLOCK_MONOTONIC of the note */
-  bool is_looked_at, is_told;     /* by ladder.c; the program has ended, its rest is reported */
-  bool is_flushed;                /* its end was told, whatever it was sampled by */
-  bool is_auto_rate;              /* asked_mhz is where it starts (targets/rate.h) */
-  bool is_refused;                /* its agent got no ring; why says the reason */
-  bool is_partial;                /* the same of a program that it started */
+  uint64_t start_ticks, begun_ns; /* of that pid; CLOCK_MONOTONIC of the record */
+  bool is_looked_at, is_told;     /* by ladder.c; the program has ended and its rest is reported */
+  bool is_flushed;                /* its end was reported, whatever its sampler */
+  bool is_auto_rate;              /* asked_mhz is the initial rate (targets/rate.h) */
+  bool is_refused;                /* its agent got no ring; why has the reason */
+  bool is_partial;                /* the same for a program that it started */
   bool is_met;                    /* a sampler reached the program itself */
-  struct run_books books_before;  /* as it began */
-  uint64_t spent_ns;              /* CPU time of the run as `run` says at its end, or 0 */
-  uint64_t explained_ns;          /* by targets that have ended */
-  uint64_t stray_look_ns, stray_pause_ns; /* when ladder.c looks for strays, and how often */
-  uint64_t stray_ns;                      /* the CPU time of strays that nothing samples */
-  unsigned strays;                        /* that perf was opened for */
-  uint32_t marks; /* enum batch_mark: why time of targets that have ended is [unsampled] */
-  struct run_samples samples; /* of targets that have ended */
+  struct run_books books_before;  /* at its start */
+  uint64_t spent_ns;              /* CPU time of the run, reported by `run` at its end, or 0 */
+  uint64_t explained_ns;          /* by ended targets */
+  uint64_t stray_look_ns, stray_pause_ns; /* ladder.c's next search for strays; its pause */
+  uint64_t stray_ns;                      /* CPU time of unsampled strays */
+  unsigned strays;                        /* number of strays that perf was opened for */
+  uint32_t marks;             /* enum batch_mark: why time of ended targets is [unsampled] */
+  struct run_samples samples; /* of ended targets */
   char sampler[16],
-      begun_as[16]; /* the name that the program was started by, cut as the kernel does */
+      begun_as[16]; /* the name that the program was started by, cut as by the kernel */
   char service[INTAKE_SERVICE_BYTES];
   char labels[INTAKE_LABELS_BYTES];
   char exe[INTAKE_PATH_BYTES];
   char why[INTAKE_WHY_BYTES];
 };
 
-/* Notes that PACKET's program runs by SAMPLER, asked for ASKED_MHZ (not 0).  Returns NULL, or why
-   there is no such note. */
+/* Records that PACKET's program runs by SAMPLER with a requested rate of ASKED_MHZ (not 0).
+   Returns NULL, or the reason if there is no record. */
 const char *run_note_add(struct worker *worker, const struct intake_packet *packet,
                          const char *sampler, uint32_t asked_mhz);
-/* Begins a window for a run that begins by UID: else its samples would come into one that began
-   before it, up to a minute of others, whose middle is none of the run's time (cli/run_url.c).  A
-   window that has just begun goes on; of a daemon for all, for other users than root, for ten
-   seconds, since all pay for windows. */
+/* Begins a window for a run of UID that begins.  Otherwise its samples could be in a window that
+   began up to a minute before.  The middle of that window could be outside of the run's time
+   (cli/run_url.c).  A window that has just begun continues.  In a daemon for all users, all users
+   pay for windows.  So a window continues until it is ten seconds old, except for root. */
 void run_note_begin_window(struct worker *worker, uint32_t uid);
-/* What the collector has refused for good since BEFORE, of a run with SAMPLES: writes that to RET
-   ("": nothing).  Returns whether all samples of the run were refused.  Where batches also hold
-   records of other programs, that is known only when all records since BEFORE were. */
+/* Reports rejections by the collector since BEFORE for a run with SAMPLES: writes a text to RET (""
+   if there are none).  Returns whether all samples of the run were rejected.  If batches also
+   contain records of other programs, that is known only if all records since BEFORE were
+   rejected. */
 bool run_note_refused(const struct worker *worker, const struct run_books *before, uint64_t samples,
                       char ret[INTAKE_WHY_BYTES]);
-/* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
+/* The newest record for PID; for PID or its nearest ancestor.  NULL if there is none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
 struct worker_note *run_note_find(struct worker *worker, pid_t pid);
-/* The agent of the program PID, which a run may be of, gets no ring because of WHY. */
+/* The agent of program PID, possibly in a run, gets no ring because of WHY. */
 void run_note_refuse(struct worker *worker, pid_t pid, const char *why);
-/* A new TARGET belongs to the run that it is part of; before it is let go of, the run's note and
-   the target around it take over its figures. */
+/* Assigns a new TARGET to its run; and, before it is removed, adds its figures to the run's record
+   and to the enclosing target. */
 void run_note_join(struct worker *worker, struct target *target);
 void run_note_leave(struct worker *worker, const struct target *target);
-/* The program that NOTE is of has not ended. */
+/* The program of NOTE has not ended. */
 bool run_note_does_run(const struct worker_note *note);
-/* That of any run has not. */
+/* The program of any run has not ended. */
 bool run_note_is_any_running(const struct worker *worker);
 /* The files of a run that began within RUN_NOTE_YOUNG_NS may have no unwind tables yet. */
 bool run_note_is_any_young(const struct worker *worker, uint64_t now_ns);
-/* How many samples the run of NOTE has, of targets that live and of those that do not. */
+/* The number of samples of NOTE's run, from live and ended targets. */
 struct run_samples run_note_samples(const struct worker *worker, const struct worker_note *note);
-/* Who took SAMPLES, in words for `run`; where nobody took any, who was chosen. */
+/* Writes the names of samplers that produced SAMPLES, for `run`; if none did, the chosen one. */
 void run_note_samplers(const struct worker_note *note, const struct run_samples *samples,
                        char ret[INTAKE_SAMPLERS_BYTES]);
-/* How much of NOTE's run, which has ended, is [unsampled], and why; "": less than a tenth. */
+/* Writes the [unsampled] part of NOTE's run, which has ended, and its reason; "" if it is less than
+   a tenth. */
 void run_note_unsampled(const struct worker *worker, const struct worker_note *note,
                         char ret[INTAKE_WHY_BYTES]);
-/* How many targets of it are there: of a run that has ended, what goes on in the background. */
+/* The number of its targets: after the run's end, those that continue in the background. */
 unsigned run_note_living(const struct worker *worker, const struct worker_note *note);
-/* A recording into a file, which ends with its program, and others of the tree still run. */
+/* A recording into a file, which ends with its program, while others of the tree still run. */
 bool run_note_has_gone_on(struct worker *worker);
-/* The run has ended and spent TOLD_NS: reports what is not explained of that, once. */
+/* The run has ended and used TOLD_NS of CPU time: reports the part that is not accounted for,
+   once. */
 void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns);
 
 #endif

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch carries the run's books as they will be once it is spooled, so the collector can tell at
-   any time what is missing.  The order is: append, then book as shipped.  A worker killed in
-   between is found out by its successor: the spool has a seq that the books do not, and then what
-   the books show as open is exactly what that batch holds (nothing is drained between closing a
-   window and booking it).  If the spool does not have it, it was in memory and is lost: counted as
+/* A batch carries the run's counters as they will be after it is spooled, so the collector can
+   always determine the missing records.  The order is: append, then count as shipped.  If a worker
+   is killed in between, its successor detects it: the spool has a seq that the counters lack.  Then
+   the open records are exactly those of that batch (nothing is drained between closing a window and
+   counting it).  If the spool lacks the batch, it was in memory and is lost: counted as
    worker_killed.
 
-   What a histogram has put into the window is still in its counters, and the books do not know of
-   it: it is written down as produced right before the batch is appended, and counts when the spool
-   has that batch.  Where the spool has not, it is as if it had never been read.
+   Records of a histogram in the window are still in its counters, and are not yet counted.  They
+   are recorded as produced right before the batch is appended, and count if the spool has that
+   batch.  If it has not, they are treated as never read.
 
-   A target that ends has its window closed at once.  But a build or a script ends hundreds in a
-   second, and a batch costs as much as draining all that one of them left: ends that follow each
-   other within ENDS_TOGETHER_NS share one.  What was known of each only at its end is put into the
-   window then (achieved rate, marks, sampler and why), and the target is forgotten.
+   A target that ends has its window closed at once.  But a build or a script ends hundreds of
+   targets per second, and a batch costs as much as draining one of them: ends within
+   ENDS_TOGETHER_NS share a batch.  Facts that are known only at a target's end are put into the
+   window then: achieved rate, marks, sampler and why.  After that the target is forgotten.
 
-   The last batch of a run says so (final).  A run whose keeper was killed could not: the next run
-   on this state finds its page and closes its books for it, in the page first: a worker killed
-   before it has taken the page away makes the next one say the same again, under the next seq. */
+   The last batch of a run is marked final.  A run with a killed supervisor has none: the next run
+   on this state finds its page and closes its counters, in the page first.  If a worker is killed
+   before it has removed the page, the next worker repeats that, under the next seq. */
 #include "shipper.h"
 
 #include "census/census.h"
@@ -41,14 +41,14 @@
 #include <string.h>
 
 enum {
-  ZSTD_LEVEL = 1, /* 3 saves 4 % of the bytes and takes twice the time */
+  ZSTD_LEVEL = 1, /* level 3 saves 4 % of the bytes and takes twice the time */
   FIRST_SEQ = 1,
-  TAKEN_FACTOR = 2, /* a collector takes so much more than CPUs times (window + slack) */
+  TAKEN_FACTOR = 2, /* a collector accepts this multiple of CPUs times (window + slack) */
 };
 #define TAKEN_SLACK_NS (60 * NS_PER_SECOND)
 #define ENDS_TOGETHER_NS NS_PER_SECOND
 
-/* A series keeps what its target said as it began; this is how it stands now. */
+/* A series keeps its target's initial values; these are the current ones. */
 static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   const struct drain *drain = context;
   struct target *target = targets_find(drain->targets, id);
@@ -68,7 +68,7 @@ static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   target_explain(target, ret->why, sizeof ret->why);
 }
 
-/* Returns the weight of the target that has most of it. */
+/* Returns the weight of the heaviest target. */
 static uint64_t heaviest_ns(const struct batch *batch) {
   uint64_t sums[WINDOW_SERIES_MAX] = {0}, most = 0;
   for (uint32_t i = 0; i < batch->sample_count; i++) {
@@ -79,11 +79,10 @@ static uint64_t heaviest_ns(const struct batch *batch) {
   return most;
 }
 
-/* A window begins with its first sample, or earlier where a collector would not take the weight
-   that is in it (WIRE.md): no target spends more than all CPUs have, so what was drained late, or
-   is billed when a process ends, was spent before that.  Not sooner, since the window is all
-   targets'.
- */
+/* A window begins with its first sample, or earlier if a collector would otherwise reject its
+   weight (WIRE.md).  No target uses more time than all CPUs have.  So time that was drained late,
+   or charged at a process's end, was used before that.  It does not begin earlier than necessary,
+   because all targets share the window. */
 static uint64_t least_window_ns(const struct batch *batch) {
   uint64_t least_ns = heaviest_ns(batch) / (batch->cpus * TAKEN_FACTOR) + 1;
   return least_ns > TAKEN_SLACK_NS ? least_ns - TAKEN_SLACK_NS : 0;
@@ -121,13 +120,14 @@ static int append(struct shipper *shipper, const struct batch *batch, uint64_t s
   return error;
 }
 
-/* Newest seq of RUN that is known to have been appended, 0 when none. */
+/* The newest seq of RUN that is known to have been appended; 0 if none. */
 static uint64_t last_seq_of(const struct shipper *shipper, uint64_t run) {
   return shipper->file != NULL ? profile_file_last_seq(shipper->file, run)
                                : spool_last_seq(shipper->spool, run);
 }
 
-/* A batch of no ring is written down before it is spooled: the spool says which came to be. */
+/* A batch that belongs to no ring is recorded before it is spooled: the spool shows which batches
+   were completed. */
 static void recover_apart(struct shipper *shipper, struct counter_page *page) {
   struct counter_drain pending;
   if (!counter_page_has_pending(page, &pending) || pending.ring != DRAIN_RING_SPOOL) return;
@@ -137,7 +137,7 @@ static void recover_apart(struct shipper *shipper, struct counter_page *page) {
     counter_page_forget(page);
 }
 
-/* What only the dead worker's memory had. */
+/* Accounts for records that only the killed worker's memory had. */
 static void recover_unsaved(struct counter_page *page) {
   uint64_t unsaved = wide_load(&page->unsaved);
   if (unsaved > 0) counter_page_unship(page, LOSS_WORKER_KILLED, unsaved);
@@ -185,7 +185,7 @@ void shipper_note_unsaved(const struct shipper *shipper) {
   if (unsaved != wide_load(&page->unsaved)) wide_store(&page->unsaved, unsaved);
 }
 
-/* New modules are what the collector may ask for in a moment. */
+/* Counts new modules, which the collector may request soon. */
 static void note_modules(struct shipper *shipper, const struct batch *batch) {
   for (uint32_t i = 0; i < batch->module_count; i++) {
     const struct batch_module *m = &batch->modules[i];
@@ -210,8 +210,8 @@ static void sweep(struct shipper *shipper) {
   modules_sweep(drain->modules);
 }
 
-/* Spools BATCH, of whose records UNBOOKED are not in the books yet.  Returns 0, or -errno: then the
-   books are as before. */
+/* Spools BATCH, with UNBOOKED records that are not yet counted.  Returns 0, or -errno: then the
+   counters are unchanged. */
 static int spool_batch(struct shipper *shipper, struct batch *batch, uint64_t unbooked) {
   struct counter_page *page = shipper->drain->page;
   uint64_t records = batch_record_count(batch), seq = wide_load(&page->next_seq);
@@ -245,7 +245,7 @@ static int spool_window(struct shipper *shipper, bool is_final) {
   if (!error) {
     set_times(&batch, start_ns);
     batch.counters.final = is_final;
-    /* Of a file nobody reads what it costs. */
+    /* The cost is not used in a file. */
     if (shipper->file == NULL && shipper->tell != NULL)
       shipper->tell(shipper->teller, &batch.effort);
     error = spool_batch(shipper, &batch, unbooked);
@@ -262,7 +262,7 @@ int shipper_close_window(struct shipper *shipper, bool is_final) {
   if (shipper->ends > 0) shipper->ends_shipped_ns = clock_monotonic_ns();
   shipper->ends = 0;
   if (window_is_empty(window) && !(is_final && has_begun)) {
-    histogram_drain_settle(shipper->drain, true); /* nothing, or what nobody believes */
+    histogram_drain_settle(shipper->drain, true); /* nothing, or rejected values */
     sweep(shipper);
     return 0;
   }
@@ -300,7 +300,7 @@ int shipper_ship_apart(struct shipper *shipper, struct batch *batch) {
 int shipper_close_old_run(struct shipper *shipper, struct counter_page *old) {
   struct batch batch = {.module_count = 0};
   recover_apart(shipper, old);
-  counter_page_forget(old); /* a drain of a ring that is no more */
+  counter_page_forget(old); /* a drain of a ring that no longer exists */
   recover_page(shipper, old);
   batch.counters = *counter_page_books(old);
   batch.counters.final = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Written straight into a buffer: one object, made seldom, read by `fleetprof status` and by people
-   with jq.  The answer travels as a memfd, so its length has no limit of a packet's.  What it says
-   of programs is in status_target.c. */
+/* Written directly into a buffer: one object, rarely created, read by `fleetprof status` and by
+   users with jq.  The answer is sent as a memfd, so its length is not limited by a packet's.  The
+   programs' part is in status_target.c. */
 #include "status.h"
 #include "budget.h"
 #include "intake.h"
@@ -136,7 +136,7 @@ static void print_loss(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, '}');
 }
 
-/* The paths are of files that anybody's program runs. */
+/* The paths belong to files of any user's programs. */
 static void print_tables(const struct worker *worker, uint32_t viewer, struct buf *out) {
   bool has_paths = status_may_see(viewer, geteuid());
   struct table_store_figures figures;

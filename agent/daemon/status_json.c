@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings that came from targets are cleaned first (text.h), after which only quote and backslash
-   need an escape.  Whether a comma is due is seen in what stands last in the buffer.  Fractions
-   have three digits: they are for reading. */
+/* Strings from targets are cleaned first (text.h); after that only quote and backslash need an
+   escape.  The last byte of the buffer shows whether a comma is needed.  Fractions have three
+   digits: they are for display. */
 #include "status_json.h"
 
 #include "common/text.h"

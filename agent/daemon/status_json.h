@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON as the status writes it, straight into a buffer. */
+/* Writes the status's JSON directly into a buffer. */
 #ifndef DAEMON_STATUS_JSON_H
 #define DAEMON_STATUS_JSON_H
 
@@ -8,10 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "TEXT", whatever it holds. */
+/* Writes "TEXT", quoted and escaped. */
 void json_text(struct buf *out, const char *text, size_t len);
 
-/* "NAME": with a comma before it unless an object has just been opened; and with a value. */
+/* Writes "NAME": with a comma before it, unless an object has just been opened.  The others add a
+   value. */
 void json_name(struct buf *out, const char *name);
 void json_string(struct buf *out, const char *name, const char *text); /* NULL: "" */
 void json_number(struct buf *out, const char *name, uint64_t value);

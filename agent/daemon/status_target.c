@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program's row says which sampler runs and why no better one, what it reaches and what it does
-   not: threads are counted as they are now (census.h), not as they ever were.  The sum over all
-   programs is of those that run; threads that the agent itself had nothing for are counted for
-   ever, because such a program may be gone before anyone looks.
+/* A program's row has the sampler, why it is no better one, and its results and gaps.  Threads are
+   counted as they are now (census.h), not over time.  The sum over all programs covers live
+   programs.  Threads for which the agent itself had no slot are counted for ever, because their
+   program may end before the status is read.
 
-   Which programs another user runs, how and for how long is for that user, root and the daemon's
-   own user: whoever else asks hears how many there are.
+   Which programs another user runs, how and for how long, is visible only to that user, root and
+   the daemon's own user.  Other users get only the number of programs.
 
-   Notes are what `run` chose for its programs, the ended ones included, until newer ones push them
-   out. */
+   Launch records show the choice of `run` for its programs, ended ones included, until newer
+   records replace them. */
 #include "budget.h"
 #include "status.h"
 #include "status_json.h"
@@ -69,7 +69,7 @@ void status_print_unsampled(const struct worker *worker, struct buf *out) {
   print_reasons(sum, out);
 }
 
-/* The shares of all its stacks by how they ended; {}: there are none. */
+/* The shares of its stacks by how they ended; {} if there are none. */
 static void print_stacks(const struct target *target, struct buf *out) {
   double total = 0;
   for (unsigned i = 0; i < STACK_END_COUNT; i++) total += (double)target->stacks_ns[i];
@@ -95,7 +95,7 @@ static void print_labels(struct buf *out, const char *text) {
   buf_append_byte(out, '}');
 }
 
-/* What the ring of a timer target is. */
+/* Describes the ring of a timer target. */
 static void print_ring(const struct target *target, struct buf *out) {
   static const char *const modes[] = {"stacks", "pc-lr", "histogram", "recorder"};
   const struct hold_target *held = &target->held;
@@ -118,7 +118,7 @@ static void print_ring(const struct target *target, struct buf *out) {
   json_number(out, "contended", totals.contended);
 }
 
-/* The words in one line; what is behind the last is NULs. */
+/* The arguments in one line, without the trailing NULs. */
 static void print_argv(const struct hold_target *held, struct buf *out) {
   static const char *const found[] = {"none", "verified", "guessed"};
   char line[INTAKE_ARGV_BYTES];
@@ -136,7 +136,7 @@ bool status_may_see(uint32_t viewer, uint32_t owner) {
   return viewer == 0 || viewer == geteuid() || viewer == owner;
 }
 
-/* Without what has a row of its own. */
+/* Excludes processes that have their own row. */
 static uint64_t cpu_of_tree(const struct residual *residual) {
   return residual->total_ns > residual->elsewhere_ns ? residual->total_ns - residual->elsewhere_ns
                                                      : 0;
@@ -199,7 +199,7 @@ void status_print_targets(const struct worker *worker, uint32_t viewer, struct b
   json_number(out, "targets_hidden", hidden);
 }
 
-/* As its samples are called; the agent knows the file better than the command line did. */
+/* Named as its samples are; the agent's path is more exact than the command line's. */
 static void print_service(const struct worker_note *note, struct buf *out) {
   char exe[INTAKE_PATH_BYTES];
   struct hold_target held = {.pid = note->pid};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A target has ended when none of its processes is left, which each kind of target tells in its own
-   way: a perf target's events hang up (or were taken away, ladder.c), a timer target's ring has no
-   slot with an owner.  Both want a moment more: the one for the FLUSH that brings exact times, the
-   other for a child that begins as its parent ends.
+/* A target has ended when none of its processes is left, which each kind detects in its own way.  A
+   perf target's events hang up (or were removed, ladder.c); a timer target's ring has no slot with
+   an owner.  Both wait a moment more: perf for the FLUSH that brings exact times, the timer for a
+   child that begins as its parent ends.
 
-   An end has the window closed, so that the program is in the next answer (shipper.c: many ends
-   share one); what its ring still keeps (histogram, recorder) goes with it, in batches of their
-   own, and the keeper drops its descriptors. */
+   An end closes the window, so that the program is in the next answer (shipper.c: many ends share
+   one).  The rest of its ring (histogram, recorder) is shipped in its own batches, and the
+   supervisor drops its descriptors. */
 #include "sweep.h"
 #include "budget.h"
 #include "kept_files.h"
@@ -25,7 +25,7 @@
 
 #include <string.h>
 
-#define FLUSH_GRACE_NS (2 * NS_PER_SECOND) /* for the FLUSH that follows a program's end */
+#define FLUSH_GRACE_NS (2 * NS_PER_SECOND) /* for the FLUSH after a program's end */
 #define FORK_GRACE_NS (2 * NS_PER_SECOND)  /* for a child that begins as its parent ends */
 
 static void forget_target(struct worker *worker, struct target *target) {
@@ -42,8 +42,8 @@ static void forget_target(struct worker *worker, struct target *target) {
   if (error) log_debug("target %u: the keeper still holds it: %s", id, strerror(-error));
 }
 
-/* A window takes less than a histogram may hold: as often as there is something left.  What the
-   spool does not take stays for kept_ship_left when it is a file, else it is lost. */
+/* A histogram may exceed one window: repeats until it is empty.  Data that the spool rejects is
+   left to kept_ship_left if it is in a file, else it is lost. */
 static void drain_last(struct worker *worker, struct target *target) {
   struct counter_page *page = worker->keeper->page;
   uint64_t records;
@@ -117,7 +117,7 @@ static bool has_target_ended(struct target *target, uint64_t now) {
 
 bool sweep_has_living(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
-  drain_run(&worker->drain); /* a slot with records in it is somebody's */
+  drain_run(&worker->drain); /* a slot with records is in use */
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target != NULL && !has_target_ended(target, now) && target->ended_ns == 0) return true;
@@ -143,7 +143,7 @@ void sweep_targets(struct worker *worker) {
     struct target *target = worker->targets.rows[row];
     if (target != NULL && has_target_ended(target, now)) ended[count++] = target;
   }
-  /* Once more: what was written between the last drain and the ends. */
+  /* Drain again: records between the last drain and the ends. */
   if (count > 0) drain_run(&worker->drain);
   for (uint32_t i = 0; i < count; i++) sweep_end_target(worker, ended[i]);
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file and not a command turns everything off, because it must work when nothing else does: in an
-   image that is mounted elsewhere, by a deployment tool, before the daemon runs.  One is for the
-   whole machine, the other for this daemon's state directory.  While either is there nothing new is
-   taken on and every target is off: timers deleted, perf events disabled.  When it goes away, perf
-   targets go on as they were; a program by timer has been told OFF, which is for good, so that is
-   sampled again from its next start.
+/* A file, not a command, turns everything off, because it must work when nothing else does: in an
+   image that is mounted elsewhere, by a deployment tool, before the daemon runs.  One file is for
+   the whole machine, the other for this daemon's state directory.  While either exists, no target
+   is accepted and every target is off: timers deleted, perf events disabled.  When it is removed,
+   perf targets continue as before.  A timer program is set to OFF, which is final, so it is sampled
+   again from its next start.
 
-   What a target should be (its wish: RUN or PAUSE) is kept apart from the kill switch, with the
-   keeper, so that a new worker finds both.
+   A target's requested state (RUN or PAUSE) is kept apart from the kill switch, in the supervisor,
+   so that a new worker gets both.
 
-   CPU time that passes while a target is paused is nobody's sample: where its total is known (a
-   program under `run`) it shows up as [unsampled] at the end, in an answer that is marked
-   `paused`, else it is in no total. */
+   CPU time during a pause has no samples.  If its total is known (a program under `run`), it is
+   [unsampled] at the end, in an answer marked `paused`; otherwise it is in no total. */
 #include "switchboard.h"
 #include "registrar.h"
 
@@ -37,7 +36,7 @@ enum { LIST_END_BYTES = sizeof ", 1024 more", PROGRAM_BYTES = INTAKE_SERVICE_BYT
 /* Names for a reply, as many as fit. */
 struct name_list {
   char text[INTAKE_WHY_BYTES];
-  unsigned left; /* that do not */
+  unsigned left; /* number of names that do not fit */
 };
 
 const char *switchboard_service(const struct worker *worker, const struct target *target) {
@@ -58,8 +57,8 @@ static void tell_keeper(const struct worker *worker, const struct target *target
               strerror(-error));
 }
 
-/* TARGET is sampled from now on.  CPU time of the pause is no part of what it achieves: the clocks
-   are read before they count again. */
+/* TARGET is sampled from now on.  CPU time of the pause does not count for the achieved rate: the
+   clocks are read before counting resumes. */
 static int go_on(struct worker *worker, struct target *target, enum ring_control control) {
   bool is_perf = target->held.kind == HOLD_PERF;
   if (is_perf && control == RING_RUN) {
@@ -75,7 +74,7 @@ static int go_on(struct worker *worker, struct target *target, enum ring_control
   return error;
 }
 
-/* CONTROL is what TARGET should be from now on, unless the kill switch says otherwise. */
+/* Sets the requested state of TARGET to CONTROL; the kill switch takes precedence. */
 static int wish(struct worker *worker, struct target *target, enum ring_control control) {
   int error = 0;
   if (target->held.control == RING_OFF) return -ENOENT;
@@ -92,7 +91,7 @@ static int wish(struct worker *worker, struct target *target, enum ring_control 
 }
 
 static int set_rate(struct worker *worker, struct target *target, uint32_t mhz) {
-  drain_run(&worker->drain); /* what is in the kernel's rings was sampled at the rate before */
+  drain_run(&worker->drain); /* samples in the kernel's rings have the previous rate */
   int error = rate_wish(target, 1000 * NS_PER_SECOND / mhz);
   if (error) return error;
   target->held.asked_mhz = mhz;
@@ -126,14 +125,14 @@ static bool has_name(const struct name_list *list, const char *name) {
 
 static void add_name(struct name_list *list, const char *name) {
   size_t len = strlen(list->text), room = sizeof list->text - LIST_END_BYTES - len;
-  bool is_first = len == 0 || list->text[len - 1] == ' '; /* behind the words before the list */
+  bool is_first = len == 0 || list->text[len - 1] == ' '; /* after the text before the list */
   if (list->left > 0 || strlen(name) + sizeof ", " > room)
     list->left++;
   else
     snprintf(list->text + len, room, "%s%s", is_first ? "" : ", ", name);
 }
 
-/* A program's name is its own word, and these are read on a terminal. */
+/* A program chooses its name, and the list is shown on a terminal. */
 static void end_names(struct name_list *list) {
   text_show(list->text);
   size_t len = strlen(list->text);
@@ -155,7 +154,7 @@ static bool is_permitted(const struct intake_packet *packet, const struct target
   return packet->uid == 0 || target->held.uid == packet->uid;
 }
 
-/* Nobody has the name that PACKET asks for: who could be meant. */
+/* No target has the name in PACKET: lists the existing names. */
 static void explain_nobody(const struct worker *worker, const struct intake_packet *packet,
                            char ret[INTAKE_WHY_BYTES]) {
   struct name_list list = {.text = "no running target has that name; there are: "};
@@ -176,7 +175,7 @@ static bool is_meant(const struct worker *worker, const struct target *target,
   return service[0] == '\0' || strcmp(switchboard_service(worker, target), service) == 0;
 }
 
-/* What is wrong with REQUEST, or NULL. */
+/* Returns the fault of REQUEST, or NULL. */
 static const char *find_fault(const struct worker *worker, const struct intake_request *request) {
   uint64_t mhz = request->asked_mhz;
   if (worker->stop_by_ns != 0) return registrar_ending_reason;
@@ -188,7 +187,7 @@ static const char *find_fault(const struct worker *worker, const struct intake_r
   return NULL;
 }
 
-/* Why nobody obeys; ERROR is that of a target that could not, or 0. */
+/* Rejects a request that no target obeyed; ERROR is that of a target that failed, or 0. */
 static void refuse(struct worker *worker, const struct intake_packet *packet, int error,
                    bool is_foreign) {
   char why[INTAKE_WHY_BYTES];
@@ -239,7 +238,7 @@ const char *switchboard_kill_path(const struct worker *worker) {
   return access(worker->kill_path, F_OK) == 0 ? worker->kill_path : NULL;
 }
 
-/* The wish stays what it was, except that a timer target has none any more. */
+/* The requested state is kept, except for a timer target, which has none any more. */
 static void kill_target(struct worker *worker, struct target *target) {
   uint32_t before = target->held.control;
   int error = switch_target(target, RING_OFF);

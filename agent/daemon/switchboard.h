@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may switch which targets: `fleetprof ctl`, and the kill-switch file. */
+/* Sampling control: `fleetprof ctl`, and the kill-switch file. */
 #ifndef DAEMON_SWITCHBOARD_H
 #define DAEMON_SWITCHBOARD_H
 
 #include "intake.h"
 #include "worker.h"
 
-/* Serves CTL: pauses, resumes, or sets the rate of every target that has the service's name (all,
-   without one) and belongs to the caller (root: to anybody).  Answers how many. */
+/* Serves CTL: pauses, resumes, or sets the rate of every target with the service's name (all,
+   without a name) that belongs to the caller (for root: to any user).  Answers the number of
+   targets. */
 void switchboard_on_ctl(struct worker *worker, struct intake_packet *packet);
 
-/* Looks for the kill-switch file, at most once a second, and turns every target off while there is
-   one.  With every tick. */
+/* Checks the kill-switch file, at most once a second, and turns every target off while it is there.
+   Call at every tick. */
 void switchboard_look(struct worker *worker);
 
-/* The daemon ends: every program whose ring nobody will read is told OFF. */
+/* At the daemon's shutdown: sets every program to OFF if its ring will not be read. */
 void switchboard_end(struct worker *worker);
 
-/* The path of the kill-switch file that is there, or NULL. */
+/* The path of the kill-switch file in effect, or NULL. */
 const char *switchboard_kill_path(const struct worker *worker);
 
-/* The name that TARGET's own samples go under. */
+/* The service name of TARGET's own samples. */
 const char *switchboard_service(const struct worker *worker, const struct target *target);
 
 /* "running", "paused" or "off". */

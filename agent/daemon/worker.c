@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs what pipeline.c has built:
+/* Runs the pipeline of pipeline.c:
 
-     intake ─▶ targets ◀─ keeper's table
-     tick: drain ─▶ window ─▶ batch ─▶ spool ─▶ uplink
-                           (when it is full or old, a target ended, FLUSH)
+      intake ─▶ targets ◀─ supervisor's table
+      tick: drain ─▶ window ─▶ batch ─▶ spool ─▶ uplink
+                 (when it is full or old, a target ended, FLUSH)
 
-   A tick every 100 ms where a timer ring could fill up, every 200 ms where only the kernel's rings
-   (seconds deep) wait, quicker when one is half full, slower when nothing comes.  libevent and
-   OpenSSL exist only here: the keeper that this process was forked from has never seen them.
+   There is a tick every 100 ms if a timer ring could fill up, every 200 ms if only the kernel's
+   rings (seconds deep) wait.  Ticks are shorter when a ring is half full, longer when there are no
+   records. libevent and OpenSSL exist only here: the supervisor, from which this process was
+   forked, never loads them.
 
-   The window closes after --window when it holds WINDOW_RECORDS_MIN records, else it grows, up to a
-   minute: a batch's fixed cost is then shared by more samples.
+   The window closes after --window if it has WINDOW_RECORDS_MIN records.  Otherwise it grows, up to
+   a minute, so that more samples share a batch's fixed cost.
 
-   How it ends is in ending.c. */
+   The shutdown is in ending.c. */
 #include "worker.h"
 #include "budget.h"
 #include "ending.h"
@@ -52,7 +53,7 @@
 #define FILE_WINDOW_NS_MIN (50 * NS_PER_MS)
 #define SWEEP_INTERVAL_NS (500 * NS_PER_MS)
 #define ON_DEMAND_NS (60 * NS_PER_SECOND) /* an on-demand daemon without targets ends then */
-#define PRIVATE_NS (10 * NS_PER_SECOND)   /* one of a file: its run says the end, or was killed */
+#define PRIVATE_NS (10 * NS_PER_SECOND)   /* for a file: its run reports the end, or was killed */
 #define LEFT_INTERVAL_NS (10 * NS_PER_SECOND)
 #define QUIET_NS (5 * NS_PER_SECOND) /* without records: tick half as often */
 
@@ -63,11 +64,11 @@ enum {
   TICK_PERF_MS = 200,
   TICK_FULL_MS = 20,
   TICK_WAKE_MS = 5,
-  TICK_TABLES_MS = 20, /* one is made after the other, and stacks go without until then */
+  TICK_TABLES_MS = 20, /* tables are built in sequence, and stacks do without until then */
   TICK_IDLE_MS = 500,
-  FILE_WINDOWS = 64, /* of a run so far: as many stretches as a difference has units */
+  FILE_WINDOWS = 64, /* windows of a run so far: a difference has as many units */
   FILL_PERCENT_HIGH = 50,
-  HEAP_PIECE_BYTES_MAX = 32 << 10, /* larger ones are mappings of their own */
+  HEAP_PIECE_BYTES_MAX = 32 << 10, /* larger allocations get their own mapping */
   HEAP_TOP_BYTES = 16 << 10,
 };
 
@@ -81,7 +82,7 @@ static void report_residuals(struct worker *worker) {
   }
 }
 
-/* What no window has room for at once, before the last one. */
+/* Ships the records that exceed one window, before the last one. */
 static void ship_histograms(struct worker *worker) {
   for (unsigned i = 0; i < LAST_WINDOWS_MAX; i++) {
     uint64_t since_ns, records = 0;
@@ -98,7 +99,7 @@ static int close_window(struct worker *worker, bool is_final) {
   if (is_final) {
     drain_run_last(&worker->drain, 0);
     ship_histograms(worker);
-    /* Of a file, who ran and was not sampled is a finding. */
+    /* A file also lists processes without samples. */
     if (worker->keeper->output >= 0) drain_mention_all(&worker->drain);
   } else {
     drain_run_whole(&worker->drain);
@@ -120,7 +121,7 @@ int worker_close_last_window(struct worker *worker) {
   return error;
 }
 
-/* What waits in histograms: it comes into the window when that closes. */
+/* Adds the pending records of histograms: they are put into the window when it closes. */
 static void add_unshipped(const struct worker *worker, uint64_t *start_ns, uint64_t *records) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     const struct target *target = worker->targets.rows[row];
@@ -131,9 +132,8 @@ static void add_unshipped(const struct worker *worker, uint64_t *start_ns, uint6
   }
 }
 
-/* How long the open window is to be.  A file's are a small part of its run: differences of two
-   files take stretches of time for their units, and a run of a second has some twenty of them then.
- */
+/* The length of the open window.  In a file, windows are a small part of the run: a difference of
+   two files uses time groups as its units, and a run of a second then has about twenty. */
 static uint64_t due_ns(const struct worker *worker) {
   uint64_t asked_ns = worker->settings->window_ns;
   if (worker->keeper->output < 0) return budget_window_ns(worker->budget, asked_ns);
@@ -171,7 +171,7 @@ static bool is_unneeded(struct worker *worker, uint64_t now) {
   uint64_t patience_ns = worker->keeper->output >= 0 ? PRIVATE_NS : ON_DEMAND_NS;
   if (worker->targets.count > 0) worker->live_ns = now;
   if (!worker->settings->is_on_demand || now - worker->live_ns < patience_ns) return false;
-  if (run_note_is_any_running(worker)) { /* one that cannot be sampled has an end, too */
+  if (run_note_is_any_running(worker)) { /* an unsampled program has an end, too */
     worker->live_ns = now;
     return false;
   }
@@ -191,7 +191,7 @@ long worker_tick_ms(const struct worker *worker, uint64_t now) {
   return now - worker->busy_ns > QUIET_NS ? 2 * ms : ms;
 }
 
-/* The keeper hears of it first: should this worker die, the next one must know. */
+/* The supervisor is updated first: if this worker dies, the next one needs it. */
 static void begin_parting(struct worker *worker, struct target *target) {
   if (target->held.is_apart) return;
   target->held.is_apart = true;
@@ -241,9 +241,9 @@ static void tick(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   table_store_step(worker->tables);
   if (drain_run_patiently(&worker->drain) > 0) worker->busy_ns = now;
-  table_store_step(worker->tables); /* begins with what the drain has asked for */
+  table_store_step(worker->tables); /* builds the tables that the drain has requested */
   regions_step(worker);
-  budget_step(worker); /* before anything is begun that a change of rate would have to wait for */
+  budget_step(worker); /* before anything starts that a change of rate would have to wait for */
   switchboard_look(worker);
   switch_all(worker, now);
   census_step(&worker->targets);
@@ -286,14 +286,14 @@ void worker_hurry(struct worker *worker) {
   event_add(worker->tick, &soon);
 }
 
-/* TERM or INT. */
+/* On TERM or INT. */
 static void on_end(evutil_socket_t fd, short what, void *context) {
   (void)fd;
   (void)what;
   ending_begin(context);
 }
 
-/* A table may be there that samples wait for, and the next can be made. */
+/* A table that samples wait for may be ready, and the next can be built. */
 static void on_child(evutil_socket_t fd, short what, void *context) {
   struct worker *worker = context;
   (void)fd;
@@ -395,8 +395,8 @@ static void stop(struct worker *worker) {
   spool_close(worker->spool);
 }
 
-/* Left alone, malloc takes ever larger pieces from its heap once it has seen one freed, and a heap
-   is only given back from its end. */
+/* By default malloc allocates ever larger blocks from its heap, once a block of that size was
+   freed.  A heap shrinks only at its end. */
 static void keep_heap_small(void) {
   mallopt(M_MMAP_THRESHOLD, HEAP_PIECE_BYTES_MAX);
   mallopt(M_TRIM_THRESHOLD, HEAP_PIECE_BYTES_MAX);

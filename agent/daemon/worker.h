@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker: everything that the daemon does, on one libevent loop. */
+/* The worker: all work of the daemon, on one libevent loop. */
 #ifndef DAEMON_WORKER_H
 #define DAEMON_WORKER_H
 
@@ -25,16 +25,16 @@ struct intake;
 struct regions;
 
 enum {
-  WORKER_NOTES_MAX = 64,       /* runs that are remembered */
-  WORKER_FLUSHES_MAX = 64,     /* callers that wait at once, */
-  WORKER_FLUSHES_OF_USER = 16, /* of one user of a daemon for all, root excepted */
+  WORKER_NOTES_MAX = 64,       /* runs that are recorded */
+  WORKER_FLUSHES_MAX = 64,     /* concurrent waiting FLUSH requests */
+  WORKER_FLUSHES_OF_USER = 16, /* of one user of a daemon for all users, root excepted */
   WORKER_EXIT_DONE = 0,        /* the daemon ends */
-  WORKER_EXIT_FAILED = 1,      /* start another */
+  WORKER_EXIT_FAILED = 1,      /* the supervisor starts another worker */
 };
 
-/* The files that the keeper holds for us (pipeline.c), and the mounts as we began. */
+/* Files that the supervisor holds (pipeline.c), and the mounts at the start. */
 struct worker_files {
-  uint32_t count; /* ever held */
+  uint32_t count; /* files held so far */
   struct {
     dev_t device;
     ino_t inode;
@@ -48,7 +48,7 @@ struct worker {
   struct event_base *loop;
   struct event *tick, *terminate, *interrupt, *keeper_gone, *child_gone;
   struct spool *spool;
-  struct profile_file file; /* open when the keeper has an output */
+  struct profile_file file; /* open if the supervisor has an output */
   struct worker_files files;
   struct debug_sender *debug;
   struct budget *budget;
@@ -70,36 +70,36 @@ struct worker {
   char collector[SETTINGS_PATH_BYTES], certificate[SETTINGS_PATH_BYTES];
   char key[SETTINGS_PATH_BYTES], ca[SETTINGS_PATH_BYTES], kill_path[SETTINGS_PATH_BYTES];
   struct utsname machine;
-  struct label labels[OPTION_LIST_MAX]; /* those given, and what the board says of itself */
+  struct label labels[OPTION_LIST_MAX]; /* those given, and the board's firmware version */
   char label_text[OPTION_LIST_MAX][256];
   uint32_t label_count;
-  uint64_t stacks_told_ns[STACK_END_COUNT]; /* as the collector was told last (hello.c) */
+  uint64_t stacks_told_ns[STACK_END_COUNT]; /* as last reported to the collector (hello.c) */
   long tick_ms;                             /* until the next tick */
   uint64_t start_ns;                        /* CLOCK_MONOTONIC, as all below */
-  uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
+  uint64_t live_ns, busy_ns; /* when there was last a target; when there was last a record */
   uint64_t swept_ns, left_ns, looked_ns, stepped_ns, stepped_young_ns;
-  uint64_t closed_ns;              /* when the last window ended */
+  uint64_t closed_ns;              /* end of the last window */
   uint64_t file_since_ns;          /* CLOCK_BOOTTIME of the first sample of a file */
   bool is_killed;                  /* the kill switch is on (switchboard.c) */
   bool is_waking;                  /* a program is to be nudged: short ticks */
-  uint64_t stop_by_ns, obey_by_ns; /* not 0: ending; programs have time to obey */
+  uint64_t stop_by_ns, obey_by_ns; /* not 0: shutting down; deadline for programs to obey */
   struct refusals refusals;        /* since this worker started */
   uint64_t targets_seen, threads_unsampled; /* since this worker started; of ended targets */
 };
 
-/* The keeper's worker function: runs until TERM, until the keeper is gone, or until an on-demand
-   daemon has nothing more to do. */
+/* The supervisor's worker function.  Runs until TERM, until the supervisor is gone, or until an
+   on-demand daemon has no more work. */
 int worker_run(struct keeper *keeper);
 
-/* Until the next tick, at the time NOW. */
+/* Milliseconds until the next tick, at the time NOW. */
 long worker_tick_ms(const struct worker *worker, uint64_t now);
 
-/* There is a new target: ticks soon where the loop ticks slower than its ring may need. */
+/* There is a new target: ticks soon, if its ring may need that. */
 void worker_hurry(struct worker *worker);
 
-/* Drains all, reports what is due of exact rests, spools the window.  Returns 0 or -errno. */
+/* Drains all rings, reports due residuals, spools the window.  Returns 0 or -errno. */
 int worker_close_window(struct worker *worker);
-/* The same with all that histograms hold, and final books. */
+/* As worker_close_window, with all contents of histograms, and final counters. */
 int worker_close_last_window(struct worker *worker);
 
 #endif

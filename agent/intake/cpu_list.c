@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPUs that were taken offline leave holes in their numbers, so counting is not enough: an event is
-   bound to a CPU by its number, and the daemon's rings are in the same order. */
+/* Offline CPUs leave holes in the numbers, so counting is not enough: an event is bound to a CPU by
+   its number, and the daemon's rings are in the same order. */
 #include "cpu_list.h"
 
 #include <errno.h>

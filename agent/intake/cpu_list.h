@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CPUs of this machine are online: an event a CPU is what `run` hands over. */
+/* Lists the online CPUs of this machine: `run` sends one event per CPU. */
 #ifndef INTAKE_CPU_LIST_H
 #define INTAKE_CPU_LIST_H
 
@@ -10,15 +10,16 @@ struct cpu_list {
   unsigned count;
 };
 
-/* Reads the kernel's form, "0-3,8".  Returns 0, -EINVAL, or -EOVERFLOW for more than fit.  Pure. */
+/* Parses the kernel's format, "0-3,8".  Returns 0, -EINVAL, or -EOVERFLOW if there are too many.
+   Pure. */
 int cpu_list_parse(const char *text, struct cpu_list *ret);
 
-/* The CPUs that are online now; where the kernel does not say which, as many as there are.  Returns
-   0 or -errno. */
+/* The CPUs that are online now; if the kernel does not list them, 0 to their number less 1.
+   Returns 0 or -errno. */
 int cpu_list_online(struct cpu_list *ret);
 
-/* How many CPUs this machine may have while it runs, those offline included; 0 where the kernel
-   does not say. */
+/* The number of CPUs that this machine may have at run time, including offline ones; 0 if
+   unknown. */
 unsigned cpu_list_possible(void);
 
 #endif

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A packet goes out whole or not at all and comes back the same way, so the client is two system
-   calls with a deadline around them.  The deadline is the socket's own send and receive timeout,
-   shortened each time that a signal interrupts the wait; no poll, no non-blocking mode.
+/* A packet is sent and received as a whole, so the client is two system calls with a deadline.  The
+   deadline is the socket's own send and receive timeout, shortened after each interruption by a
+   signal; there is no poll and no non-blocking mode.
 
-   A unix socket's address holds 108 bytes, a state directory's path may be longer: then the
-   directory is opened and the socket reached through /proc/self/fd/N/NAME.
+   A unix socket's address has 108 bytes, and a state directory's path may be longer: then the
+   directory is opened and the socket is reached through /proc/self/fd/N/NAME.
 
-   Who is turned away unread (keeper/porter.c) meets a reset first, of the send or of the receive,
-   and the answer behind it.
+   A connection that is rejected unread (keeper/porter.c) first gets a reset, on send or receive,
+   and the answer after it.
 
-   Answers are read into the caller's struct and trusted no further than their size, magic and
-   version; strings are cut at the end of their fields.  At most one descriptor is taken from an
-   answer, three by who says so; what a stranger sends beyond them is closed at once.
-
-   It runs in strangers' processes too (the preload's constructor): libc only, no allocation. */
+   Answers are read into the caller's struct and are untrusted beyond their size, magic and version;
+   strings are cut at the end of their fields.  At most one descriptor is taken from an answer, or
+   three with takes_more; further descriptors are closed at once.  This also runs in target
+   processes (the preload's constructor): libc only, no allocation. */
 #include "intake_client.h"
 
 #include "passed_fds.h"
@@ -30,7 +29,7 @@
 #include <unistd.h>
 
 enum {
-  ANSWER_FDS_MAX = 4, /* room for more than we take, so that extra ones are seen and closed */
+  ANSWER_FDS_MAX = 4, /* more than are taken, so that extra ones are seen and closed */
   DIRECTORY_BYTES_MAX = 4096,
 };
 
@@ -40,7 +39,7 @@ static uint64_t now_ms(void) {
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Makes the next wait on SOCKET end at DEADLINE_MS.  Returns -ETIMEDOUT when that has passed. */
+/* Makes the next wait on SOCKET end at DEADLINE_MS.  Returns -ETIMEDOUT if that has passed. */
 static int set_timeout(int socket, int option, uint64_t deadline_ms) {
   uint64_t now = now_ms();
   if (now >= deadline_ms) return -ETIMEDOUT;
@@ -50,14 +49,14 @@ static int set_timeout(int socket, int option, uint64_t deadline_ms) {
   return setsockopt(socket, SOL_SOCKET, option, &timeout, sizeof timeout) == 0 ? 0 : -errno;
 }
 
-/* What a failed wait means: 0 to try again. */
+/* Maps the error of a failed wait: 0 to try again. */
 static int wait_error(int error) {
   if (error == EINTR) return 0;
   return error == EAGAIN || error == EWOULDBLOCK ? -ETIMEDOUT : -error;
 }
 
-/* Writes PATH into ADDRESS; a path that is too long goes through its directory, which is then open
-   in RET_DIRECTORY (else -1). */
+/* Writes PATH to ADDRESS; a long path goes through its directory, which is then open in
+   RET_DIRECTORY (else -1). */
 static int fill_address(const char *path, struct sockaddr_un *address, int *ret_directory) {
   *address = (struct sockaddr_un){.sun_family = AF_UNIX};
   *ret_directory = -1;
@@ -145,7 +144,7 @@ static int send_request(int socket, const struct intake_call *call, uint64_t dea
   }
 }
 
-/* Those that MESSAGE brought, as CALL takes them. */
+/* Takes the descriptors of MESSAGE that CALL accepts. */
 static void take_answer_fds(const struct intake_call *call, struct msghdr *message,
                             struct intake_answer *answer) {
   int fds[1 + INTAKE_ANSWER_MORE] = {-1, -1, -1};

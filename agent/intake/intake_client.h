@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One question to the daemon and its answer, blocking, with a deadline.  Used by the command line
-   and by the preload's constructor: it needs nothing but libc, allocates nothing and leaves no
-   descriptor behind that it does not return. */
+/* Sends one request to the daemon and reads its answer, blocking, with a deadline.  The command
+   line and the preload's constructor use it: it needs only libc, allocates nothing and leaves no
+   descriptor open that it does not return. */
 #ifndef INTAKE_INTAKE_CLIENT_H
 #define INTAKE_INTAKE_CLIENT_H
 
@@ -11,35 +11,34 @@
 #include <stdint.h>
 
 struct intake_call {
-  const struct intake_request *request; /* borrowed; magic and version are filled by the caller
-                                           through intake_client_request */
-  const int *fds;                       /* borrowed; sent beside it */
+  const struct intake_request *request; /* borrowed; initialized by intake_client_request */
+  const int *fds;                       /* borrowed; sent with it */
   unsigned fd_count;                    /* at most INTAKE_FDS_MAX */
   uint32_t timeout_ms;
-  bool takes_more; /* descriptors than one */
+  bool takes_more; /* accepts more than one descriptor */
 };
 
 enum { INTAKE_ANSWER_MORE = 2 };
 
 struct intake_answer {
   struct intake_reply reply;    /* strings are NUL-terminated */
-  int fd;                       /* the one sent beside it, the caller's to close; or -1 */
-  int more[INTAKE_ANSWER_MORE]; /* those behind it, for who takes them; or -1 */
-  int32_t daemon;               /* pid of the keeper that listens; 0: not asked for, or not known */
+  int fd;                       /* the descriptor sent with it, which the caller closes; or -1 */
+  int more[INTAKE_ANSWER_MORE]; /* further descriptors, with takes_more; or -1 */
+  int32_t daemon;               /* pid of the listening supervisor; 0: unknown */
 };
 
-/* Zeroes REQUEST and makes it one of KIND. */
+/* Zeroes REQUEST and makes it a request of KIND. */
 void intake_client_request(struct intake_request *request, enum intake_kind kind);
 
-/* Connects to the socket at PATH, which may be longer than sun_path holds.  The descriptor is
-   close-on-exec.  Returns 0 or -errno: -ENOENT and -ECONNREFUSED when nobody listens, -ETIMEDOUT
-   when the listener had no room for TIMEOUT_MS, -ENAMETOOLONG when even the last part of PATH is
-   too long. */
+/* Connects to the socket at PATH, which may be longer than sun_path.  The descriptor is
+   close-on-exec.  Returns 0 or -errno: -ENOENT and -ECONNREFUSED if there is no listener,
+   -ETIMEDOUT if the listener had no room for TIMEOUT_MS, and -ENAMETOOLONG if the last component of
+   PATH is too long. */
 int intake_client_connect(const char *path, uint32_t timeout_ms, int *ret_fd);
 
-/* Sends CALL over SOCKET and waits for the answer.  Returns 0 or -errno: -ETIMEDOUT, -ECONNRESET
-   when the daemon went away, -EBADMSG for an answer of a wrong size or magic, -EPROTO for another
-   version.  A refusal is an answer (kind INTAKE_REFUSED). */
+/* Sends CALL over SOCKET and waits for the answer.  Returns 0 or -errno: -ETIMEDOUT, -ECONNRESET if
+   the daemon exited, -EBADMSG for an answer of wrong size or magic, -EPROTO for another version.  A
+   rejection is an answer (kind INTAKE_REFUSED). */
 int intake_client_call(int socket, const struct intake_call *call, struct intake_answer *ret);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file whose being there stops all sampling on the machine: no agent starts, no daemon samples.
- */
+/* While this file exists, all sampling on the machine is off: no agent starts, no daemon
+   samples. */
 #ifndef INTAKE_KILL_SWITCH_H
 #define INTAKE_KILL_SWITCH_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many descriptors come is the sender's choice, and padding may let the kernel put one more
-   into a buffer than it was made for: so they are counted here, and what is too much is closed
-   rather than left open in a process that runs for months. */
+/* The sender chooses the number of descriptors, and padding may let the kernel put one more into a
+   buffer than it was sized for.  So they are counted here, and excess ones are closed, not left
+   open in a process that runs for months. */
 #include "passed_fds.h"
 
 #include <string.h>

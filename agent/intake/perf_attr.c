@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The software task clock is the one event that every kernel has, virtual machines included.  It is
-   driven by an hrtimer, so the asked rate is the achieved rate at any CONFIG_HZ, and it needs no
-   privilege up to perf_event_paranoid 2 as long as it asks for user mode only.
+/* The software task clock is the only event that every kernel has, virtual machines included.  An
+   hrtimer drives it, so the requested rate is the actual rate at any CONFIG_HZ.  It needs no
+   privilege up to perf_event_paranoid 2 if it is for user mode only.
 
    The target's event starts at the exec, so neither the dynamic loader of `fleetprof run` nor the
-   wait for the daemon is counted, and `inherit` takes in all later threads and children.  An
-   inherited event can be mapped only when it is bound to a CPU: hence one event a CPU.
+   wait for the daemon is counted.  `inherit` includes all later threads and children.  An inherited
+   event can be mapped only if it is bound to a CPU: hence one event per CPU.
 
-   Events of one period would meet the threads of one start at the same places of their work: each
-   is opened with one of its own, and the daemon goes on to vary it (targets/stride.c).
+   Events of equal period would interrupt threads that start together at the same points of their
+   work.  So each is opened with its own period, and the daemon keeps varying it (targets/stride.c).
 
-   With a copy of the stack the callers are found by the daemon, from tables: programs are built
-   without frame pointers.  The kernel's chain along frame pointers comes with it: it reaches what
-   was not copied, and the other stacks of a program that changes stacks.
+   With a copy of the stack, the daemon finds the callers from tables, because programs are built
+   without frame pointers.  The kernel's chain along frame pointers is included: it covers the part
+   beyond the copy, and the other stacks of a program that switches stacks.
 
-   An anchor is the same event on the daemon itself, never enabled: it exists to own the ring. */
+   An anchor is the same event on the daemon itself, never enabled: it only owns the ring. */
 #include "perf_attr.h"
 #include "perf_regs.h"
 #include "unwind_choice.h"
@@ -39,7 +39,7 @@ static void fill(struct perf_event_attr *attr) {
   attr->sample_max_stack = PERF_ATTR_STACK_DEPTH;
 }
 
-/* What a process does that changes the meaning of its addresses. */
+/* Events of a process that change the meaning of its addresses. */
 static void follow_processes(struct perf_event_attr *attr) {
   attr->mmap = 1;
   attr->mmap2 = 1;
@@ -95,7 +95,7 @@ static void ask_registers(struct perf_event_attr *attr, uint64_t mask, uint32_t 
   attr->sample_stack_user = stack_bytes;
 }
 
-/* The program's part of the chain is of use only where CONTENT has callers. */
+/* The program's part of the chain is useful only if CONTENT has callers. */
 static void ask_kernel(struct perf_event_attr *attr, enum perf_content content) {
   enum perf_content callers = perf_content_callers(content);
   attr->exclude_kernel = 0;
@@ -124,7 +124,7 @@ void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content) {
   }
 }
 
-/* Whether this kernel gives the caller events with such samples. */
+/* Whether this kernel permits the caller events with these samples. */
 static bool can_open(enum perf_content content) {
   struct perf_event_attr attr;
   perf_attr_fill_anchor(&attr);
@@ -146,16 +146,15 @@ enum perf_content perf_attr_content(bool is_pair, uint32_t choice) {
 }
 
 void perf_attr_wait_for_enable(struct perf_event_attr *attr) {
-  attr->enable_on_exec = 0; /* it is `disabled` all the same */
+  attr->enable_on_exec = 0; /* it stays `disabled` */
 }
 
 void perf_attr_fill_anchor(struct perf_event_attr *ret) {
   fill(ret);
-  ret->sample_period = 1000000000; /* never runs; the kernel wants a period all the same */
+  ret->sample_period = 1000000000; /* never runs, but the kernel requires a period */
 }
 
-/* Without a period there are no samples; what the other records end in is named in sample_type all
-   the same. */
+/* Without a period there are no samples; sample_type still defines the trailer of other records. */
 void perf_attr_fill_exits(struct perf_event_attr *ret) {
   fill(ret);
   ret->inherit = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the kernel's samples have their registers, on this CPU: of a pair (pc-lr) and of a walk by
+/* The registers in the kernel's samples on this CPU: for pairs (pc-lr) and for unwinding by
    tables. */
 #ifndef INTAKE_PERF_REGS_H
 #define INTAKE_PERF_REGS_H
@@ -14,22 +14,22 @@ enum {
 };
 
 struct perf_regs {
-  uint64_t mask;  /* sample_regs_user; the kernel wants one register at least */
-  uint32_t count; /* registers in it */
-  int lr;         /* which of them, in their order, is the link register, or PERF_REGS_NO_LR */
+  uint64_t mask;  /* sample_regs_user; the kernel requires at least one register */
+  uint32_t count; /* number of registers in it */
+  int lr;         /* index of the link register, in their order, or PERF_REGS_NO_LR */
   uint32_t
-      stack_bytes; /* sample_stack_user: without a link register the word at the stack pointer */
-  uint64_t address_mask; /* what of a link register is address */
+      stack_bytes; /* sample_stack_user: without a link register, the word at the stack pointer */
+  uint64_t address_mask; /* the address bits of a link register */
 };
 
-/* What a walk begins with; places are in the order of the kernel's numbers. */
+/* The start of an unwind; indexes are in the order of the kernel's numbers. */
 struct perf_walk_regs {
   uint64_t mask;
   uint32_t count;
   int pc, sp, lr; /* lr: or PERF_REGS_NO_LR */
   int tracked[PERF_REGS_TRACKED];
   uint32_t general_count;
-  uint8_t general[PERF_REGS_GENERAL]; /* or PERF_REGS_NONE: not given */
+  uint8_t general[PERF_REGS_GENERAL]; /* or PERF_REGS_NONE: missing */
 };
 
 /* In one of perf_regs_CPU.c, chosen by CMake. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x30, for 32-bit processes the kernel puts their r14 in its place.  A signed return address
-   carries its signature above the 48 bits of an address (as arch_aarch64.c has it), a Thumb one its
-   mark in bit 0; neither is part of where it points. */
+/* x30; for 32-bit processes the kernel provides r14 there.  A signed return address has its
+   signature above the 48 address bits (see arch_aarch64.c), a Thumb address its mark in bit 0;
+   neither is part of the address. */
 #include "perf_regs.h"
 
 #include <asm/perf_regs.h>

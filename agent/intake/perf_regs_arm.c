@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* r14.  Bit 0 of a return address says that Thumb code called; it is no part of where it points. */
+/* r14.  Bit 0 of a return address marks Thumb code; it is not part of the address. */
 #include "perf_regs.h"
 
 #include <asm/perf_regs.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* $31.  Bit 0 of a return address is that of compressed code; it is no part of where it points.
-   The kernel gives registers of perf events on this CPU since Linux 5.13. */
+/* $31.  Bit 0 of a return address marks compressed code; it is not part of the address.  Since
+   Linux 5.13 the kernel provides registers in perf events on this CPU. */
 #include "perf_regs.h"
 
 #include <asm/perf_regs.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No link register: a call pushes the return address, so right after a call and right before a
-   return the word at the stack pointer is what a link register would hold.  In between it is any
-   word at all; whether a call stands before it is for the collector to see.
+/* There is no link register.  A call pushes the return address.  So right after a call and right
+   before a return, the word at the stack pointer has the value of a link register.  In between it
+   is any word; the collector checks whether a call precedes that address.
 
-   Registers are asked for although the PC is in every sample anyway, because the kernel then says
-   which word size the process has (PERF_SAMPLE_REGS_ABI_32). */
+   Registers are requested although the PC is in every sample, because the kernel then reports the
+   process's word size (PERF_SAMPLE_REGS_ABI_32). */
 #include "perf_regs.h"
 
 #include <asm/perf_regs.h>
@@ -17,9 +17,8 @@ const struct perf_regs perf_regs = {.mask = 1ULL << PERF_REG_X86_IP,
 
 #define RANGE(first, last) ((2ULL << (last)) - (1ULL << (first)))
 
-/* In the kernel's order %rax, %rbx, %rcx, %rdx, %rsi, %rdi, %rbp, %rsp, %rip, %r8 to %r15; in ours,
-   which is that of a signal's frame, %r8 to %r15, %rdi, %rsi, %rbp, %rbx, %rdx, %rax, %rcx, %rsp.
- */
+/* The kernel's order is %rax, %rbx, %rcx, %rdx, %rsi, %rdi, %rbp, %rsp, %rip, %r8 to %r15.  Our
+   order is that of a signal frame: %r8 to %r15, %rdi, %rsi, %rbp, %rbx, %rdx, %rax, %rcx, %rsp. */
 const struct perf_walk_regs perf_walk_regs = {
     .mask = RANGE(PERF_REG_X86_AX, PERF_REG_X86_IP) | RANGE(PERF_REG_X86_R8, PERF_REG_X86_R15),
     .count = 17,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules for sockets in one place, for the command line, the daemon and the preload alike: a
-   system daemon in /run/fleetprof, a user's in $XDG_RUNTIME_DIR/fleetprof, else in a directory of
-   the user's own in the temporary directory.
+/* The rules for sockets, shared by the command line, the daemon and the preload: a system daemon in
+   /run/fleetprof, a user's in $XDG_RUNTIME_DIR/fleetprof, else in a directory of the user's in the
+   temporary directory.
 
-   /tmp belongs to everybody, and XDG_RUNTIME_DIR may have come along through su or sudo -E: a
-   directory there with our name may be a stranger's, who would like to hand us a ring.  It is used
-   only when it is a real directory (no link), the user's, and closed to all others; so only the
-   user and root can have put a socket into it.  /run is root's to fill.
+   /tmp is writable by all users, and XDG_RUNTIME_DIR may be inherited through su or sudo -E.  A
+   directory with our name there may be an attacker's, set up to pass us a malicious ring.  It is
+   used only if it is a real directory (no link), owned by the user, and closed to all others; so
+   only the user and root can have put a socket into it.  Only root can write to /run.
 
-   No environment is read here (the preload has one reader of it), nothing is allocated. */
+   No environment is read here (the preload has its own reader), and nothing is allocated. */
 #include "socket_path.h"
 #include "intake_format.h"
 
@@ -31,7 +31,7 @@ static int temp_dir(const struct socket_places *places, char path[SOCKET_PATH_BY
   return append(path, parent, name);
 }
 
-/* Else it is no such directory, by the rules of who defined it. */
+/* Otherwise it is no runtime directory, by the XDG specification. */
 static bool is_users(const char *runtime_dir, uid_t uid) {
   struct stat found;
   if (runtime_dir == NULL || runtime_dir[0] != '/') return false;

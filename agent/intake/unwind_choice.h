@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How callers are found: what `--unwind` and FLEETPROF_UNWIND may say.
+/* How callers are found: the values of `--unwind` and FLEETPROF_UNWIND.
 
-   auto   tables, frame pointers and the link register, mixed in one stack as its modules need
-   fp     frame pointers only
-   cfi    as auto, and where tables cannot be used `status` says why
-   lr     the first caller only, as far as the link register knows it: the same as pc-lr
-   none   no callers */
+     auto   tables, frame pointers and the link register, mixed in one stack as its modules need
+     fp     frame pointers only
+     cfi    as auto, and `status` reports why tables cannot be used
+     lr     only the first caller, as far as the link register has it: the same as pc-lr
+     none   no callers */
 #ifndef INTAKE_UNWIND_CHOICE_H
 #define INTAKE_UNWIND_CHOICE_H
 
@@ -22,7 +22,7 @@ enum unwind_choice {
 
 enum { UNWIND_CHOICES = 5 };
 
-/* "auto" for a number that means nothing. */
+/* "auto" for an invalid number. */
 static inline const char *unwind_choice_name(uint32_t choice) {
   static const char *const names[UNWIND_CHOICES] = {"auto", "fp", "cfi", "lr", "none"};
   return names[choice < UNWIND_CHOICES ? choice : UNWIND_CHOICE_AUTO];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One CPU clock a CPU sees every process and the kernel, with no preload and nothing done to
-   anybody.  The events write into the rings that are there for the programs of `fleetprof run`, so
-   a board costs no more locked memory than it has; an ordinary user with CAP_PERFMON, or where
-   perf_event_paranoid is 0 or less, may have them too.
+/* One CPU clock per CPU sees every process and the kernel, without a preload and without any change
+   to programs.  The events use the rings that exist for the programs of `fleetprof run`, so a board
+   costs no more locked memory.  An ordinary user with CAP_PERFMON, or with perf_event_paranoid at 0
+   or less, may use them too.
 
-   They belong to the keeper: a worker that dies is followed by one that finds them running, with
-   what happened meanwhile in the rings.  The first worker lets them go when it is ready to drain:
-   until then a busy board says more than a ring holds (in 0.8 s of many short programs 21 638
-   records were lost).  What somebody asked for by name and cannot have ends the
-   start: a daemon that quietly saw less than the board would be worse than none. */
+   The supervisor owns them: when a worker dies, its successor finds them running, with the records
+   since then in the rings.  The first worker enables them when it is ready to drain: until then a
+   busy board fills a ring (in 0.8 s of many short programs 21 638 records were lost).  If they
+   cannot be opened, the start fails, because the user requested them by name: a daemon that
+   silently saw less than the board would be worse than none. */
 #include "board_events.h"
 
 #include "common/clock.h"
@@ -35,7 +35,7 @@ static void close_all(const int *fds, unsigned count) {
   for (unsigned i = 0; i < count; i++) close(fds[i]);
 }
 
-/* Returns how many were opened, or -errno. */
+/* Returns the number of opened events, or -errno. */
 static int open_all(const struct perf_rings *rings, const struct hold_target *board,
                     int fds[PERF_CPUS_MAX]) {
   struct perf_event_attr attr;
@@ -52,7 +52,7 @@ static int open_all(const struct perf_rings *rings, const struct hold_target *bo
   return (int)rings->count;
 }
 
-/* In the kernel it is the kernel that knows its callers. */
+/* In the kernel, the kernel's own call chain is used. */
 static enum perf_content board_content(const struct settings *settings) {
   return (enum perf_content)(perf_attr_content(false, settings->unwind) | PERF_CONTENT_KERNEL);
 }

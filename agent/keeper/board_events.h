@@ -8,13 +8,13 @@
 
 #include "perf/perf_ring.h"
 
-/* Keeper: opens an event, as SETTINGS says, that waits on all that runs on each CPU of RINGS, sends
-   it into that CPU's ring, and puts the whole into HELD as a target of kind HOLD_BOARD.  Returns 0,
-   or -errno with a line for the user in ERROR. */
+/* Supervisor: opens an event on each CPU of RINGS according to SETTINGS, disabled, for all
+   processes.  Redirects each into its CPU's ring, and adds them to HELD as a target of kind
+   HOLD_BOARD.  Returns 0, or -errno with a line for the user in ERROR. */
 int board_events_open(const struct perf_rings *rings, const struct settings *settings,
                       struct hold_table *held, char *error, size_t error_len);
 
-/* Worker: lets them go; of events that run already nothing changes. */
+/* Worker: enables the events; running events are unchanged. */
 void board_events_start(const int *fds, unsigned count);
 
 #endif

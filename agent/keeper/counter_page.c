@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two copies of the books and a switch: a change is written into the copy that is not current, and
-   becomes true in one store of `current`.  kill -9 cannot tear a store, so whoever looks next sees
-   the books before or after the change and never in between.  Only one process writes at a time
-   (the worker that lives; the keeper writes before the first worker and after the last), so there
-   are no locks.  The file is an ordinary one: the page cache outlives the processes, and a power
-   cut is met by the batches' own cumulative counters, not by this page.
+/* Two copies of the counters and a selector.  A change is written into the copy that is not
+   current, and takes effect by one store of `current`.  kill -9 cannot tear a store, so the next
+   reader sees the counters before or after the change and never in between.  Only one process
+   writes at a time (the live worker; the supervisor writes before the first worker and after the
+   last), so there are no locks.  The file is an ordinary file: the page cache outlives the
+   processes.  The batches' own cumulative counters, not this page, cover a power cut.
 
-   A run that could not end leaves its page.  The next one puts it aside before it starts its own,
-   so that daemons that die one after the other, before any has closed the books of the one before,
-   lose none: PATH.old.0 to PATH.old.15, each taken away by the worker that has closed it.
+   A run that could not end leaves its page.  The next run sets it aside before it starts its own.
+   So no page is lost if several daemons die in sequence, each before it has closed the previous
+   run's counters: PATH.old.0 to PATH.old.15, each removed by the worker that has closed it.
 
-   This file knows nothing of rings: comparing a ring's tail with a pending drain is drain.c's. */
+   Rings are not handled here: drain.c compares a ring's tail with a pending drain. */
 #include "counter_page.h"
 
 #include "common/clock.h"
@@ -47,7 +47,7 @@ const struct counters *counter_page_books(const struct counter_page *page) {
   return &page->books[atomic_load_explicit(&page->current, memory_order_acquire) & 1];
 }
 
-/* The copy that is not current, filled with what is current. */
+/* The copy that is not current, filled with the current values. */
 static struct counters *books_draft(struct counter_page *page) {
   uint32_t current = atomic_load_explicit(&page->current, memory_order_acquire) & 1;
   page->books[!current] = page->books[current];
@@ -71,9 +71,9 @@ void counter_page_prepare(struct counter_page *page, const struct counter_drain 
   atomic_store_explicit(&page->pending, 1, memory_order_release);
 }
 
-/* A kill between the two stores leaves a drain that is both pending and done.  Doing it again would
-   switch back to the old books, so the marker carries which copy it leads to: pending is 2 + the
-   wanted value of current while the switch is made, and the switch is then idempotent. */
+/* A kill between the two stores leaves a drain that is both pending and done.  A second toggle
+   would return to the old counters, so the marker has the target copy: pending is 2 + the intended
+   value of current during the switch, which is then idempotent. */
 void counter_page_commit(struct counter_page *page) {
   uint32_t pending = atomic_load_explicit(&page->pending, memory_order_relaxed);
   if (pending < 2) {
@@ -94,7 +94,7 @@ bool counter_page_has_pending(const struct counter_page *page, struct counter_dr
   return true;
 }
 
-/* Past the point of no return (pending >= 2) a drain cannot be forgotten: it is finished. */
+/* From pending >= 2 on a drain cannot be forgotten: it is finished. */
 void counter_page_forget(struct counter_page *page) {
   if (atomic_load_explicit(&page->pending, memory_order_acquire) >= 2) {
     counter_page_commit(page);
@@ -108,8 +108,8 @@ void counter_page_produce(struct counter_page *page, uint64_t records) {
   books_switch(page);
 }
 
-/* The seq moves after the books: a kill in between leaves an open window of nothing, and the next
-   worker, finding the seq used, ships that nothing again. */
+/* The seq changes after the counters: a kill in between leaves an empty open window, and the next
+   worker finds the seq used and ships the empty window again. */
 void counter_page_ship(struct counter_page *page, uint64_t shipped) {
   books_draft(page)->shipped += shipped;
   books_switch(page);
@@ -134,7 +134,7 @@ void counter_page_end_run(struct counter_page *page) {
   books_switch(page);
 }
 
-/* Maps PATH, made when absent and FLAGS say O_CREAT. */
+/* Maps PATH, which is created if it is missing and FLAGS has O_CREAT. */
 static int page_map(const char *path, int flags, struct counter_page **ret) {
   int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
   if (fd < 0) return -errno;
@@ -156,14 +156,14 @@ static bool old_path(const char *path, unsigned index, char ret[PATH_MAX]) {
   return len > 0 && len < PATH_MAX;
 }
 
-/* True when PAGE's run has to be closed by another. */
+/* True if another run has to close PAGE's run. */
 static bool is_unclosed(const struct counter_page *page) {
   if (!is_page_valid(page)) return false;
   const struct counters *books = counter_page_books(page);
   return books->run != 0 && books->produced > 0 && !books->final;
 }
 
-/* The first free name; the last one gives way when none is. */
+/* Uses the first free name; if there is none, the last is overwritten. */
 static int put_aside(const char *path) {
   char old[PATH_MAX];
   unsigned index = 0;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A message is one packet: a verb, the target as plain bytes, and the descriptors beside it.  The
-   worker waits for the keeper's answer, because a ring may only be handed to a target once the
-   keeper holds it: otherwise a kill -9 in between would take the ring's records along.  The wait is
-   the one place where the worker's loop blocks; the keeper answers in microseconds.
+/* A message is one packet: a verb, the target as plain bytes, and the descriptors with it.  The
+   worker waits for the supervisor's answer, because a target may get a ring only when the
+   supervisor holds it: otherwise a kill -9 in between would lose the ring's records.  This wait is
+   the only place where the worker's loop blocks; the supervisor answers in microseconds.
 
-   A keeper may be late all the same (stopped, or a machine that swaps).  Nothing is lost by that
-   but the registration: answers carry the number of their question, so that one that comes late is
-   known and thrown away; what was asked in vain is taken back behind it; and as long as a question
-   lies unread nobody waits for another one.  Only the end of the socket is the end of the keeper.
+   The supervisor may be late (stopped, or on a machine that swaps).  Then only the registration is
+   lost.  Answers carry the serial of their request, so a late answer is recognized and discarded.
+   A request without an answer is revoked by a later message.  While a request is unread, no further
+   answer is waited for.  Only the end of the socket means the end of the supervisor.
 
-   Both ends are ours and of one build, so the struct needs no encoding; lengths are checked all the
-   same, since a half-written worker is what this exists for. */
+   Both ends are of one build, so the struct needs no encoding.  Lengths are checked all the same,
+   because this exists for workers that are killed in mid-write. */
 #include "hold.h"
 
 #include "common/clock.h"
@@ -31,13 +31,13 @@
 enum hold_verb { HOLD_KEEP = 1, HOLD_DROP = 2, HOLD_UPDATE = 3, HOLD_FILE = 4 };
 
 struct hold_message {
-  uint64_t serial; /* when it was asked: no two are asked at once */
+  uint64_t serial; /* time of the request: no two are concurrent */
   uint32_t verb;
   struct hold_target target;
 };
 
 struct hold_answer {
-  uint64_t serial; /* of the question */
+  uint64_t serial; /* of the request */
   int32_t error;
 };
 
@@ -71,7 +71,7 @@ static void entry_free(struct hold_entry *entry) {
   free(entry);
 }
 
-/* Closes the descriptors of ID and forgets it; unknown ids are ignored. */
+/* Closes the descriptors of ID and removes it; unknown ids are ignored. */
 static void remove_entry(struct hold_table *table, uint32_t id) {
   for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
     if (table->entries[i] == NULL || table->entries[i]->target.id != id) continue;
@@ -81,7 +81,7 @@ static void remove_entry(struct hold_table *table, uint32_t id) {
   }
 }
 
-/* A new worker asks again for what the one before it had held. */
+/* A new worker repeats the requests of its predecessor. */
 static bool has_file(const struct hold_table *table, int fd) {
   struct stat wanted, held;
   if (fstat(fd, &wanted) != 0) return false;
@@ -138,7 +138,7 @@ static uint64_t now_ms(void) {
   return clock_monotonic_ns() / NS_PER_MS;
 }
 
-/* 0 with an answer, -EAGAIN when there is none yet, -ECONNRESET at the end. */
+/* Returns 0 with an answer, -EAGAIN if there is none yet, -ECONNRESET at the end. */
 static int receive_answer(int socket, struct hold_answer *ret) {
   ssize_t got = recv(socket, ret, sizeof *ret, MSG_DONTWAIT);
   if (got == (ssize_t)sizeof *ret) return 0;
@@ -167,7 +167,7 @@ bool hold_has_ended(int socket) {
   return error != -EAGAIN;
 }
 
-/* The keeper has not even read what it was asked before. */
+/* The supervisor has not read the previous request. */
 static bool is_late(int socket) {
   int unread = 0;
   return ioctl(socket, SIOCOUTQ, &unread) == 0 && unread > 0;
@@ -191,7 +191,7 @@ static int send_message(int socket, struct hold_message *message, const int *fds
   return sendmsg(socket, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-/* What a late keeper is told it will read in order, so nobody waits for that. */
+/* If the supervisor is slow, sends without waiting: messages are read in order. */
 static int ask(int socket, struct hold_message *message, const int *fds) {
   bool is_waited_for = !is_late(socket);
   message->serial = clock_monotonic_ns();
@@ -216,7 +216,7 @@ int hold_send_drop(int socket, uint32_t id) {
 
 int hold_send_update(int socket, const struct hold_target *target) {
   struct hold_message message = {.verb = HOLD_UPDATE, .target = *target};
-  hold_clear_fds(&message.target); /* none travel along */
+  hold_clear_fds(&message.target); /* an update carries no descriptors */
   return ask(socket, &message, NULL);
 }
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keeper touches no byte that a stranger wrote, parses nothing and allocates only for the table
-   of what it holds: it is meant never to die, because what it holds is what survives kill -9 of the
-   worker: memory of rings and tables (memfds), perf events and their rings (a ring dies with its
-   last mapping, so the keeper keeps one), the listening socket with the connections that wait on
-   it, the books.
+/* The supervisor processes no untrusted data, parses nothing and allocates only for its table.  It
+   should never die, because its resources are those that survive kill -9 of the worker.  These are
+   the memory of rings and tables (memfds), perf events and their rings, the listening socket with
+   its pending connections, and the counters.  A perf ring is destroyed with its last mapping, so
+   the supervisor keeps a mapping.
 
-     keeper ──fork──▶ worker        the worker inherits everything, table included
-        ▲ ◀─hold/drop─┘             and adds to it by messages (hold.h)
+      supervisor ──fork──▶ worker    the worker inherits everything, table included
+        ▲ ◀──hold/drop────┘         and adds to it by messages (hold.h)
 
-   A worker that dies is started again after 100 ms, then 200 ms, ... up to 10 s while it keeps
-   dying young.  Every start gets a new socket pair, so an answer for
-   the dead one is never read by the next.
+   A worker that dies is restarted after 100 ms, then 200 ms, ... up to 10 s while it keeps dying
+   early.  Every start gets a new socket pair, so an answer for the dead worker is never read by the
+   next.
 
-   Ending: TERM is passed on; the worker drains, spools and exits; after STOP_WAIT_MS the keeper
-   goes without it (the worker sees the end of the socket pair and spools all the same). */
+   Shutdown: TERM is passed on; the worker drains, spools and exits.  After STOP_WAIT_MS the
+   supervisor exits without it (the worker sees the end of the socket pair and spools all the
+   same). */
 #include "keeper.h"
 #include "board_events.h"
 #include "listener.h"
@@ -37,11 +38,11 @@
 #include <unistd.h>
 
 enum {
-  STOP_WAIT_MS = 8000, /* TERM must be enough within 10 s */
+  STOP_WAIT_MS = 8000, /* TERM must suffice within 10 s */
   BACKOFF_MS_MIN = 100,
   BACKOFF_MS_MAX = 10000,
   COMMAND_BYTES = 4096,
-  GOOD_LIFE_MS = 10000, /* a worker that lived so long starts the back-off anew */
+  GOOD_LIFE_MS = 10000, /* a worker with this lifetime resets the back-off */
 };
 
 static int fail(char *error, size_t error_len, const char *what, int failure) {
@@ -49,7 +50,7 @@ static int fail(char *error, size_t error_len, const char *what, int failure) {
   return failure;
 }
 
-/* Whether PID is one that `fleetprof run` started: its command line says so. */
+/* Whether `fleetprof run` started PID, by its command line. */
 static bool is_on_demand(const char *pid) {
   static const char word[] = "--on-demand";
   char path[64], line[COMMAND_BYTES];
@@ -60,7 +61,7 @@ static bool is_on_demand(const char *pid) {
   return len > 0 && memmem(line, (size_t)len, word, sizeof word) != NULL; /* with its NUL */
 }
 
-/* Says in ERROR that the daemon PID has DIR, and what can be done. */
+/* Writes to ERROR that the daemon PID has DIR, and the remedy. */
 static void tell_other(const char *dir, const char *pid, char *error, size_t error_len) {
   if (is_on_demand(pid))
     snprintf(error, error_len,
@@ -76,8 +77,8 @@ static void tell_other(const char *dir, const char *pid, char *error, size_t err
              dir, pid[0] ? pid : "?", pid[0] ? pid : "PID");
 }
 
-/* Locks NAME in DIR for as long as the descriptor is there, whatever becomes of us; who has it
-   already is read from it. */
+/* Locks NAME in DIR for as long as the descriptor is open, however this process ends.  If it is
+   locked already, the holder's pid is read from it. */
 static int lock_dir(const char *dir, const char *name, int *ret_fd, char *error, size_t error_len) {
   char path[SETTINGS_PATH_BYTES], pid[16] = "";
   if (!settings_path(dir, name, path)) return -ENAMETOOLONG;
@@ -92,8 +93,8 @@ static int lock_dir(const char *dir, const char *name, int *ret_fd, char *error,
   return -EEXIST;
 }
 
-/* The pid file beside the socket, and one beside the spool: a state may be reached by its default
-   place and by --state, which have different sockets. */
+/* Locks the pid file next to the socket, and a file next to the spool: one state may be used by its
+   default place and by --state, which have different sockets. */
 static int lock_state(struct keeper *keeper, char *error, size_t error_len) {
   const struct settings *settings = keeper->settings;
   int failure =
@@ -111,7 +112,7 @@ static int write_number(int fd) {
 
 static int write_pid(const struct keeper *keeper) {
   int failure = write_number(keeper->pid_file);
-  if (!failure) write_number(keeper->state_lock); /* for a message; the disk may be full */
+  if (!failure) write_number(keeper->state_lock); /* for the error message; the disk may be full */
   return failure;
 }
 
@@ -126,8 +127,8 @@ static int open_books(struct keeper *keeper, char *error, size_t error_len) {
   return failure ? fail(error, error_len, path, failure) : 0;
 }
 
-/* Opened and judged here, so that a file that is no profile is told of at start, and the worker's
-   death closes nothing. */
+/* Opened and checked here.  So a file that is not a profile is reported at the start, and the
+   worker's death does not close the file. */
 static int open_output(struct keeper *keeper, char *error, size_t error_len) {
   struct profile_file file;
   const char *path = keeper->settings->output_path;
@@ -191,7 +192,7 @@ void keeper_close(struct keeper *keeper) {
   counter_page_close(keeper->page);
 }
 
-/* Blocks what the keeper waits for and returns it as a descriptor. */
+/* Blocks the supervisor's signals and returns a descriptor for them. */
 static int open_signals(sigset_t *ret_before) {
   sigset_t wanted;
   sigemptyset(&wanted);
@@ -202,17 +203,17 @@ static int open_signals(sigset_t *ret_before) {
   return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* What the loop of the keeper knows. */
+/* State of the supervisor's loop. */
 struct watch {
   int signals;
   sigset_t mask;
   pid_t worker; /* 0: none runs */
-  int status;   /* of the last one that ended */
+  int status;   /* of the last worker that ended */
   bool is_stopping;
-  bool is_told; /* the service manager, that we are ready */
+  bool is_told; /* "ready" was sent to the service manager */
   uint64_t started_ms, start_at_ms, stop_by_ms;
   uint64_t backoff_ms;
-  uint64_t alive_at_ms; /* when the service manager is told next; 0: never */
+  uint64_t alive_at_ms; /* next watchdog message to the service manager; 0: never */
 };
 
 static uint64_t now_ms(void) {
@@ -265,7 +266,7 @@ static void on_child(struct keeper *keeper, struct watch *watch) {
   keeper->worker_socket = -1;
   watch->worker = 0;
   watch->status = status;
-  hold_table_switch_back(&keeper->held); /* not only when the next one starts */
+  hold_table_switch_back(&keeper->held); /* now, not only when the next worker starts */
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
     watch->is_stopping = true;
     return;
@@ -314,12 +315,12 @@ static void wait_once(struct keeper *keeper, struct watch *watch) {
     porter_look(&keeper->porter, now_ms());
   if (ready[1].revents & POLLIN)
     serve_all(keeper);
-  else if (ready[1].revents & (POLLHUP | POLLERR)) /* it dies; SIGCHLD is on its way */
+  else if (ready[1].revents & (POLLHUP | POLLERR)) /* the worker is dying; SIGCHLD will follow */
     poll(ready, 1, (int)BACKOFF_MS_MIN);
   on_signals(keeper, watch);
 }
 
-/* The first word is that we are ready: the socket listens, and a worker has begun. */
+/* The first message is "ready": the socket listens, and a worker has started. */
 static void tell_manager(const struct keeper *keeper, struct watch *watch) {
   uint64_t period_ms = keeper->notify.period_ms, now = now_ms();
   if (!watch->is_told && watch->worker > 0) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A unix socket's address holds 108 bytes and a state directory may be deeper than that, so the
-   socket is always bound through /proc/self/fd/N/fleetprofd.sock, where N is the directory.
+/* A unix socket's address has 108 bytes and a state directory may be longer.  So the socket is
+   always bound through /proc/self/fd/N/fleetprofd.sock, where N is the directory.
 
-   The keeper listens, the worker accepts: while a worker is restarted, callers wait in the backlog
-   instead of being refused.  Who may connect is decided by the mode of socket and directory; who
-   the caller is, by SO_PEERCRED at each connection (intake.c). */
+   The supervisor listens, the worker accepts: during a worker's restart, connections wait in the
+   backlog instead of being refused.  The mode of socket and directory decides which users may
+   connect; SO_PEERCRED identifies the peer of each connection (intake.c). */
 #include "listener.h"
 
 #include "intake/intake_format.h"
@@ -17,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Each that a stopped daemon leaves in the queue has cost its caller all of its patience. */
+/* Each connection in a stopped daemon's queue has cost its peer the full timeout. */
 enum { BACKLOG = 32 };
 
 static int bind_in(int listener, int directory, mode_t mode) {

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-/* Listens at DIR/fleetprofd.sock, whatever the length of DIR; takes the place of a dead daemon's
-   socket (the caller holds the lock).  FOR_ALL opens it to all users.  Returns the descriptor
-   (non-blocking, close-on-exec) or -errno. */
+/* Listens at DIR/fleetprofd.sock, whatever the length of DIR; replaces a dead daemon's socket (the
+   caller holds the lock).  FOR_ALL permits all users.  Returns the descriptor (non-blocking,
+   close-on-exec) or -errno. */
 int listener_open(const char *dir, bool for_all);
 
 /* Closes it and removes its name. */

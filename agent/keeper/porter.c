@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that start wait for the daemon (preload.c): 200 ms is little once, and much for a shell
-   script that starts a thousand, when the worker is stopped, spins, or is being restarted ever more
-   slowly.  The keeper is alive then, has the same listening socket, and sees who stands before it;
-   a word that both share says how many the worker has let in.  When somebody stands there for
-   PORTER_LOOKS looks and that word does not move, the worker hangs: from then on callers are told
-   so (BUSY) instead of waiting, until it moves again.  The worker has PORTER_GRACE_MS for each
-   caller, and so is back without being asked.
+/* Starting programs wait for the daemon (preload.c). 200 ms is little once, but much for a shell
+   script that starts a thousand programs.  That matters while the worker is stopped, spins, or is
+   restarted with back-off.  The supervisor is alive then, has the same listening socket, and sees
+   pending connections.  A shared counter has the worker's accepts.
 
-   A worker that is only slow, with ever new callers before its door, is left alone.  A look costs
-   nothing while nobody comes, and a healthy worker has let the caller in before the second one.
+   If a connection is pending for PORTER_LOOKS checks and the counter does not change, the worker
+   hangs.  From then on connections are answered BUSY instead of waiting, until the counter changes
+   again.  The worker has PORTER_GRACE_MS for each connection, so its recovery is detected without a
+   request.
 
-   Nothing that callers say is taken from their sockets: the answer stands behind the reset that
-   unread data make of a close (intake_client.c).  Their first words are looked at, to count those
-   who will not come back: a program asks once and goes on without us, a command asks again.
+   A worker that is only slow, with ever new pending connections, is left alone.  A check costs
+   nothing without connections, and a healthy worker has accepted before the second check.
 
-   Where both processes are stopped nobody looks: then the queue (listener.c) fills with those who
-   gave up, and later callers do not wait longer than it takes to see that (preload.c). */
+   No data is read from the sockets: closing with unread data sends a reset, and the answer stays
+   readable behind it (intake_client.c).  The first bytes are peeked at, to count the peers that
+   will not retry: a program tries once and continues without the daemon, a command retries.
+
+   If both processes are stopped, no check runs: the queue (listener.c) fills with abandoned
+   connections, and later peers wait only until they detect that (preload.c). */
 #include "porter.h"
 
 #include "intake/intake_format.h"
@@ -39,7 +41,7 @@ void porter_close(struct porter *porter) {
   porter->tally = NULL;
 }
 
-/* A counter alone: nothing is ordered by it. */
+/* A plain counter: no ordering depends on it. */
 void porter_note(struct porter_tally *tally) {
   if (tally != NULL) wide_add(&tally->let_in, 1);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* With --state everything of a board is in one directory, so that many boards can live on one
-   machine.  Without it: what must survive a boot goes to /var/lib or XDG_STATE_HOME, what must not
-   (socket, pid file, books) to /run or XDG_RUNTIME_DIR.
+/* With --state all files of a board are in one directory, so that many boards can run on one
+   machine.  Without it, persistent files are in /var/lib or XDG_STATE_HOME, others (socket, pid
+   file, counters) in /run or XDG_RUNTIME_DIR.
 
-   A user's socket directory is where targets look for the daemon, so it must be the user's and
-   closed to others, by the same rule by which they refuse it (intake/socket_path.c).
+   Targets search the daemon in the user's socket directory, so it must belong to the user and be
+   closed to others.  The same rule decides whether targets accept it (intake/socket_path.c).
 
-   A budget that was given is told from the default (budget.h): the rows have no default of their
-   own. */
+   A given budget must be distinguished from the default (budget.h), so these rows have no
+   default. */
 #include "settings.h"
 
 #include "common/clock.h"
@@ -125,7 +125,7 @@ static bool is_reserved(const char *name, size_t len) {
   return false;
 }
 
-/* What is wrong with the label TEXT, or NULL. */
+/* Returns the fault of the label TEXT, or NULL. */
 static const char *find_label_fault(const char *text) {
   const char *equals = strchr(text, '=');
   if (equals == NULL || equals == text) return "not of the form NAME=VALUE";
@@ -147,7 +147,7 @@ static int check_labels(const struct option_list *labels, char *error, size_t er
   return 0;
 }
 
-/* HOST:PORT or [ADDRESS]:PORT; whether the name resolves is seen later. */
+/* HOST:PORT or [ADDRESS]:PORT; the name is resolved later. */
 static bool is_address(const char *text) {
   struct endpoint endpoint;
   if (endpoint_parse(text, &endpoint) < 0) return false;
@@ -296,8 +296,8 @@ static bool is_empty(const char *path) {
   return names <= 2; /* itself and its parent */
 }
 
-/* A folder that everybody may write, as the root of a fresh tmpfs is, is closed where it is a
-   state's or nobody's yet; /tmp itself is neither. */
+/* Removes write permission for others from a folder if it has a board's state or is empty.  The
+   root of a new tmpfs, for example, is writable by all users. /tmp itself is neither. */
 static bool close_to_others(const char *path, mode_t mode) {
   char key[SETTINGS_PATH_BYTES];
   bool is_state = settings_path(path, "board.key", key) && access(key, F_OK) == 0;

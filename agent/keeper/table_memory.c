@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A memfd is as private as its descriptors, and through /proc/PID/fd whoever holds one can open it
-   again, for writing, if its mode allows: so its mode is that of its owner's reading alone, and
-   what is handed out is a descriptor that was opened for reading.  A mapping of that can never be
-   made writable.  Where the kernel knows it (5.1), a seal says the same of every mapping to come;
-   the one that we have goes on.
+/* A memfd is as private as its descriptors.  Through /proc/PID/fd a holder can reopen it, also for
+   writing if its mode permits.  So its mode permits only its owner's reading, and targets get a
+   descriptor opened for reading; a mapping of that can never be made writable.  On kernels since
+   5.1 a seal forbids future writable mappings; the existing mapping continues.
 
-   Its size is sealed, too: nobody can take pages away from under a handler.  The size is address
-   space of each target; memory is taken as tables come (targets/table_share.c), of the daemon's own
-   cgroup.  A target that locks all that it has mapped takes the rest, once for all targets.  Tables
-   of redis, libc, libcrypto, python3 and git together are 1.2 MB, of node 1.8. */
+   Its size is sealed too: pages cannot be removed under a handler.  The size is address space of
+   each target; memory is allocated as tables are added (targets/table_share.c), in the daemon's own
+   cgroup.  A target that locks all its mappings allocates the rest, once for all targets.  Tables
+   of redis, libc, libcrypto, python3 and git together are 1.2 MB, of node 1.8 MB. */
 #include "table_memory.h"
 
 #include "unwind/unwind_map.h"
@@ -22,7 +21,7 @@
 
 enum {
   OWNER_READS = 0400,
-  SEAL_FUTURE_WRITE = 0x0010, /* F_SEAL_FUTURE_WRITE, which old headers lack */
+  SEAL_FUTURE_WRITE = 0x0010, /* F_SEAL_FUTURE_WRITE, missing in old headers */
 };
 
 static size_t size_for_board(void) {

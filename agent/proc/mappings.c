@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A line of /proc/PID/maps is
 
-     7f0c1a000000-7f0c1a021000 r-xp 00001000 fe:01 1234567    /usr/lib/libc.so.6
+      7f0c1a000000-7f0c1a021000 r-xp 00001000 fe:01 1234567    /usr/lib/libc.so.6
 
-   with numbers in hexadecimal but the inode.  The path is everything after the blanks, and it is
-   the target's to choose: it may hold blanks, quotes and " (deleted)"; the kernel writes a newline
-   in it as \012, so a line is always one mapping.  Nothing is judged here but the shape. */
+   with hexadecimal numbers, except the inode.  The path is the rest after the blanks, and the
+   target chooses it: it may contain blanks, quotes and " (deleted)".  The kernel writes a newline
+   in it as \012, so a line is always one mapping.  Only the format is checked here. */
 #include "mappings.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static int digit_of(uint8_t c, unsigned base) {
   return digit < (int)base ? digit : -1;
 }
 
-/* Takes digits in BASE and then the byte END.  Returns false when they are not there. */
+/* Reads digits in BASE, followed by the byte END.  Returns false if they are missing. */
 static bool take_number(struct span *line, unsigned base, char end, uint64_t *ret) {
   uint64_t value = 0;
   size_t at = 0;

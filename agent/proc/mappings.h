@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of /proc/PID/maps, line by line. */
+/* Parses /proc/PID/maps line by line. */
 #ifndef PROC_MAPPINGS_H
 #define PROC_MAPPINGS_H
 
@@ -12,8 +12,8 @@ struct mapping {
   struct span path; /* borrows the text; empty for anonymous memory */
 };
 
-/* Reads the next line of TEXT and advances past it.  Returns 0, -ENOENT at the end, or -EBADMSG
-   for a line that is no mapping (TEXT is past it then, too).  Pure. */
+/* Reads the next line of TEXT and advances past it.  Returns 0, -ENOENT at the end, or -EBADMSG if
+   the line is not a mapping (TEXT is then past it, too).  Pure. */
 int mappings_next(struct span *text, struct mapping *ret);
 
 /* PATH without the " (deleted)" that the kernel adds to the name of an unlinked file.  Pure. */

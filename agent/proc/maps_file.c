@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon reads what it was sent on its only loop, so it must be what it is said to be: a read
-   of /proc/PID/mem, for one, waits for whoever serves the pages, for ever if he likes.
+/* The daemon reads received descriptors on its only loop, so each must be a maps file.  A read of
+   /proc/PID/mem, for example, may block for ever, because another process can serve its pages.
 
-   A path proves nothing: in a mount namespace of his own anybody binds /proc/self/mem over
-   /proc/self/maps.  An inode does: procfs keeps it as long as somebody has the file open, so the
-   name that we look up ourselves leads to the same one, or the descriptor is another file.
+   A path proves nothing: in a private mount namespace any user can bind /proc/self/mem over
+   /proc/self/maps.  An inode does. procfs keeps it while the file is open.  So the path looked up
+   here must lead to the same inode, or the descriptor is another file.
 
-   A program may see another mount of procfs than we (services with ProtectProc=), whose inodes are
-   of another device; then ours is read in its stead.  That needs the right to look at the program,
-   which a daemon for all has. */
+   A program may see another mount of procfs (services with ProtectProc=), with inodes of another
+   device.  Then our own file is read instead.  That needs permission to inspect the program, which
+   a daemon for all users has. */
 #include "maps_file.h"
 #include "mappings.h"
 
@@ -21,7 +21,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { LINES_MAX = 1 << 18 }; /* four times what the kernel lets a process map */
+enum { LINES_MAX = 1 << 18 }; /* four times the kernel's limit of mappings per process */
 
 static bool is_readable_procfs(int fd) {
   struct statfs found;
@@ -54,8 +54,7 @@ static bool is_file(const struct mapping *mapping, uint64_t inode, const char *n
   return end[-1] == '/' && memcmp(end, name, len) == 0;
 }
 
-/* The next line of MAPS that can be read, with LINE's memory (getline's).  Returns false at the
- * end. */
+/* Reads the next valid line of MAPS into LINE, getline's buffer.  Returns false at the end. */
 static bool next_mapping(FILE *maps, char **line, size_t *room, struct mapping *ret) {
   for (ssize_t len; (len = getline(line, room, maps)) > 0;) {
     struct span text = span_of(*line, (size_t)len);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A line of /proc/PID/mountinfo is
 
-     36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+      36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
 
-   with any number of optional fields before the single "-", and the type right behind it; the
-   kernel writes blanks within a field as \040.  To look at the file system itself (statfs) would be
-   the very question that may never be answered.
+   with any number of optional fields before the single "-", and the type right after it.  The
+   kernel writes blanks in a field as \040.  A request to the file system itself (statfs) might
+   never return.
 
-   Only devices without a number of their own (major 0) are looked up: a disk answers. */
+   Only devices with major number 0 are looked up: a disk answers. */
 #include "mount_info.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum {
   DEVICE_TEXT_BYTES = 24,
 };
 
-/* Takes the next field of LINE; empty at its end. */
+/* Returns the next field of LINE and advances; empty at the end. */
 static struct span take_field(struct span *line) {
   struct span field = {NULL, 0}, blank;
   const uint8_t *end = line->len > 0 ? memchr(line->data, ' ', line->len) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file is a shell's: lines of NAME=VALUE, the value bare or in quotes.  Versions are words of a
-   few letters (os-release(5) says which), so what would want a shell to be read is no version and
-   is left alone: a label is only worth having when all boards of an image write it alike. */
+/* The file has shell syntax: lines of NAME=VALUE, the value bare or in quotes.  Versions use few
+   characters (listed in os-release(5)), so a value that needs a shell to parse is ignored.  A label
+   is useful only if all boards of an image write it alike. */
 #include "os_release.h"
 
 #include <fcntl.h>

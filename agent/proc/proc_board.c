@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first line of /proc/stat is the sum of all CPUs, in ticks: "cpu user nice system idle iowait
-   irq softirq steal guest guest_nice".  What guests of this machine ran is in user and nice
-   already.  Kernels before 2.6.11 have no steal: then nothing was stolen.  A kernel that counts by
-   its tick never meets an interrupt, so irq is 0; a kernel that measures interrupts does not bill
-   them to processes. */
+   irq softirq steal guest guest_nice".  User and nice include the guests of this machine.  Kernels
+   before 2.6.11 have no steal, which counts as 0.  A kernel that counts by its tick never sees an
+   interrupt, so irq is 0.  A kernel that measures interrupts does not charge them to processes. */
 #include "proc_board.h"
 #include "proc_stat.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/PID/stat is one line, "pid (comm) S ppid ...", and comm may hold blanks and parentheses: so
-   the fields are counted from the last ')'.  All else here is one short file or link each.
+/* /proc/PID/stat is one line, "pid (comm) S ppid ...".  comm may contain blanks and parentheses, so
+   fields are counted from the last ')'.  All other sources are one short file or link each.
 
-   A process may end, and its number be used again, between any two reads: nothing here is proof,
-   and start_ticks is what callers compare when it matters. */
+   Between two reads a process may end, and its pid may be reused.  So no result is proof; callers
+   compare start_ticks if it matters. */
 #include "proc_stat.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@ enum { CHILDREN_THREADS_MAX = 64, CHILDREN_TEXT_BYTES = 2048 };
 
 #define FLAG_KERNEL_THREAD 0x00200000UL /* PF_KTHREAD */
 
-/* Numbers of proc(5), where comm is the second field. */
+/* Field numbers of proc(5), where comm is field 2. */
 enum {
   FIELD_STATE = 3,
   FIELD_PARENT = 4,
@@ -141,7 +141,7 @@ bool proc_exe_file(pid_t pid, uint64_t *ret_device, uint64_t *ret_inode) {
   char path[32];
   struct statx found;
   snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-  /* As the kernel has it: a file system that hangs is not asked. */
+  /* Cached attributes: this does not wait for a file system that hangs. */
   bool is_read = statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &found) == 0;
   *ret_device = is_read ? makedev(found.stx_dev_major, found.stx_dev_minor) : 0;
   *ret_inode = is_read ? found.stx_ino : 0;

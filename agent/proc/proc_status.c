@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of "Name:\tvalue".  A thread's name stands in the first of them and may hold anything but a
-   line end (the kernel escapes that one), so names are looked for at the start of a line only.
+/* Lines of "Name:\tvalue".  The first line has the thread's name, which may contain anything except
+   a line end (the kernel escapes that).  So field names are matched only at the start of a line.
 
-   What is read is true for the moment of reading: a thread may block a signal or enter a sandbox
-   right after.  Callers use it to stay out of trouble, and must live with being late. */
+   The result is true at the moment of reading: a thread may block a signal or enter a sandbox right
+   after.  Callers use it as a precaution and must tolerate a late result. */
 #include "proc_status.h"
 
 #include <errno.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedstat is one line and costs the kernel nothing to print; where CONFIG_SCHED_INFO is missing
-   it is all zero, and the thread's stat file, in units of a hundredth of a second, takes its place.
+/* schedstat is one line, and cheap for the kernel to print.  Without CONFIG_SCHED_INFO it is all
+   zero; then the thread's stat file is used, in units of 10 ms.
 
-   /proc/PID/timers has four lines a timer (kernels with CONFIG_CHECKPOINT_RESTORE):
+   /proc/PID/timers has four lines per timer (kernels with CONFIG_CHECKPOINT_RESTORE):
 
-     ID: 0
-     signal: 60/00007f12345678c1
-     notify: signal/tid.8402
-     ClockID: -2
+      ID: 0
+      signal: 60/00007f12345678c1
+      notify: signal/tid.8402
+      ClockID: -2
 
-   It is the kernel's own word on who has a timer, but not everyone may read it: what is not known
-   is said to be not known, and never guessed here. */
+   It is authoritative, but not every user may read it.  Then the result is unknown, and never
+   guessed. */
 #include "proc_thread.h"
 #include "proc_stat.h"
 
@@ -23,10 +23,10 @@
 
 enum {
   LINE_BYTES = 128,
-  TIMERS_TEXT_BYTES = 32 << 10, /* of about 80 bytes a timer */
+  TIMERS_TEXT_BYTES = 32 << 10, /* at about 80 bytes per timer */
 };
 
-/* Reads at most LEN bytes of PATH.  Returns how many, or -errno. */
+/* Reads at most LEN bytes of PATH.  Returns their number, or -errno. */
 static ssize_t read_file(const char *path, char *bytes, size_t len) {
   size_t have = 0;
   ssize_t got = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of functions, labels and files may hold any letter; our own words are ASCII everywhere but
-   in the bars of a flame graph. */
+/* Names of functions, labels and files may contain any character.  The program's own text is ASCII,
+   except for the bars of a flame graph. */
 #include "ascii_text.h"
 
 #include "common/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text for a terminal whose locale has ASCII alone.  Pure. */
+/* Reduces text to ASCII for terminals with an ASCII locale.  Pure. */
 #ifndef REPORT_ASCII_TEXT_H
 #define REPORT_ASCII_TEXT_H
 
@@ -7,8 +7,8 @@
 
 struct buf;
 
-/* Puts a '?' in the place of each letter of TEXT, UTF-8, that is beyond ASCII, from byte FROM on:
-   as many columns as it had letters. */
+/* Replaces each non-ASCII character of TEXT, UTF-8, by one '?' from byte FROM on; the number of
+   columns stays the same. */
 void ascii_text_keep(struct buf *text, size_t from);
 
 #endif

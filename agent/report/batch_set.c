@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch is known by its run, which is random, and its number in that: the key by which the
-   collector's store counts it once, too. */
+/* A batch is identified by its run, which is random, and its number in the run.  The collector's
+   store deduplicates by the same key. */
 #include "batch_set.h"
 
 #include "common/array.h"

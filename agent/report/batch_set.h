@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which batches a sum has already: files are copied, and *.fp names one twice. */
+/* The set of batches in a sum.  Files may be copies, and *.fp may match a batch twice. */
 #ifndef REPORT_BATCH_SET_H
 #define REPORT_BATCH_SET_H
 
@@ -11,14 +11,14 @@ struct batch_key {
   uint64_t run, seq;
 };
 
-/* All zero: empty. */
+/* All-zero is empty. */
 struct batch_set {
   struct batch_key *keys;
   struct table by_key;
   uint32_t count, room;
 };
 
-/* Returns 0 when batch SEQ of RUN was not there and is now, -EEXIST when it was, or -ENOMEM. */
+/* Adds batch SEQ of RUN.  Returns 0; -EEXIST if it was in the set; or -ENOMEM. */
 int batch_set_add(struct batch_set *set, uint64_t run, uint64_t seq);
 void batch_set_fini(struct batch_set *set);
 

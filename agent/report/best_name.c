@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two sources, and neither is always the better one.
+/* There are two sources, and neither is always better.
 
-   A file of this machine with the build-id that was sampled has all names of it, maybe better ones
-   than there were when the program ran (a debug package that was installed since).  But `strip`
-   keeps the build-id, the file may be gone, or be another one since the last build: then what the
-   run wrote into its profile is what there is.
+   A local file with the sampled build-id has all names.  They may be better than at run time, if a
+   debug package was installed since.  But `strip` keeps the build-id, and the file may be missing
+   or rebuilt: then only the names that the run wrote into its profile are left.
 
-   The better quality counts: names of debug information before those of all symbols before exported
-   ones before bounds.  Of equals this machine's come first, then those in the profile, then those
-   in the one that it is compared with; but who knows the very address, and so what is inlined
-   there, before who knows its function. */
+   The better quality wins: names of debug information, then of a full symbol table, then exported
+   names, then bounds.  Among equals the order is local files, the profile, then the profile it is
+   compared with.  But a source with the exact address, and so its inlined functions, precedes a
+   source with only its function. */
 #include "best_name.h"
 #include "namer.h"
 
@@ -19,7 +18,7 @@
 
 struct best {
   enum names_quality quality;
-  bool is_whole; /* what is inlined there is known, if anything can be */
+  bool is_whole; /* the inlined functions are known, if they can be */
   struct symbol_frame *frames;
   int count;
 };
@@ -41,7 +40,7 @@ static void ask_here(struct namer *namer, const struct profile *profile,
   best->quality = names_quality_of(&best->frames[count - 1], namer_quality(namer, frame->module));
 }
 
-/* Takes what KEPT says of ADDRESS when that is better. */
+/* Uses the names that KEPT has for ADDRESS if they are better. */
 static void ask(const struct kept_names *kept, struct span id, uint64_t address,
                 struct best *best) {
   struct kept_match match;
@@ -66,7 +65,7 @@ int best_name_chain(const struct profile *profile, struct namer *namer,
   ask(&profile->kept_names, module->id, frame->address, &best);
   ask(profile->other_names, module->id, frame->address, &best);
   if (best.count == 0) return -ENOENT;
-  /* A function alone is what a symbol table tells, whoever knows its name. */
+  /* A function without inlined ones is no better than a symbol table's, whatever its source. */
   *ret_quality = best.quality == NAMES_DEBUG && !best.is_whole ? NAMES_ALL : best.quality;
   return best.count;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The oldest form of a profile and the easiest to feed to something else: one line an address, in
-   the module's own address space, as `addr2line -e MODULE` wants it.
+/* The oldest form of a profile and the easiest to pipe: one line per address, in the module's own
+   address space, as `addr2line -e MODULE` expects it.
 
-     fleetprof report x.fp --format counts --just-pcs | addr2line -f -e tool | paste - - | ...
+      fleetprof report x.fp --format counts --just-pcs | addr2line -f -e tool | paste - - | ...
 
-   Translators take addresses and nothing else, so the columns can be had apart; line N of one
+   Translators accept only addresses, so the columns can be printed separately; line N of one
    belongs to line N of the other. */
 #include "counts.h"
 
@@ -47,7 +47,7 @@ static int by_module_and_address(const void *left, const void *right) {
   return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* The frames of MODULE in which samples were taken, in order; the caller frees. */
+/* Returns the sampled frames of MODULE, sorted; the caller frees the array. */
 static const struct profile_frame **choose(const struct profile *profile, uint32_t module,
                                            uint32_t *ret_count) {
   const struct profile_frame **frames = calloc(profile->frame_count + 1, sizeof *frames);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On Debian the owner of a file is found in dpkg's lists, one file of plain paths a package, and
-   the package with its names is called PACKAGE-dbgsym by policy.  A few sources still build a -dbg
-   package by hand instead.  Files of the merged /usr are listed with or without it.
+/* On Debian, dpkg's lists (plain paths, one file per package) give the owner of a file.  By policy
+   its debug package is PACKAGE-dbgsym; a few sources build a -dbg package instead.  Files of the
+   merged /usr are listed with or without /usr.
 
-   This is a hint and no more: the machine of the report need not be the one that was profiled, so a
-   path that nobody owns here only leads to the general answer.  Lists that are oddly large are
-   passed over. */
+   This is only a hint: the report may be made on another machine than the profiled one.  A path
+   without a local owner gives the general answer.  Unusually large lists are skipped. */
 #include "debug_hint.h"
 
 #include "common/buf.h"
@@ -28,7 +27,7 @@ enum {
   PACKAGE_BYTES = 128,
 };
 
-/* Names of packages that have their debug file in a package of another name: from PREFIX on. */
+/* Packages, by name prefix, with another name of the debug package. */
 static const struct {
   const char *prefix, *package;
 } odd_packages[] = {
@@ -38,7 +37,7 @@ static const struct {
     {"libpython3.11", "python3.11-dbg"},
 };
 
-/* ---- who owns it ---- */
+/* ---- the owner ---- */
 
 static bool read_list(int folder, const char *name, struct buf *ret) {
   struct stat status;
@@ -71,7 +70,7 @@ static bool is_owner(const char *list, const char *path) {
   return has_line(list, old_path) || has_line(list, new_path);
 }
 
-/* Finds the package whose list has PATH. */
+/* Finds the package with PATH in its list. */
 static bool find_package(DIR *lists, const char *path, char ret[PACKAGE_BYTES]) {
   struct buf list = {0};
   bool is_found = false;
@@ -89,7 +88,7 @@ static bool find_package(DIR *lists, const char *path, char ret[PACKAGE_BYTES]) 
   return is_found;
 }
 
-/* ---- what to say ---- */
+/* ---- the hint ---- */
 
 static void print_package(const char *owner, char ret[DEBUG_HINT_BYTES]) {
   for (size_t i = 0; i < sizeof odd_packages / sizeof *odd_packages; i++) {

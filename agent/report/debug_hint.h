@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a reader has to install to see names. */
+/* The package or file that a user has to install for names. */
 #ifndef REPORT_DEBUG_HINT_H
 #define REPORT_DEBUG_HINT_H
 
@@ -7,8 +7,8 @@
 
 enum { DEBUG_HINT_BYTES = 320 };
 
-/* Says in RET where the names of MODULE are to be had: the package with its debug file when a
-   Debian package under ROOT ("" but in tests) owns its path, else the place of the debug file by
+/* Writes to RET where names of MODULE are available.  This is the debug package, if a Debian
+   package under ROOT ("" except in tests) owns its path; else the path of its debug file by
    build-id. */
 void debug_hint_print(const char *root, const struct profile_module *module,
                       char ret[DEBUG_HINT_BYTES]);

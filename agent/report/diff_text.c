@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole's CPU time first: whether the program takes more.  Then the signed table, the largest
-   difference first, each row with its interval, its verdict and, where that is no change, the least
-   change that is detectable.
+/* First the CPU time of the whole, which shows whether the program uses more.  Then the signed
+   table, the largest difference first.  Each row has its interval, its verdict and, if that is no
+   change, the smallest detectable change.
 
-   The names of the two files are the headings of their columns where they fit; else the columns are
-   called a and b.
+   The columns are headed by the names of the two files if they fit, else by a and b.
 
-   A row that is called unclear although its interval leaves out 0, or though it is all or nothing,
-   looks like a mistake: why it is none stands below the table. */
+   Some unclear rows look like mistakes: their interval excludes 0, or the change is all or nothing.
+   The reasons are printed below the table. */
 #include "diff_text.h"
 
 #include "common/buf.h"
@@ -27,16 +26,16 @@
 #define DIM "\033[2m"
 #define PLAIN "\033[0m"
 
-static const double moved_shown = 0.5; /* of a change, in one that is time that moved */
+static const double moved_shown = 0.5; /* part of a change that must have moved */
 
 enum {
   HEADING_BYTES_MAX = 14,
   COLUMN_BYTES = 7,
   NUMBER_BYTES = 24,
-  END_BYTES = 6,       /* of an end of an interval, in points */
+  END_BYTES = 6,       /* width of an end of an interval, in points */
   TIME_END_BYTES = 10, /* the same in CPU time */
   MOVED_MAX = 4,
-  OTHER_COLUMNS = 43, /* of a row before its name, but those under the headings and the interval */
+  OTHER_COLUMNS = 43, /* of a row before its name, except headings and interval */
 };
 
 struct headings {
@@ -66,7 +65,7 @@ static int width_of(const char *heading) {
   return len > COLUMN_BYTES ? len : COLUMN_BYTES;
 }
 
-/* PART in percent with its sign; what rounds to nothing has none. */
+/* PART in percent with its sign, unless it rounds to 0. */
 static const char *print_signed(double part, const char *unit, char ret[NUMBER_BYTES]) {
   double tenths = round(1000 * part);
   if (!isfinite(part)) return "?";
@@ -75,7 +74,7 @@ static const char *print_signed(double part, const char *unit, char ret[NUMBER_B
   return ret;
 }
 
-/* The least change that is called changed 4 times of 5; "" beside a change. */
+/* The smallest change that would be detected 4 times of 5; "" for a change. */
 static const char *print_detectable(enum view_verdict verdict, double detectable,
                                     char ret[NUMBER_BYTES]) {
   ret[0] = '\0';
@@ -113,20 +112,20 @@ static bool has_own_unit(const struct view_diff *diff) {
   return true;
 }
 
-/* Whether rows are in CPU time per unit: parts of the whole beside them would be taken for parts of
-   the function. */
+/* Whether rows are in CPU time per unit.  Then percentages of the whole would be mistaken for
+   percentages of the function. */
 static bool is_in_time(const struct view_diff *diff) {
   return has_own_unit(diff) && diff->options.measure == VIEW_CPU;
 }
 
-/* NS in three digits, with its sign where HAS_SIGN. */
+/* NS in three digits, signed if HAS_SIGN. */
 static const char *print_time(double ns, bool has_sign, char ret[NUMBER_BYTES]) {
   static const struct {
     double ns;
     const char *name;
   } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
   enum { LAST = sizeof units / sizeof *units - 1 };
-  static const double rounded = 0.9995; /* of the next unit: 999.6 us are 1 ms */
+  static const double rounded = 0.9995; /* part of the next unit: 999.6 us are 1 ms */
   unsigned at = 0;
   if (!isfinite(ns)) return "?";
   if (ns == 0) return "0";
@@ -135,15 +134,15 @@ static const char *print_time(double ns, bool has_sign, char ret[NUMBER_BYTES]) 
   return ret;
 }
 
-/* A difference or an end of its interval: in time per unit, or PART in percent with UNIT. */
+/* A difference or an end of its interval: time per unit, or PART in percent with UNIT. */
 static const char *print_part(const struct view_diff *diff, double part, const char *unit,
                               char ret[NUMBER_BYTES]) {
-  static const double nothing = 1e-9; /* of the whole: a double's rounding */
+  static const double nothing = 1e-9; /* of the whole: rounding error of a double */
   if (!is_in_time(diff)) return print_signed(part, unit, ret);
   return print_time(fabs(part) < nothing ? 0 : part * diff->whole.a, true, ret);
 }
 
-/* What a side has of a row. */
+/* Appends one side's value of a row. */
 static void print_side(const struct view_diff *diff, double part, int width, struct buf *ret) {
   char text[NUMBER_BYTES];
   if (is_in_time(diff))
@@ -193,7 +192,7 @@ static int print_rows(const struct view_diff *diff, uint32_t count, const struct
   return error;
 }
 
-/* Whether boards are the sampling units, or groups of them. */
+/* Whether boards, or groups of them, are the sampling units. */
 static bool is_by_boards(const struct view_diff *diff) {
   return strncmp(diff->basis.a.unit, "board", strlen("board")) == 0 &&
          strncmp(diff->basis.b.unit, "board", strlen("board")) == 0;
@@ -214,7 +213,7 @@ static const char *why_of(const struct view_diff *diff, enum view_doubt doubt) {
   }
 }
 
-/* Whether the program takes more CPU time than before. */
+/* Prints whether the program uses more CPU time. */
 static void print_whole(const struct view_diff *diff, const struct top_text *style,
                         struct buf *ret) {
   const struct view_whole *whole = &diff->whole;
@@ -245,7 +244,7 @@ void diff_text_print_measure(const struct view_diff *diff, struct buf *ret) {
   if (is_cpu) buf_printf(ret, " per %s", options->units.name);
 }
 
-/* How many runs, or units of the user's, either side has. */
+/* Appends the number of runs, or of the user's units, of both sides. */
 static void print_counts(const struct view_diff *diff, struct buf *ret) {
   const struct view_diff_options *options = &diff->options;
   if (options->a_runs > 0)
@@ -276,7 +275,7 @@ static void print_units(const struct view_basis *basis, struct buf *ret) {
   buf_append_string(ret, basis->unit);
 }
 
-/* The sampling units of the intervals, and their scope. */
+/* Appends the sampling units of the intervals, and their scope. */
 static void print_basis(const struct view_diff *diff, struct buf *ret) {
   const struct view_diff_basis *basis = &diff->basis;
   buf_append_string(ret, "intervals: by ");
@@ -299,7 +298,7 @@ static void print_basis(const struct view_diff *diff, struct buf *ret) {
                basis->phase_seconds);
 }
 
-/* Says in which modules, the first of them by name, names are not comparable. */
+/* Reports the first module without comparable names. */
 static void print_unlike(const struct view_diff *diff, uint32_t count, struct buf *ret) {
   const char *first = "";
   bool has_more = false;
@@ -316,7 +315,7 @@ static void print_unlike(const struct view_diff *diff, uint32_t count, struct bu
              first, has_more ? " and others" : "");
 }
 
-/* Whether, of COUNT rows, some have changed to more and some to less. */
+/* Whether, of COUNT rows, some increase and some decrease. */
 static bool is_both_ways(const struct view_diff *diff, uint32_t count) {
   bool is_more = false, is_less = false;
   for (uint32_t i = 0; i < count; i++) {
@@ -328,7 +327,7 @@ static bool is_both_ways(const struct view_diff *diff, uint32_t count) {
   return is_more && is_less;
 }
 
-/* How much of either side nothing sampled. */
+/* Appends how much of either side was not sampled. */
 static void print_hidden(const struct view_diff *diff, struct buf *ret) {
   double a = 0, b = 0;
   for (uint32_t i = 0; i < diff->count; i++) {
@@ -343,8 +342,7 @@ static void print_hidden(const struct view_diff *diff, struct buf *ret) {
       100 * a, 100 * b);
 }
 
-/* Says why verdicts are unclear for want of samples' independence, by how many there are OF each
-   doubt. */
+/* Explains unclear verdicts that lack independent samples.  OF is the number of rows by doubt. */
 static void print_premises(const struct view_diff *diff, const uint32_t of[VIEW_RUNS + 1],
                            struct buf *ret) {
   const struct view_diff_basis *basis = &diff->basis;
@@ -368,8 +366,7 @@ static void print_premises(const struct view_diff *diff, const uint32_t of[VIEW_
                            "changed; more runs of both sides narrow that\n");
 }
 
-/* Says what the column `detectable` is, where one of the COUNT rows that are shown has something
-   there. */
+/* Explains the column `detectable` if one of the COUNT rows shown uses it. */
 static void print_detectable_meaning(const struct view_diff *diff, uint32_t count,
                                      struct buf *ret) {
   for (uint32_t i = 0; i < count; i++) {
@@ -380,7 +377,7 @@ static void print_detectable_meaning(const struct view_diff *diff, uint32_t coun
   }
 }
 
-/* Says of the COUNT rows that are shown whose change is most of all time that moved. */
+/* Explains those of the COUNT rows shown with mostly moved time in their change. */
 static void print_moved(const struct view_diff *diff, uint32_t count, struct buf *ret) {
   static const char *const how[] = {"calls that others made before", "in place of ", "out of ",
                                     "inlined: "};
@@ -401,7 +398,7 @@ static void print_moved(const struct view_diff *diff, uint32_t count, struct buf
   if (shown > 0) buf_append_byte(ret, '\n');
 }
 
-/* Says why some of the COUNT rows that are shown are unclear. */
+/* Explains why some of the COUNT rows shown are unclear. */
 static void print_doubts(const struct view_diff *diff, uint32_t count, struct buf *ret) {
   uint32_t of[VIEW_RUNS + 1] = {0};
   for (uint32_t i = 0; i < count; i++)

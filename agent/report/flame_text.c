@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flame graph lies on its side here: a line a call, callees below and to the right of their
-   caller, so that names are read from top to bottom on any terminal, a serial console too.
+/* The flame graph is drawn sideways: a line per call, callees below and to the right of their
+   caller.  So names are readable from top to bottom on any terminal, also on a serial console.
 
-     100.0 %  ---------------------------####  main
-      60.0 %  ################                  compress
-      25.0 %                  ----###           parse
-      15.0 %                  ####               next_word
+      100.0 %  ---------------------------####  main
+       60.0 %  ################                  compress
+       25.0 %                  ----###           parse
+       15.0 %                  ####               next_word
 
-   A bar stands below its caller's, and siblings stand side by side: what is '-' is explained by the
-   lines below, what is '#' is the function's own time.  Letters beyond ASCII are for terminals that
-   say by their locale that they show them.
+   A bar is below its caller's bar, and siblings are side by side: '-' is time of callees in the
+   lines below, '#' is the function's own time.  Block characters are used if the locale has UTF-8.
 
-   What a line is worth follows from its weight: the heaviest calls have one each, and of what is
-   left of a caller, small or too deep, one line says how much there is.  A parent weighs at least
-   what its children do, so the heaviest are a tree.  Trees come from strangers, too: one that does
-   not add up is drawn within its bounds all the same. */
+   The heaviest calls get a line each; the rest of a caller, small or too deep, shares one line.  A
+   parent weighs at least as much as its children, so the heaviest nodes form a tree.  Input is
+   untrusted: a tree that does not add up is drawn within its bounds. */
 #include "flame_text.h"
 #include "ascii_text.h"
 #include "name_fit.h"
@@ -36,24 +34,24 @@ enum {
   SHARE_COLUMNS = 9,   /* "100.0 %  " */
   BETWEEN_COLUMNS = 2, /* bar and name */
   BAR_LEAST = 10,
-  WIDE_COLUMNS = 120, /* where a step to the right may have two */
+  WIDE_COLUMNS = 120, /* from this width a level is indented by two columns */
 };
 
 static const double worth_a_line = 0.01;  /* of all: a share that a bar can show */
-static const double worth_a_rest = 0.005; /* of all: what one line says of many */
+static const double worth_a_rest = 0.005; /* of all: for a line that sums up many calls */
 static const double worth_a_look = 0.1;
 
 struct drawing {
   const struct flame *flame;
   const struct top_text *style;
-  const uint32_t **kept; /* of each node the first of its children that have lines, and... */
+  const uint32_t **kept; /* by node: the first of its children with a line */
   uint32_t *kept_count;
-  uint32_t *light_count; /* its children that have none */
+  uint32_t *light_count; /* by node: its children without a line */
   unsigned columns, bar;
   struct buf *out;
 };
 
-/* A node that is drawn, and where its bar begins, in weight. */
+/* A node that is drawn, and the start of its bar as a weight. */
 struct place {
   uint32_t node;
   unsigned depth;
@@ -68,7 +66,7 @@ static double share_of(const struct drawing *drawing, uint64_t weight) {
   return (double)weight / (double)whole(drawing);
 }
 
-/* The column of the bar that WEIGHT ends at. */
+/* The column where a bar of WEIGHT ends. */
 static unsigned column_of(const struct drawing *drawing, uint64_t weight) {
   double share = share_of(drawing, weight);
   return share >= 1 ? drawing->bar : (unsigned)(share * drawing->bar + 0.5);
@@ -78,7 +76,7 @@ static void print_cells(const struct drawing *drawing, const char *cell, unsigne
   for (; count > 0; count--) buf_append_string(drawing->out, cell);
 }
 
-/* A bar from FROM to FROM + TOTAL, of which the last SELF is the function's own. */
+/* Prints a bar from FROM to FROM + TOTAL; its last SELF is the function's own time. */
 static void print_bar(const struct drawing *drawing, uint64_t from, uint64_t total, uint64_t self) {
   bool is_utf8 = drawing->style->is_utf8, has_colour = drawing->style->has_colour;
   if (self > total) self = total;
@@ -96,8 +94,8 @@ static void print_bar(const struct drawing *drawing, uint64_t from, uint64_t tot
   print_cells(drawing, " ", drawing->bar - end + BETWEEN_COLUMNS);
 }
 
-/* Indents what is at DEPTH, in a terminal as far as a name still has room; returns the columns that
-   are taken then. */
+/* Indents by DEPTH, on a terminal only as far as a name fits.  Returns the number of columns
+   used. */
 static unsigned print_indent(const struct drawing *drawing, unsigned depth) {
   unsigned used = SHARE_COLUMNS + drawing->bar + BETWEEN_COLUMNS;
   unsigned room = drawing->columns > used + NAME_FIT_LEAST ? drawing->columns - used : 0;
@@ -128,7 +126,7 @@ static void print_line(const struct drawing *drawing, const struct place *place)
   print_name(drawing, node, place->depth);
 }
 
-/* What of the node at PLACE no line tells: FROM is where its bar would begin. */
+/* Prints the rest of the node at PLACE that has no lines.  FROM: the start of its bar. */
 static void print_rest(const struct drawing *drawing, const struct place *place, uint64_t from,
                        uint64_t weight) {
   uint32_t count = drawing->light_count[place->node];
@@ -140,7 +138,7 @@ static void print_rest(const struct drawing *drawing, const struct place *place,
              place->depth >= drawing->flame->depth ? ", deeper: --depth" : "");
 }
 
-/* Draws the node at PLACE and what is below it; as deep as lines are allowed to be. */
+/* Draws the node at PLACE and its subtree.  Recursion is limited to the depth of the lines. */
 static void draw(const struct drawing *drawing, const struct place *place) {
   const struct flame_node *node = &drawing->flame->nodes[place->node];
   uint64_t rest = node->total > node->self ? node->total - node->self : 0, from = place->from;
@@ -156,14 +154,14 @@ static void draw(const struct drawing *drawing, const struct place *place) {
   print_rest(drawing, place, from, rest);
 }
 
-/* ---- which have lines ---- */
+/* ---- selection of lines ---- */
 
 struct ranked {
   uint64_t weight;
   uint32_t node, parent;
 };
 
-/* The heaviest first, and parents before their children. */
+/* The heaviest first, and parents before children. */
 static int by_weight(const void *left, const void *right) {
   const struct ranked *a = left, *b = right;
   if (a->weight != b->weight) return a->weight < b->weight ? 1 : -1;
@@ -176,8 +174,8 @@ static int by_parent(const void *left, const void *right) {
   return by_weight(left, right);
 }
 
-/* Fills RANKED with the nodes that are worth a line.  Returns how many there are; DEPTHS: of
-   each node, UINT32_MAX of one that belongs nowhere. */
+/* Fills in RANKED with the nodes that deserve a line.  Returns their number.  DEPTHS: by node;
+   UINT32_MAX if it is not connected to the root. */
 static uint32_t rank(const struct drawing *drawing, uint32_t *depths, struct ranked *ranked) {
   const struct flame *flame = drawing->flame;
   uint32_t count = 0;
@@ -193,22 +191,22 @@ static uint32_t rank(const struct drawing *drawing, uint32_t *depths, struct ran
   return count;
 }
 
-/* Keeps of the COUNT RANKED the heaviest whose callers are kept, as many as there may be lines, in
-   the order of their callers.  Returns how many. */
+/* Keeps the heaviest of the COUNT RANKED with a kept caller, up to the limit of lines, sorted by
+   caller.  Returns their number. */
 static uint32_t choose(const struct drawing *drawing, uint32_t *depths, struct ranked *ranked,
                        uint32_t count) {
   uint32_t kept = 0;
   qsort(ranked, count, sizeof *ranked, by_weight);
   for (uint32_t i = 0; i < count && kept + 1 < drawing->style->limit; i++) {
     if (ranked[i].parent != 0 && depths[ranked[i].parent] != 0) continue;
-    depths[ranked[i].node] = 0; /* it has a line: its own depth is not asked for any more */
+    depths[ranked[i].node] = 0; /* it has a line: its depth is not needed any more */
     ranked[kept++] = ranked[i];
   }
   qsort(ranked, kept, sizeof *ranked, by_parent);
   return kept;
 }
 
-/* Tells each node its children that have lines, which CHILDREN has in the order of RANKED. */
+/* Assigns to each node its children with lines.  CHILDREN gets them in the order of RANKED. */
 static void deal_out(const struct drawing *drawing, const struct ranked *ranked, uint32_t count,
                      uint32_t *children) {
   for (uint32_t i = 0; i < count; i++) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names from bytes.
+/* Decodes names.
 
-   They were written by a stranger.  A count is believed only as far as the bytes behind it can
-   bear, memory is the arena's, whose limit is the caller's, and a text that is not clean, a number
-   of nothing, an address outside of its code or code beyond 64 bits makes the whole payload bad:
-   nobody's writer makes such. */
+   The payload is untrusted.  A count is limited by the remaining bytes, and memory by the caller's
+   arena.  An unclean text, an index out of range, an address outside of its code, or code beyond 64
+   bits makes the whole payload malformed: no writer produces these. */
 #include "function_names.h"
 
 #include "common/arena.h"
@@ -16,8 +15,8 @@
 #include <errno.h>
 
 enum {
-  VERSION_OF_FUNCTIONS = 1, /* alone */
-  FUNCTION_BYTES_MIN = 3,   /* of such a one */
+  VERSION_OF_FUNCTIONS = 1, /* functions only */
+  FUNCTION_BYTES_MIN = 3,   /* of a function in version 1 */
   TEXT_BYTES_MIN = 1,
   SOURCE_BYTES_MIN = 4, /* of a function of the source */
   PLACE_BYTES_MIN = 5,
@@ -25,12 +24,12 @@ enum {
   MODULE_BYTES_MIN = 3,
 };
 
-/* What was read of a payload. */
+/* State of decoding a payload. */
 struct decoding {
   struct span bytes; /* the rest */
   struct arena *arena;
   struct span *texts;
-  const char **strings;           /* the texts, copied when they are first used */
+  const char **strings;           /* the texts, copied at first use */
   struct symbol_frame *functions; /* of the source: names and declarations */
   uint64_t text_count, function_count;
 };
@@ -39,7 +38,7 @@ static int out_of_room(const struct arena *arena, size_t len) {
   return arena_is_over(arena, len) ? -EOVERFLOW : -ENOMEM;
 }
 
-/* Makes room for COUNT entries of SIZE bytes; one more, so that none is no failure. */
+/* Allocates COUNT entries of SIZE bytes, and one more, so that COUNT may be 0. */
 static int make_array(struct arena *arena, uint64_t count, size_t size, void *ret) {
   void *array = arena_array(arena, (size_t)count + 1, size);
   if (array == NULL) return out_of_room(arena, ((size_t)count + 1) * size);
@@ -47,7 +46,7 @@ static int make_array(struct arena *arena, uint64_t count, size_t size, void *re
   return 0;
 }
 
-/* Takes a count of what has BYTES_MIN each at least. */
+/* Reads a count of items that have at least BYTES_MIN each. */
 static int take_count(struct span *bytes, size_t bytes_min, uint64_t *ret) {
   uint64_t count;
   int error = varint_decode(bytes, &count);
@@ -57,7 +56,7 @@ static int take_count(struct span *bytes, size_t bytes_min, uint64_t *ret) {
   return 0;
 }
 
-/* Takes a length and as many bytes. */
+/* Reads a length and that many bytes. */
 static int take_bytes(struct span *bytes, size_t limit, struct span *ret) {
   uint64_t len;
   int error = varint_decode(bytes, &len);
@@ -65,7 +64,7 @@ static int take_bytes(struct span *bytes, size_t limit, struct span *ret) {
   return len <= limit && span_take(bytes, (size_t)len, ret) ? 0 : -EBADMSG;
 }
 
-/* Takes a text; a NUL is not clean. */
+/* Reads a text; a NUL is not clean. */
 static int take_text(struct span *bytes, struct span *ret) {
   struct span text;
   int error = take_bytes(bytes, INDEX_NAME_BYTES_MAX, &text);
@@ -103,7 +102,7 @@ static int take_texts(struct decoding *decoding) {
   return error;
 }
 
-/* Takes the number of a text; RET is it as a string, or NULL. */
+/* Reads the index of a text; RET is the string, or NULL. */
 static int take_string(struct decoding *decoding, const char **ret) {
   uint64_t number;
   int error = varint_decode(&decoding->bytes, &number);
@@ -120,7 +119,7 @@ static int take_string(struct decoding *decoding, const char **ret) {
   return 0;
 }
 
-/* Puts NAME and, behind it, SYSTEM_NAME where symbol_frame_system_name finds them. */
+/* Stores NAME followed by SYSTEM_NAME, as symbol_frame_system_name expects them. */
 static int join_names(struct arena *arena, const char *name, const char *system_name,
                       struct symbol_frame *frame) {
   size_t len = strlen(name) + 1, system_len = strlen(system_name) + 1;
@@ -159,7 +158,7 @@ static int take_functions(struct decoding *decoding) {
 
 /* ---- places ---- */
 
-/* The code that a place is in, and the place. */
+/* A place and the code that contains it. */
 struct spot {
   uint64_t start, size, address;
 };
@@ -227,7 +226,7 @@ static int take_places(struct decoding *decoding, struct module_names *module) {
 
 /* ---- version 1 ---- */
 
-/* A function by itself, as the place where it begins. */
+/* Reads a function as the place where it begins. */
 static int take_lone_function(struct decoding *decoding, uint64_t *start, struct place_name *ret) {
   uint64_t step, size;
   struct span name;
@@ -276,7 +275,7 @@ static int take_module(struct decoding *decoding, uint64_t version, struct modul
   return is_of_functions ? take_lone_functions(decoding, ret) : take_places(decoding, ret);
 }
 
-/* How many modules there can be in LEN bytes. */
+/* The maximum number of modules in LEN bytes. */
 static size_t most_modules(size_t len) {
   size_t most = len / MODULE_BYTES_MIN;
   return most < FUNCTION_NAMES_MODULES_MAX ? most : FUNCTION_NAMES_MODULES_MAX;

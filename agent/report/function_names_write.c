@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names to bytes: a text and a function stand there once in a payload however many addresses have
-   them, so that another address of a function takes some 8 bytes, and 3 or 4 behind zstd. */
+/* Encodes names.  A text or a function is stored once per payload, however many addresses use it.
+   So another address of a function takes about 8 bytes, and 3 or 4 after zstd. */
 #include "function_names.h"
 
 #include "common/array.h"
@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-enum { FIRST_ROOM = 64, FUNCTION_BYTES = 8 /* of one, about */ };
+enum { FIRST_ROOM = 64, FUNCTION_BYTES = 8 /* approximate size of a function */ };
 
-/* A function of the source: numbers of texts. */
+/* A function of the source: indexes of texts. */
 struct named_function {
   uint32_t name, system_name, file, line;
 };
@@ -24,7 +24,7 @@ void function_names_fini(struct function_names *names) {
   buf_fini(&names->places);
 }
 
-/* ---- what stands there once ---- */
+/* ---- deduplicated texts and functions ---- */
 
 static uint32_t number_of(struct function_names *names, const char *text) {
   bool is_new;
@@ -42,7 +42,7 @@ static bool make_room(struct function_names *names) {
   return true;
 }
 
-/* The number of FRAME's function. */
+/* The index of FRAME's function. */
 static uint32_t function_of(struct function_names *names, const struct symbol_frame *frame) {
   const struct named_function wanted = {
       number_of(names, frame->name),

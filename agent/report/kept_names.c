@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same program is in every file of a sum, each time with the addresses that were sampled then.
-   So each address is kept once, with the best that any file says of it, and each text once: a sum
-   of a thousand files takes hardly more than one, and what it takes at most is the arena's limit.
+/* Each file of a sum has the same program, with the addresses sampled in that run.  So each address
+   is kept once, with the best names of any file, and each text once.  A sum of a thousand files
+   takes hardly more memory than one file, at most the arena's limit.
 
-     payload ─▶ its places, in scratch memory ─▶ those that are new or better, copied
+      payload ─▶ its places, in scratch memory ─▶ those that are new or better, copied
 
-   An address that no file has sampled with names (of a run that was killed) may still lie in a
-   function of which others are known.  Functions may lie within each other (an assembler's label, a
-   part that was moved), so the nearest start below an address need not be its function: the
-   innermost that holds it is.  How far that search goes back is bounded, because a stranger wrote
-   the file: beyond that a name is not found, which costs that name. */
+   An address without names of its own (of a run that was killed) may lie in a function with a known
+   name.  Functions may be nested (an assembler's label, a part that was moved).  So the nearest
+   start below an address may not be its function: the innermost function that contains it is.  The
+   search backwards is bounded, because the file is untrusted; names beyond that bound are not
+   found. */
 #include "kept_names.h"
 
 #include "common/array.h"
@@ -18,12 +18,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NAMES_BYTES_MAX ((size_t)256 << 20)  /* some million addresses */
-#define SCRATCH_BYTES_MAX ((size_t)64 << 20) /* for one payload, which is a quarter of a MiB */
+#define NAMES_BYTES_MAX ((size_t)256 << 20)  /* about a million addresses */
+#define SCRATCH_BYTES_MAX ((size_t)64 << 20) /* for one payload, which has 256 KiB */
 
 enum {
   FIRST_ROOM = 64,
-  NESTED_MAX = 32, /* functions that begin between one and an address in it */
+  NESTED_MAX = 32, /* functions that may begin between a function and an address in it */
 };
 
 struct kept_place {
@@ -72,7 +72,7 @@ enum names_quality names_quality_of(const struct symbol_frame *root, enum names_
 
 /* ---- texts ---- */
 
-/* Sets *TEXT, of LEN bytes, to the copy that is kept of it. */
+/* Sets *TEXT, of LEN bytes, to the kept copy. */
 static int keep_text(struct kept_names *kept, const char **text, size_t len) {
   uint64_t hash = table_hash(*text, len, kept->seed);
   uint32_t cursor, at = table_find(&kept->by_text, hash, &cursor);
@@ -211,8 +211,8 @@ static int put_function(struct kept_names *kept, const struct kept_function *fun
   return 0;
 }
 
-/* Adds what PLACE of MODULE, a number, says better than what is known: of the function and, unless
-   NAMES are of functions alone, of the address. */
+/* Adds the parts of PLACE of module number MODULE that are better than the known ones.  These are
+   the function and, unless NAMES has only functions, the address. */
 static int add_place(struct kept_names *kept, uint32_t module, const struct module_names *names,
                      const struct place_name *place) {
   const struct symbol_frame *root = &place->frames[place->count - 1], *frames;
@@ -249,7 +249,7 @@ int kept_names_add(struct kept_names *kept, struct span payload) {
   return error;
 }
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
 static int by_start(const void *left, const void *right, void *context) {
   const struct kept_names *kept = context;
@@ -271,8 +271,8 @@ int kept_names_sort(struct kept_names *kept) {
   return 0;
 }
 
-/* How many of the sorted functions are of a module before MODULE, or of it and begin at ADDRESS at
-   the latest. */
+/* The number of sorted functions of modules before MODULE, or of MODULE that begin at ADDRESS or
+   below. */
 static uint32_t count_until(const struct kept_names *kept, uint32_t module, uint64_t address) {
   uint32_t low = 0, high = kept->sorted_count;
   while (low < high) {
@@ -286,7 +286,7 @@ static uint32_t count_until(const struct kept_names *kept, uint32_t module, uint
   return low;
 }
 
-/* The best of the functions of MODULE that hold ADDRESS, of equals the innermost; or NULL. */
+/* The best function of MODULE that contains ADDRESS, of equals the innermost; or NULL. */
 static const struct kept_function *find_function(const struct kept_names *kept, uint32_t module,
                                                  uint64_t address) {
   uint32_t end = count_until(kept, module, address);

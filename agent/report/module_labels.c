@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules are sorted by what they are shown as and then by build-id: those of one name stand
-   together, and more than one id among them is more than one build.
+/* Modules are sorted by displayed name and then by build-id, so that modules of one name are
+   adjacent.  More than one id among them means more than one build.
 
-   Only modules that have frames count: a batch lists what was mapped, and a library of which
-   nothing was sampled makes nothing ambiguous. */
+   Only modules with frames count: a batch lists all mapped modules, and a library without samples
+   makes nothing ambiguous. */
 #include "module_labels.h"
 #include "profile.h"
 
@@ -98,7 +98,7 @@ static const char *print_pair(struct profile *a, const char *old, const char *ne
   return keep(a, text);
 }
 
-/* Shows the programs of A and B as one, where they may be. */
+/* Shows the programs of A and B as one, if permitted. */
 static int pair(struct profile *a, struct profile *b, const struct members *members) {
   const struct profile_module *from = main_of(a), *to = main_of(b);
   if (from == NULL || to == NULL) return 0;
@@ -106,7 +106,7 @@ static int pair(struct profile *a, struct profile *b, const struct members *memb
   if (strcmp(old, new) == 0) return 0;
   for (uint32_t i = 0; i < members->count; i++)
     if (has_name(&members->members[i], b, old) || has_name(&members->members[i], a, new)) return 0;
-  /* A copy is the same program, whatever it is called. */
+  /* A copy is the same program, whatever its file name. */
   const char *shown = span_is_equal(from->id, to->id) ? old : print_pair(a, old, new);
   if (shown == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < members->count; i++) {

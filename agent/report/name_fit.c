@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Demangled names of C++ are as long as their types, hundreds of letters, and the name proper
-   stands in the middle:
+/* Demangled C++ names contain their types and have hundreds of characters; the name proper is in
+   the middle:
 
-     __gnu_cxx::__normal_iterator<int*, ...> std::__partition<int*>(int*, int*) [clone .isra.0]
-     return type                             scope and name    arguments      suffix
+      __gnu_cxx::__normal_iterator<int*, ...> std::__partition<int*>(int*, int*) [clone .isra.0]
+      return type                             scope and name    arguments      suffix
 
-   So what tells least goes first, and only what is needed.  Names of other languages have none of
-   these parts and lose their middle: scope and last word stay.  Nothing here knows the grammar: a
-   name that is taken apart wrongly is shortened at another place. */
+   So the least informative part is removed first, and only as needed.  Names of other languages
+   lack these parts and lose their middle: scope and last word stay.  There is no grammar here: a
+   name that is parsed wrongly is shortened at another place. */
 #include "name_fit.h"
 
 #include "common/buf.h"
@@ -17,7 +17,7 @@
 
 #define GAP "..."
 
-/* Where the parts of a name begin; all are its end where there is no such part. */
+/* Offsets of the parts of a name; the name's end for a missing part. */
 struct parts {
   size_t name, arguments, suffix, len;
 };
@@ -40,7 +40,7 @@ static bool is_word_letter(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* How long the sign of an operator at TEXT is.  Template arguments may follow: operator-<int>. */
+/* The length of the operator at TEXT.  Template arguments may follow: operator-<int>. */
 static size_t sign_len(const char *text) {
   static const char *const signs[] = {
       "<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "&&",
@@ -50,7 +50,8 @@ static size_t sign_len(const char *text) {
   return *text != '\0' && strchr("<>=-+*/&|^!~%,", *text) != NULL;
 }
 
-/* How many bytes at AT are a bracket in name only: of an operator, or of a place without a name. */
+/* The number of bytes at AT that are no bracket, although they look like one: an operator, or an
+   anonymous namespace. */
 static size_t skip_name(const char *name, size_t at) {
   static const char anonymous[] = "(anonymous namespace)", word[] = "operator";
   if (begins(name + at, anonymous)) return sizeof anonymous - 1;
@@ -68,7 +69,7 @@ static int depth_of(char c) {
   return strchr(">)}]", c) != NULL ? -1 : 0;
 }
 
-/* Finds where the bracket that opens at AT closes: behind it. */
+/* Returns the offset after the bracket that closes the bracket at AT. */
 static size_t end_of_bracket(const char *name, size_t at) {
   int depth = 0;
   for (; name[at] != '\0'; at++) {
@@ -97,11 +98,11 @@ static struct parts parts_of(const char *name) {
       at++;
     }
   }
-  if (parts.arguments == parts.len) parts.name = 0; /* no function of C++: blanks mean nothing */
+  if (parts.arguments == parts.len) parts.name = 0; /* not a C++ function: blanks have no meaning */
   return parts;
 }
 
-/* Appends NAME from its byte FROM up to TO, what stands between <> left out. */
+/* Appends the bytes FROM to TO of NAME, without the contents of <>. */
 static void print_bare(const char *name, size_t from, size_t to, struct buf *ret) {
   for (size_t at = from; at < to;) {
     size_t skipped = skip_name(name, at), end = at + (skipped > 0 ? skipped : 1);
@@ -116,7 +117,7 @@ static void print_bare(const char *name, size_t from, size_t to, struct buf *ret
   }
 }
 
-/* The letter that COLUMN of TEXT is, as a byte. */
+/* The byte offset of column COLUMN of TEXT. */
 static size_t byte_of(const char *text, size_t column) {
   size_t at = 0;
   for (; text[at] != '\0'; at++)
@@ -134,7 +135,7 @@ static void print_ends(const char *text, size_t columns, struct buf *ret) {
 
 enum { WITHOUT_RETURN, WITHOUT_ARGUMENTS, WITHOUT_TEMPLATES, STEPS };
 
-/* Sets RET to NAME as it is after STEP. */
+/* Sets RET to NAME after STEP. */
 static void shorten(const char *name, const struct parts *parts, int step, struct buf *ret) {
   bool has_more = parts->suffix > parts->arguments + strlen("(" GAP ")");
   buf_clear(ret);

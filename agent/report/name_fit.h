@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function's name in the room that a table has for it. */
+/* Shortens a function's name to fit a table. */
 #ifndef REPORT_NAME_FIT_H
 #define REPORT_NAME_FIT_H
 
@@ -7,14 +7,14 @@
 
 struct buf;
 
-enum { NAME_FIT_LEAST = 20 }; /* columns: with fewer nobody knows a name again */
+enum { NAME_FIT_LEAST = 20 }; /* columns: a shorter name is not recognizable */
 
-/* Returns how many columns TEXT, UTF-8, takes: its letters. */
+/* Returns the width of TEXT, UTF-8, in columns: its number of characters. */
 size_t name_fit_columns(const char *text);
 
-/* Appends NAME to RET, shortened where it takes more than COLUMNS (NAME_FIT_LEAST at least; 0: as
-   many as it takes): without its return type, then without what its arguments are, then what its
-   template arguments are, then without its middle.  Pure. */
+/* Appends NAME to RET in at most COLUMNS columns (at least NAME_FIT_LEAST; 0: unlimited).  It
+   removes in order, as far as needed: the return type, the arguments, the template arguments, the
+   middle.  Pure. */
 void name_fit_print(const char *name, size_t columns, struct buf *ret);
 
 #endif

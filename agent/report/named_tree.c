@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames become functions, several where some were inlined; paths become tree nodes; paths that
-   differ in addresses only meet.
+/* A frame becomes one function, or several if some were inlined, and a path becomes tree nodes.
+   Paths that differ only in addresses are merged.
 
-   A path that ends in a link register needs the functions to be understood (pair_caller).  Where it
-   tells no caller the sample stands without one.
+   A path that ends in a link register needs the functions to interpret it (pair_caller).  If it
+   gives no caller, the sample has none.
 
-   Module paths come from the file, so they are cleaned here; all other texts have been. */
+   Module paths come from the file, so they are cleaned here; all other texts have been cleaned. */
 #include "named_tree.h"
 #include "best_name.h"
 #include "pair_caller.h"
@@ -25,10 +25,10 @@
 
 enum { NAME_BYTES_MAX = 4096 };
 
-/* The collector's words. */
+/* The collector's terms. */
 static const char *const quality_words[] = {"none", "bounds", "dynsym", "symtab", "dwarf"};
 
-/* The functions at a frame: a run of the steps, outermost first. */
+/* The functions at a frame: a range of the steps, outermost first. */
 struct frame_chain {
   uint32_t first, count;
 };
@@ -38,11 +38,11 @@ struct naming {
   struct namer *namer;
   const struct answer *names; /* or NULL */
   struct tree_builder *tree;
-  struct frame_chain *chains; /* one a frame */
+  struct frame_chain *chains; /* by frame */
   struct tree_step *steps;
   uint32_t step_count, step_room;
-  struct view_place spot;       /* of the frame in hand: build, address and start */
-  struct buf module, own, name; /* clean texts of it */
+  struct view_place spot;       /* of the current frame: build, address and start */
+  struct buf module, own, name; /* cleaned texts of the current frame */
 };
 
 static const char *clean(struct buf *buf, const char *text) {
@@ -51,7 +51,7 @@ static const char *clean(struct buf *buf, const char *text) {
   return buf->failed ? "" : (const char *)buf->data;
 }
 
-/* A function of MODULE, shown as SHOWN, by where it begins. */
+/* The name of an unnamed function of MODULE, displayed as SHOWN, by its start. */
 static const char *unknown_name(struct naming *naming, const struct profile_module *module,
                                 const char *shown, uint64_t address) {
   if (module->build != NULL) shown = clean(&naming->own, profile_module_name(module));
@@ -61,8 +61,8 @@ static const char *unknown_name(struct naming *naming, const struct profile_modu
   return buf_text(&naming->name);
 }
 
-/* Adds FUNCTION to the frame in hand as MORE_OF it says; its texts outlive the tree when
-   IS_LASTING. */
+/* Adds FUNCTION to the current frame with the other fields of MORE_OF; its texts outlive the tree
+   if IS_LASTING. */
 static int add_step(struct naming *naming, const struct view_function *function, bool is_lasting,
                     const struct tree_step *more_of) {
   struct tree_step step = *more_of;
@@ -76,7 +76,7 @@ static int add_step(struct naming *naming, const struct view_function *function,
   return error;
 }
 
-/* Finds the place of the frame in hand, in LINE of FILE. */
+/* Finds the place of the current frame, at LINE of FILE. */
 static int find_place(struct naming *naming, const char *file, uint32_t line, uint32_t *ret) {
   struct view_place place = naming->spot;
   place.file = file;
@@ -84,7 +84,7 @@ static int find_place(struct naming *naming, const char *file, uint32_t line, ui
   return place_table_intern(&naming->tree->places, &place, ret);
 }
 
-/* START: of its function, where that is known, else the address itself. */
+/* START: of the function, if it is known, else the address itself. */
 static int add_nameless(struct naming *naming, const struct profile_frame *frame, uint64_t start,
                         struct view_function *function) {
   const struct profile_module *module = &naming->profile->modules[frame->module];
@@ -113,7 +113,7 @@ static int add_chain(struct naming *naming, const struct symbol_frame *frames, i
   return error;
 }
 
-/* What a translator said of frame number AT, if anything. */
+/* Copies the translator's answer for frame number AT, if any. */
 static int take_answer(const struct naming *naming, uint32_t at, struct symbol_frame *frames) {
   struct symbol_frame known[SYMBOL_CHAIN_MAX];
   enum names_quality quality;
@@ -126,7 +126,7 @@ static int take_answer(const struct naming *naming, uint32_t at, struct symbol_f
   return (int)answer->count;
 }
 
-/* FUNCTION has the module, which is said of each of them. */
+/* FUNCTION already has the module, which applies to each function. */
 static int add_functions(struct naming *naming, uint32_t at, struct view_function *function) {
   const struct profile_frame *frame = &naming->profile->frames[at];
   bool is_elf = naming->profile->modules[frame->module].kind == MODULE_ELF;
@@ -173,14 +173,14 @@ static int name_frames(struct naming *naming) {
   return error;
 }
 
-/* The tree node that NODE's path becomes a child of. */
+/* The tree node that becomes the parent of NODE's path. */
 static uint32_t parent_of(const struct profile *profile, struct namer *namer,
                           const struct profile_node *node, const uint32_t *ours) {
   if (node->parent == BATCH_NONE) return 0;
   return node->is_lr && !pair_caller_is_told(profile, namer, node) ? 0 : ours[node->parent];
 }
 
-/* Adds what stands at FRAME below PARENT.  RET: the innermost. */
+/* Adds the functions of FRAME below PARENT.  RET: the innermost. */
 static int descend(const struct naming *naming, uint32_t frame, uint32_t parent, uint32_t *ret) {
   const struct frame_chain *chain = &naming->chains[frame];
   int error = 0;
@@ -190,7 +190,7 @@ static int descend(const struct naming *naming, uint32_t frame, uint32_t parent,
   return error;
 }
 
-/* Tells the tree in which stretches of time its weight was: OURS are its nodes. */
+/* Adds the weight of each time group to the tree; OURS maps nodes to tree nodes. */
 static int add_groups(const struct naming *naming, const uint32_t *ours) {
   const struct profile *profile = naming->profile;
   const struct groups *groups = &profile->groups;
@@ -246,7 +246,7 @@ int named_tree_build(struct profile *profile, struct namer *namer, const struct 
   if (error == 0) error = tree_builder_finish(&tree, arena, ret);
   if (error == 0) {
     profile_loss(profile, ret->loss);
-    ret->evidence = profile->evidence; /* of single batches; nodes are sums of theirs */
+    ret->evidence = profile->evidence; /* from single batches; nodes are sums of them */
   }
   if (error == 0) error = add_marks(profile, arena, ret);
   tree_builder_fini(&tree);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module -> debug file -> symbol index -> name, all on this machine.
 
-   The file is looked for as the daemon looks when a collector asks: by build-id in the tree of
-   debug packages, by .gnu_debuglink, else the module's own path, and what is found counts only when
-   its build-id is the one that was sampled.  A module without build-id is known by the hash of its
-   content.  One file may have been sampled at several paths, stripped at one and whole at another,
-   or gone: all of these are asked until one has debug information.  Folders that the user has named
-   come first.  A path that leads nowhere here may be one of a container: while a process of that
-   lives, its root is tried.  Last come files that this process has inherited: the daemon of a
-   recording opened them while their programs ran.
+   The search is the daemon's for a collector's request: by build-id in the tree of debug packages,
+   by .gnu_debuglink, else the module's own path.  A file is used only if its build-id is the
+   sampled one.  A module without build-id is identified by the hash of its content.
 
-   Whoever makes a report may be root, and a profile can come from anywhere and name any path.  So
-   no ELF file is parsed here: the symbol worker does it, one process a file, in its sandbox, and
-   writes the index into memory that this side checks in full before it believes a word. */
+   One file may have been sampled at several paths: stripped at one, unstripped at another, or
+   missing.  All are tried until one has debug information.  The user's folders come first.  A path
+   that does not exist here may be a container's: while a process of the container lives, its root
+   is tried.  Last come files that this process inherited: the daemon of a recording opened them
+   while their programs ran.
+
+   A report may be made by root, and a profile is untrusted and may name any path.  So no ELF file
+   is parsed here.  The symbol worker does it in its sandbox, one process per file.  It writes the
+   index into memory, which is fully checked before it is used. */
 #include "namer.h"
 
 #include "elf/debug_find.h"
@@ -42,11 +43,11 @@ enum {
   TWINS_MAX = 8, /* paths of one file that are tried: a program may be in a thousand containers */
 };
 
-/* A file that was open already as this program began. */
+/* A file that was open when this program started. */
 struct inherited {
   int fd;
-  bool is_bad;               /* no file that some module may be */
-  struct module_stamp stamp; /* once it was looked at */
+  bool is_bad;               /* it cannot be a module */
+  struct module_stamp stamp; /* set when it is first examined */
   uint32_t id_bytes;
   uint8_t id[LIMIT_MODULE_ID_BYTES];
 };
@@ -54,16 +55,16 @@ struct inherited {
 struct loaded {
   bool is_tried;
   int error;
-  char why[LIMIT_VALUE_BYTES]; /* with a file: what of its debug information is missing */
+  char why[LIMIT_VALUE_BYTES]; /* with a file: the missing parts of its debug information */
   struct index_file file;
 };
 
 struct namer {
-  struct nursery *nursery;       /* or NULL: there is no program to read files here */
-  struct debug_folders *folders; /* of the user's choice, or NULL */
+  struct nursery *nursery;       /* or NULL: the program that parses files is missing */
+  struct debug_folders *folders; /* the user's, or NULL */
   struct loaded *modules;
   uint32_t room;
-  struct other_roots roots; /* once they were needed */
+  struct other_roots roots; /* filled in when first needed */
   bool has_roots;
   struct inherited *inherited;
   uint32_t inherited_count;
@@ -98,8 +99,7 @@ void namer_use_inherited(struct namer *namer) {
   if (descriptors != NULL) closedir(descriptors);
 }
 
-/* Identifies FILE once.  Its content is hashed only when IS_HASH_NEEDED and it has no
-   build-id. */
+/* Identifies FILE once.  Its content is hashed only if IS_HASH_NEEDED and it has no build-id. */
 static bool is_identified(struct inherited *file, bool is_hash_needed) {
   struct module_identity identity;
   struct elf_notes notes;
@@ -117,7 +117,7 @@ static bool is_identified(struct inherited *file, bool is_hash_needed) {
   return true;
 }
 
-/* Files with a build-id first; of the others those of the module's size. */
+/* Tries files with a build-id first, then other files of the module's size. */
 static int open_inherited(const struct namer *namer, const struct profile_module *module) {
   for (unsigned is_hash = 0; is_hash < 2; is_hash++)
     for (uint32_t i = 0; i < namer->inherited_count; i++) {
@@ -143,7 +143,7 @@ void namer_close(struct namer *namer) {
   free(namer);
 }
 
-/* A file without build-id is the module when its bytes are. */
+/* A file without build-id is the module if its bytes are equal. */
 static bool has_content(int fd, const struct profile_module *module) {
   struct module_stamp stamp;
   struct module_identity identity;
@@ -152,7 +152,7 @@ static bool has_content(int fd, const struct profile_module *module) {
          span_is_equal(span_of(identity.id, identity.id_bytes), module->id);
 }
 
-/* Looks for MODULE at OPEN_PATH ("": nowhere in particular) and where it belongs. */
+/* Searches MODULE at OPEN_PATH ("": none) and at its usual places. */
 static int open_debug_file(const struct profile_module *module, const char *open_path, char *why) {
   const struct debug_module wanted = {
       .id = module->id, .path = module->path, .open_path = open_path};
@@ -165,8 +165,7 @@ static int open_debug_file(const struct profile_module *module, const char *open
   return -ESTALE;
 }
 
-/* Looks for MODULE, which is not found here, where other processes have their files: then ROOT is
-   theirs. */
+/* Searches MODULE in the mount namespaces of other processes; ROOT is then the root of the file. */
 static int open_elsewhere(struct namer *namer, const struct profile_module *module,
                           char root[ROOT_BYTES]) {
   char path[OPEN_PATH_BYTES], why[LIMIT_VALUE_BYTES];
@@ -182,8 +181,8 @@ static int open_elsewhere(struct namer *namer, const struct profile_module *modu
   return fd;
 }
 
-/* Opens the file that names MODULE, wherever it is, below ROOT.  Returns the descriptor, or -errno
-   and WHY. */
+/* Opens the file that names MODULE, at any of the places, below ROOT.  Returns the descriptor, or
+   -errno and WHY. */
 static int open_any(struct namer *namer, const struct profile_module *module, char root[ROOT_BYTES],
                     char *why) {
   struct debug_found found;
@@ -197,8 +196,8 @@ static int open_any(struct namer *namer, const struct profile_module *module, ch
   return elsewhere >= 0 ? elsewhere : fd;
 }
 
-/* Has a worker index the file of PROGRAM and what was FOUND with it; without that where it spoils
-   the file, or is too much at once. */
+/* Lets a worker index the file of PROGRAM with the FOUND supplements.  If that fails, because they
+   are broken or too large, repeats it without them. */
 static int index_with(struct namer *namer, const struct debug_program *program,
                       struct debug_supplements *found, const int *missing, char *why) {
   struct worker_job job = {.elf = program->fd,
@@ -213,7 +212,7 @@ static int index_with(struct namer *namer, const struct debug_program *program,
   return nursery_index(namer->nursery, &job, why, LIMIT_VALUE_BYTES);
 }
 
-/* Looks for the .dwo files that a worker has listed in MISSING.  Returns how many there are. */
+/* Searches the .dwo files that a worker has listed in MISSING.  Returns their number. */
 static uint32_t add_missing(const struct debug_program *program, int missing,
                             struct debug_supplements *found) {
   uint32_t count = 0;
@@ -224,7 +223,7 @@ static uint32_t add_missing(const struct debug_program *program, int missing,
   return count;
 }
 
-/* The same with all that is found on this machine. */
+/* As index_with, with all supplements that are found on this machine. */
 static int index_program(struct namer *namer, const struct debug_program *program, char *why) {
   struct debug_supplements found;
   char better_why[LIMIT_VALUE_BYTES] = "";
@@ -250,7 +249,7 @@ static int load_one(struct namer *namer, const struct profile_module *module,
   }
   char root[ROOT_BYTES];
   int elf = open_any(namer, module, root, loaded->why);
-  if (elf < 0) return elf; /* and why */
+  if (elf < 0) return elf; /* with the reason */
   const struct debug_program program = {elf, module->path, root, namer->folders};
   int index = index_program(namer, &program, loaded->why);
   close(elf);
@@ -266,7 +265,7 @@ static enum names_quality quality_of(const struct loaded *loaded) {
   return loaded->file.index.flags & INDEX_FROM_DYNSYM ? NAMES_EXPORTED : NAMES_ALL;
 }
 
-/* Loads MODULE or, where they say more, what its twins are. */
+/* Loads MODULE, or a twin of it if that has better names. */
 static int load(struct namer *namer, const struct profile_module *module, struct loaded *loaded) {
   const struct profile_module *twin = module->twin;
   int error = load_one(namer, module, loaded);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After the run, while the files still are what ran:
+/* Runs after the program, while the files are still those that ran:
 
-     frames of the heaviest module ─▶ what its symbols (namer) say of each ─▶ payload ─▶
-     file; then the next module
+      frames of the heaviest module ─▶ their names by its symbols (namer) ─▶ payload ─▶
+      file; then the next module
 
-   Only what was sampled is kept: a program and its libraries have a hundred thousand functions, a
-   profile shows some hundred of them.  Where debug information tells lines and what was inlined,
-   each address is kept with all of that, so that a report after the next build says what it said
+   Only sampled functions are written: a program and its libraries have a hundred thousand
+   functions, a profile shows some hundred of them.  If debug information has lines and inlined
+   functions, each address is written with these.  So a report after the next build is the same as
    before.
-   Functions that have no name are kept too, for their bounds make one row of what would be a row an
-   address.
 
-   Everything is bounded: the time by the caller's deadline and the namer's own for a file, a
-   payload by PAYLOAD_BYTES (what does not fit one goes into the next), all of them by
-   NAMES_BYTES_MAX.  What is left out is the lightest, and the file is good without it. */
+   Unnamed functions are written too, because their bounds make one row out of many addresses.
+
+   The time is bounded by the caller's deadline and the namer's own per file.  A payload is bounded
+   by PAYLOAD_BYTES (the rest is put into the next one), all payloads by NAMES_BYTES_MAX.  The
+   lightest modules are left out, and the file is valid without them. */
 #include "names_writer.h"
 #include "best_name.h"
 #include "namer.h"
@@ -36,17 +36,17 @@ enum {
   ZSTD_LEVEL = 3,
 };
 
-/* The frames of one module: a run of the sorted ones. */
+/* The frames of one module: a range of the sorted frames. */
 struct name_group {
   uint32_t module, first, count;
   uint64_t weight;
 };
 
-/* A frame that is worth being written, and the code that it is in. */
+/* A frame that is written, and the code that contains it. */
 struct place {
   uint64_t start, size;
   const struct profile_frame *frame;
-  bool is_special; /* more is known than its function: a line, or what was inlined */
+  bool is_special; /* it has a line, or inlined functions */
 };
 
 struct writing {
@@ -57,15 +57,15 @@ struct writing {
   const struct profile_frame **frames; /* by module and address */
   struct name_group *groups;           /* heaviest first */
   uint32_t group_count;
-  struct place *places;        /* of the module in hand */
-  struct function_names names; /* of the payload that is open */
+  struct place *places;        /* of the current module */
+  struct function_names names; /* of the open payload */
   struct buf payload, packed;
-  uint64_t bytes; /* of all payloads, unpacked */
+  uint64_t bytes; /* of all payloads, uncompressed */
   uint64_t deadline_ns;
   struct names_written written;
 };
 
-/* ---- what to name ---- */
+/* ---- selection ---- */
 
 static int by_place(const void *left, const void *right) {
   const struct profile_frame *a = *(const struct profile_frame *const *)left;
@@ -120,7 +120,7 @@ static bool is_same_code(const struct place *a, const struct place *b) {
   return a->start == b->start && a->size == b->size;
 }
 
-/* Whether the files of the profile say less of PLACE than what was found, of QUALITY. */
+/* Whether the profile's files have less about PLACE than the names found here, of QUALITY. */
 static bool is_new(const struct writing *writing, const struct place *place,
                    enum names_quality quality) {
   const struct profile *profile = writing->profile;
@@ -130,7 +130,7 @@ static bool is_new(const struct writing *writing, const struct place *place,
   return kept.quality < quality || (place->is_special && !kept.is_whole);
 }
 
-/* Looks for what is at FRAME.  Returns whether that is worth being written. */
+/* Finds the functions at FRAME.  Returns whether to write them. */
 static bool find_place(const struct writing *writing, const struct profile_frame *frame,
                        struct place *ret) {
   struct symbol_frame chain[SYMBOL_CHAIN_MAX];
@@ -142,8 +142,8 @@ static bool find_place(const struct writing *writing, const struct profile_frame
   return is_new(writing, ret, quality);
 }
 
-/* Returns how many places GROUP has that are worth being written: they are then sorted, and code
-   that has nothing but a name is there once. */
+/* Returns the number of places of GROUP to write.  They are sorted, and code with only a name
+   occurs once. */
 static uint32_t find_places(struct writing *writing, const struct name_group *group) {
   struct place *places = writing->places;
   uint32_t found = 0, count = 0;
@@ -158,7 +158,7 @@ static uint32_t find_places(struct writing *writing, const struct name_group *gr
 
 /* ---- the file ---- */
 
-/* Where the next entry goes.  What a dying writer left unfinished is cut off. */
+/* Finds the offset of the next entry.  The incomplete entry of a killed writer is cut off. */
 static int find_end(struct writing *writing) {
   struct stat found;
   struct spool_entry entry;
@@ -176,7 +176,7 @@ static int find_end(struct writing *writing) {
   return 0;
 }
 
-/* Writes what is in the payload, if anything. */
+/* Writes the open payload, unless it is empty. */
 static int write_payload(struct writing *writing) {
   if (function_names_bytes(&writing->names) == 0) return 0;
   buf_clear(&writing->payload);
@@ -210,7 +210,7 @@ static bool is_over(const struct writing *writing) {
   return writing->bytes >= NAMES_BYTES_MAX || clock_monotonic_ns() >= writing->deadline_ns;
 }
 
-/* Writes COUNT places of the module INDEX, as far as there is room and time. */
+/* Writes COUNT places of the module INDEX, as far as room and time allow. */
 static int write_places(struct writing *writing, uint32_t index, uint32_t count) {
   const struct place *places = writing->places;
   int error = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the names of the functions that were sampled into the profile file they were sampled for.
- */
+/* Writes the names of sampled functions into their profile file. */
 #ifndef REPORT_NAMES_WRITER_H
 #define REPORT_NAMES_WRITER_H
 
@@ -9,15 +8,15 @@
 struct namer;
 
 struct names_written {
-  uint64_t functions; /* of which the file says more than before */
-  uint32_t modules;   /* that they belong to */
-  uint32_t late;      /* modules that were not looked at: the time was up, or there was no room */
+  uint64_t functions; /* functions with new or better names */
+  uint32_t modules;   /* the modules of these functions */
+  uint32_t late;      /* modules that were skipped: the deadline had passed, or there was no room */
 };
 
-/* Appends to FD, a file of `run --output` whose samples are in PROFILE, what NAMER knows of their
-   functions and PROFILE's files do not: heaviest module first, none begun after DEADLINE_NS of
-   CLOCK_MONOTONIC.  Nobody else may write into the file meanwhile.  Returns 0 with RET, or -errno:
-   -EBADMSG when FD is no such file; what was in it stays whole. */
+/* Appends names to FD, the file of `run --output` that PROFILE was read from.  It writes names that
+   NAMER finds and PROFILE's files lack, heaviest module first.  No module is begun after
+   DEADLINE_NS of CLOCK_MONOTONIC.  No other process may write to the file meanwhile.  Returns 0
+   with RET, or -errno: -EBADMSG if FD is not a profile file.  The existing content stays intact. */
 int names_writer_write(int fd, const struct profile *profile, struct namer *namer,
                        uint64_t deadline_ns, struct names_written *ret);
 

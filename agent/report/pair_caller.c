@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The collector's ladder (linked/pair_rule), as far as the files on this machine tell.  A profile
-   does not say which CPU it is of: its modules' files do, and where there is none of them nothing
-   is taken for a caller because of where it points. */
+/* Applies the collector's rules (linked/pair_rule) as far as local files permit.  A profile does
+   not record its CPU, but its modules' files do.  Without any of these files, an address alone does
+   not make a caller. */
 #include "pair_caller.h"
 
 #include "best_name.h"
@@ -13,7 +13,7 @@ static const struct lr_tables *tables_of(struct namer *namer, uint32_t module) {
   return namer != NULL ? namer_lr(namer, module) : NULL;
 }
 
-/* All modules of a profile are of one CPU. */
+/* All modules of a profile have the same CPU type. */
 static uint32_t machine_of(const struct profile *profile, struct namer *namer) {
   for (uint32_t i = 0; i < profile->module_count; i++) {
     const struct lr_tables *tables = tables_of(namer, i);
@@ -28,7 +28,7 @@ struct asked {
   const struct profile_frame *ends[2];
 };
 
-/* The outermost function; others may be inlined into it there. */
+/* Returns the outermost function; others may be inlined into it there. */
 static bool find_function(void *context, enum pair_end end, struct pair_function *ret) {
   const struct asked *asked = context;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];

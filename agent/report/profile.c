@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches summed up.
+/* The sum of batches.
 
-   A batch numbers its modules, frames and nodes for itself.  Here each module, each (module,
-   address) and each call path is kept once, so a sum of a thousand batches is hardly larger than
-   one, and a name is looked for once a frame.  Names come later, for all frames together: a
-   translator then gets its addresses in one go.
+   A batch has its own numbers of modules, frames and nodes.  Here each module, each (module,
+   address) and each call path is kept once.  So a sum of a thousand batches is hardly larger than
+   one batch, and each frame is named once.  Names are added later, for all frames together: a
+   translator then gets all its addresses at once.
 
-   Everything in a batch was checked by its decoder; what a stranger can still do is make it large,
-   and that ends at the limits in the header. */
+   The decoder has checked all contents of a batch.  An untrusted batch can still be large; the
+   limits in the header bound that. */
 #include "profile.h"
 
 #include "common/array.h"
@@ -24,10 +24,10 @@
 
 enum { FIRST_ROOM = 256, ACHIEVED_SAMPLES_MIN = 50 };
 
-/* Where the frames and nodes of one batch are in the profile. */
+/* Maps the modules and nodes of one batch to the profile's. */
 struct translation {
   uint32_t *modules, *nodes;
-  uint64_t *samples; /* of each target */
+  uint64_t *samples; /* by target */
 };
 
 int profile_init(struct profile *profile) {
@@ -54,7 +54,7 @@ void profile_fini(struct profile *profile) {
   arena_fini(&profile->arena);
 }
 
-/* A clean copy, fit for terminals; "" when there is no room for it. */
+/* A copy that is safe for a terminal; "" if there is no room. */
 static const char *keep_text(struct profile *profile, const char *text) {
   char *copy = arena_string(&profile->arena, text, strlen(text));
   if (copy != NULL) text_show(copy);
@@ -213,7 +213,7 @@ static int keep_books(struct profile *profile, const struct batch *batch, uint64
   return 0;
 }
 
-/* One text for as long as it stays the same. */
+/* Keeps one copy for as long as the text is the same. */
 static void keep_why(struct profile *profile, const char *why) {
   if (why != NULL && *why != '\0' && strcmp(why, profile->why) != 0)
     profile->why = keep_text(profile, why);
@@ -250,13 +250,13 @@ static void note_times(struct profile *profile, const struct batch *batch) {
     profile->end_walltime_ns = batch->end_walltime_ns;
 }
 
-/* Files are runs, which may lie days apart: each one's windows are put behind those of the one
-   before, so that stretches of time are as long as in one file. */
+/* Files are runs, which may be days apart.  The windows of each run are shifted to follow the
+   previous run, so that time groups have the same length as in one file. */
 static void turn(struct profile *profile, const struct batch *batch) {
   uint64_t start_ms = batch->start_walltime_ns / NS_PER_MS;
   uint64_t end_ms = batch->end_walltime_ns / NS_PER_MS;
   if (profile->groups.last_ms != 0 && batch->counters.run != profile->turned_run)
-    profile->shift_ms = profile->groups.last_ms - start_ms; /* may wrap, and does so back again */
+    profile->shift_ms = profile->groups.last_ms - start_ms; /* may wrap; the addition wraps back */
   profile->turned_run = batch->counters.run;
   groups_turn(&profile->groups, "", start_ms + profile->shift_ms, end_ms + profile->shift_ms);
 }
@@ -288,7 +288,7 @@ int profile_add_leaf(struct profile *profile, const struct batch_module *module,
   int error = intern_module(profile, module, &in);
   if (error == 0) error = intern_frame(profile, in, address, &node.frame);
   if (error == 0) error = intern_node(profile, &node, &at);
-  profile->has_no_groups = true; /* nobody knows when it was */
+  profile->has_no_groups = true; /* the time is unknown */
   if (error == 0) add_weight(profile, at, count, weight);
   return error;
 }
@@ -297,7 +297,7 @@ const char *profile_module_name(const struct profile_module *module) {
   return module->kind == MODULE_ELF ? path_name(module->path) : module->path;
 }
 
-/* A program's samplers see user mode alone, so that time in the kernel is nothing that they missed:
+/* A program's samplers see only user mode, so time in the kernel was not missed by them: it is
    [kernel] without a sample. */
 uint32_t profile_achieved_mhz(const struct profile *profile) {
   uint64_t ns = profile->weight;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading goes on as long as there is a whole entry: what a crash, a full disk or a bad block did
-   to the rest is measured and told, and costs nothing else.
+/* Reading continues as long as there is a complete entry.  Damage by a crash, a full disk or a bad
+   block is measured and reported, and loses nothing else.
 
-   A file that is no profile at all is told by its first bytes, and what people pass by mistake is
-   called by its name.  Of an empty file only its reader can say whether that is a mistake: a run
-   that was killed at once leaves one. */
+   The first bytes show whether a file is a profile; common mistakes are named.  Only the caller can
+   decide whether an empty file is a mistake: a run that was killed at once leaves one. */
 #include "profile_reader.h"
 #include "ring_file.h"
 
@@ -25,7 +24,7 @@
 
 #define BATCH_ARENA_BYTES ((size_t)LIMIT_BATCH_UNPACK_BYTES * 2)
 
-/* ---- is it one? ---- */
+/* ---- the file's type ---- */
 
 static const struct {
   const char *magic;
@@ -81,7 +80,7 @@ static bool is_ring(int fd) {
   return pread(fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == RING_MAGIC;
 }
 
-/* ---- its entries ---- */
+/* ---- entries ---- */
 
 struct reading {
   int fd;
@@ -89,10 +88,11 @@ struct reading {
   struct profile_damage *damage;
   struct buf packed, raw;
   struct arena arena;
-  uint64_t later_version; /* of the protocol, when it is not known here */
+  uint64_t later_version; /* of the protocol, if it is unknown here */
 };
 
-/* Has the bytes of ENTRY in READING's raw.  Returns 0, -EBADMSG, or what ends the reading. */
+/* Reads and decompresses ENTRY into READING's raw.  Returns 0, -EBADMSG, or an error that ends the
+   reading. */
 static int read_payload(struct reading *reading, const struct spool_entry *entry) {
   int error = spool_segment_read(reading->fd, entry, &reading->packed);
   if (error != 0) return error;
@@ -101,19 +101,19 @@ static int read_payload(struct reading *reading, const struct spool_entry *entry
                     &reading->raw);
 }
 
-/* Returns 0; -EBADMSG when this batch is to be left out; or what ends the reading. */
+/* Returns 0; -EBADMSG to leave out this batch; or an error that ends the reading. */
 static int read_batch(struct reading *reading, const struct spool_entry *entry) {
   char why[LIMIT_VALUE_BYTES];
   struct batch batch;
   int error = read_payload(reading, entry);
   if (error == 0)
     error = batch_decode(buf_span(&reading->raw), &reading->arena, &batch, why, sizeof why);
-  if (error == -EOVERFLOW) error = -EBADMSG; /* over what one batch may hold */
+  if (error == -EOVERFLOW) error = -EBADMSG; /* over the limits of a batch */
   if (error == 0) error = profile_add(reading->profile, &batch, entry->seq);
   return error;
 }
 
-/* Returns 0, or what ends the reading. */
+/* Returns 0, or an error that ends the reading. */
 static int add_batch(struct reading *reading, const struct spool_entry *entry) {
   arena_init(&reading->arena, BATCH_ARENA_BYTES);
   int error = read_batch(reading, entry);
@@ -129,8 +129,8 @@ static int add_batch(struct reading *reading, const struct spool_entry *entry) {
   return 0;
 }
 
-/* Returns 0, or what ends the reading.  A profile is good without them: names that a newer version
-   wrote are none, and bad ones are counted. */
+/* Returns 0, or an error that ends the reading.  A profile is valid without names: those of a newer
+   version are ignored, and bad ones are counted. */
 static int add_names(struct reading *reading, const struct spool_entry *entry) {
   int error = read_payload(reading, entry);
   if (error == 0) error = kept_names_add(&reading->profile->kept_names, buf_span(&reading->raw));
@@ -138,7 +138,7 @@ static int add_names(struct reading *reading, const struct spool_entry *entry) {
   return error == -EBADMSG || error == -EOVERFLOW || error == -EPROTO ? 0 : error;
 }
 
-/* Whether ENTRY is the head of a file whose batches may hold what is not known here. */
+/* Whether ENTRY is the head of a file that may use a newer protocol. */
 static bool is_of_later(const struct spool_entry *entry) {
   return entry->kind == SPOOL_MARK && entry->run == 0 && entry->zstd_len == 0 &&
          entry->records > LIMIT_PROTOCOL_VERSION;
@@ -167,7 +167,7 @@ static bool is_unfinished(const struct profile *profile, uint32_t first_run) {
   return false;
 }
 
-/* What error ended the reading. */
+/* Formats the error that ended the reading. */
 static void explain(int error, const struct reading *reading, char *why) {
   if (error == -EOVERFLOW)
     snprintf(why, PROFILE_READER_WHY_BYTES, "holds more different call paths than a report can");

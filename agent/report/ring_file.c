@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whoever wrote such a file may have been killed in the middle of a word, with the machine around
-   it: what is there is read as it stands (agent/ring's readers trust none of it), and the image
-   table in it says which file was mapped where, so that nobody has to be asked.
+/* The writer may have been killed in the middle of a word, with the whole machine.  The file is
+   read as it is; agent/ring's readers trust nothing in it.  Its image table has the mapped files,
+   so no other source is needed.
 
-   A histogram counts bins of code: a bin stands for its first byte, and its records weigh what all
-   do on the average.  What it could not put into a bin is [unknown] when it lay outside of all
-   code, and [unsampled] when only its time is known.  A recorder's values are the last of each
-   thread, so its profile is of the last moments.
+   A histogram counts bins of code.  A bin stands for its first byte, and its records have the
+   average weight.  Records without a bin are [unknown] if they were outside of all code, and
+   [unsampled] if only their time is known.  A recorder's values are the last of each thread, so its
+   profile covers the last moments.
 
-   The bytes are read and not mapped: the file may be one that somebody still writes, or that a disk
-   cannot give back. */
+   The bytes are read, not mapped: a writer may still be active, or the disk may fail to deliver a
+   page. */
 #include "ring_file.h"
 
 #include "ring/histogram_reader.h"
@@ -45,7 +45,7 @@ static struct batch_module module_of(const struct image_table *image, uint32_t i
 
 /* ---- histogram ---- */
 
-/* All that it holds, and what that weighs. */
+/* The number of all its records, and their weight. */
 static struct histogram_weights weigh(const struct histogram_reader *histogram,
                                       const struct histogram_totals *totals) {
   struct histogram_sum all = {totals->outside + totals->saturated + totals->contended,
@@ -53,7 +53,7 @@ static struct histogram_weights weigh(const struct histogram_reader *histogram,
   struct histogram_cursor cursor = {0};
   struct histogram_bin bin;
   while (histogram_reader_next(histogram, &cursor, &bin)) all.records += bin.count;
-  if (all.units < all.records) all.units = all.records; /* of another moment than the counters */
+  if (all.units < all.records) all.units = all.records; /* read at another time than the counters */
   return histogram_weights_of(all);
 }
 
@@ -78,7 +78,7 @@ static int add_pseudo(struct profile *profile, const char *name, uint64_t count,
 
 static int read_histogram(struct profile *profile, const uint8_t *bytes, uint64_t size,
                           struct image_table *ret_image) {
-  static struct histogram_reader histogram; /* an image table is 48 KiB */
+  static struct histogram_reader histogram; /* static: an image table has 48 KiB */
   struct histogram_totals totals;
   int error = histogram_reader_open(&histogram, bytes, size, true);
   if (error != 0) return error;
@@ -117,7 +117,7 @@ static int add_value(struct profile *profile, const struct recorder_reader *reco
 static int add_slot(struct profile *profile, const struct recorder_reader *recorder, uint32_t slot,
                     uint64_t *words) {
   struct recorder_log log;
-  if (recorder_reader_log(recorder, slot, words, &log) != 0) return 0; /* nobody's, or nonsense */
+  if (recorder_reader_log(recorder, slot, words, &log) != 0) return 0; /* unused, or malformed */
   int error = 0;
   if (log.was_overwritten) profile->marks |= MARK_LAST_MOMENTS;
   for (uint32_t i = 0; i < log.count && error == 0; i++) {

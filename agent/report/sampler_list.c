@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reader wants to know what made the figures before him, so whoever took no sample is named only
-   where nobody did: a timer that a static program could not carry has sampled nothing, though its
-   name was typed, and the sampler "none" never has: it stands over samples of one that had
-   stopped when their batch was closed.
+/* The report names the origin of its figures.  So a sampler without samples is named only if none
+   has any: a timer that a static program could not load has sampled nothing, although the user
+   requested it.  The sampler "none" is never named: its samples come from a sampler that had
+   stopped when the batch was closed.
 
-   The names come from a file, which may be anybody's: they are cut and cleaned. */
+   The names come from an untrusted file: they are cut and cleaned. */
 #include "sampler_list.h"
 
 #include "common/buf.h"
@@ -39,7 +39,7 @@ static bool can_sample(const struct sampler_row *row) {
   return strcmp(row->name, "none") != 0;
 }
 
-/* Sets the numbers of the rows to name.  Returns how many. */
+/* Selects the rows to name.  Returns their number. */
 static uint32_t choose(const struct sampler_list *list, uint32_t ret[SAMPLER_LIST_MAX]) {
   uint64_t sum = 0;
   uint32_t count = 0;

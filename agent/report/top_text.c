@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line on what was measured, then a function a line, heaviest first, each share with its
-   interval: a figure without one invites people to believe in differences that are noise.
-
-   Functions that were only ever passed through come last (their self is 0 and their total is what
-   tells), and what the limit cuts off is said in one line with its weight.  Colour marks what is
-   worth a look: more than a tenth of all. */
+/* One line about the measurement, then a function per line, heaviest first, each share with its
+   interval: without intervals noise looks like a difference.  Functions that were never sampled
+   themselves come last (self is 0, only the total counts).  The rows beyond the limit are summed up
+   in one line.  Colour marks more than a tenth of all. */
 #include "top_text.h"
 #include "name_fit.h"
 
@@ -31,9 +29,9 @@ enum {
 
 static const double worth_a_look = 0.1;
 static const double worth_an_end = 0.005;
-static const double worth_a_word = 0.8; /* of the samples: beyond what varied periods take */
+static const double worth_a_word = 0.8; /* of the samples: varied periods alone cost less */
 
-static const char not_sampled[] = "not sampled: "; /* as census_explain begins */
+static const char not_sampled[] = "not sampled: "; /* the prefix of census_explain's text */
 
 static bool do_weights_differ(const struct view_tree *tree) {
   return evidence_trials(&tree->evidence) < worth_a_word * (double)tree->total_count;
@@ -46,9 +44,9 @@ void top_text_print_total(const struct view_tree *tree, struct buf *ret) {
     buf_printf(ret, " (weights differ: worth %.0f samples)", evidence_trials(&tree->evidence));
 }
 
-/* Nothing samples twice as fast as it was asked to: then the wish is only the last one (ctl), and
-   the average none of the rates.  Weights that differ say less: by timer the kernel's tick makes
-   them so. */
+/* No sampler is twice as fast as requested.  If it seems so, the request is only the last one
+   (ctl), and the average is none of the rates.  A smaller difference means nothing: by timer, the
+   kernel's tick causes it. */
 static bool has_rates(const struct sampler_row *only, uint32_t achieved_mhz) {
   return achieved_mhz / 2 > only->asked_mhz;
 }
@@ -89,7 +87,7 @@ static void print_loss(const struct view_tree *tree, struct buf *ret) {
   }
 }
 
-/* What no sampler reached, in the words of the last window. */
+/* Prints the unsampled part, as explained by the last window. */
 static void print_unsampled(const struct profile *profile, struct buf *ret) {
   if (strstr(profile->why, not_sampled) != NULL) buf_printf(ret, "%s\n", profile->why);
 }
@@ -99,7 +97,8 @@ static void print_end_name(enum stack_end end, struct buf *ret) {
     buf_append_byte(ret, *c == '_' ? ' ' : (uint8_t)*c);
 }
 
-/* What is said of each end that is worth it: where stacks that were cut end tells nothing. */
+/* Explains each stack end with enough weight.  The place where a truncated stack ends means
+   nothing. */
 static void print_why_short(const struct view_tree *tree, const struct stacks_row *rows,
                             uint32_t count, struct buf *ret) {
   double total = (double)stacks_total(tree);
@@ -117,7 +116,7 @@ static void print_why_short(const struct view_tree *tree, const struct stacks_ro
   }
 }
 
-/* How the stacks ended, where there are any; of those that are short, why. */
+/* Prints how the stacks ended, and why some are short. */
 static int print_stacks(const struct view_tree *tree, struct arena *arena, struct buf *ret) {
   struct stacks_row *rows;
   uint32_t count;
@@ -137,7 +136,7 @@ static int print_stacks(const struct view_tree *tree, struct arena *arena, struc
   return error;
 }
 
-/* Its processes have spent time, and none of them as much as a sample takes to come. */
+/* Its processes used CPU time, but each less than one sampling period. */
 static void print_too_short(const struct sampler_row *only, struct buf *ret) {
   char ms[QUANTITY_TEXT_BYTES], hz[QUANTITY_TEXT_BYTES];
   buf_printf(ret,
@@ -167,7 +166,7 @@ static void print_why_nothing(const struct profile *profile, const struct view_t
   buf_printf(ret, "nothing was sampled: %s\n", why);
 }
 
-/* Why a run goes by timer where perf was wanted: its samples come at the kernel's ticks. */
+/* Prints why the timer was used instead of perf: its samples are taken at the kernel's ticks. */
 static void print_why_timer(const struct profile *profile, struct buf *ret) {
   static const char refused[] = "perf: ";
   if (strncmp(profile->why, refused, sizeof refused - 1) == 0)
@@ -187,7 +186,7 @@ int top_text_print_head(const struct profile *profile, const struct view_tree *t
   return error;
 }
 
-/* Whether NAME says itself that it is of MODULE, as "tool+0x10" and "[kernel]" do. */
+/* Whether NAME contains MODULE, as "tool+0x10" and "[kernel]" do. */
 static bool tells_module(const char *name, const char *module) {
   size_t len = strlen(module);
   return strncmp(name, module, len) == 0 && (name[len] == '\0' || name[len] == '+');
@@ -212,14 +211,14 @@ int top_text_tell_apart(struct top_text_row *rows, uint32_t count) {
   return 0;
 }
 
-/* FILE with the folder that it is in: enough to know it again. */
+/* FILE with its folder: enough to recognize it. */
 static const char *short_file(const char *file) {
   const char *at = strrchr(file, '/');
   while (at != NULL && at > file && at[-1] != '/') at--;
   return at != NULL ? at : file;
 }
 
-/* What stands behind the name: (MODULE, FILE), as far as there is something to tell. */
+/* Appends the origin after the name, (MODULE, FILE), as far as it is needed. */
 static void print_origin(const struct top_text_row *row, struct buf *ret) {
   bool has_module = *row->module != '\0' && !tells_module(row->name, row->module);
   const char *file = row->is_alike && row->file != NULL ? short_file(row->file) : "";
@@ -291,7 +290,7 @@ static int print_rows(const struct view_tree *tree, const struct view_top_row *r
   return error;
 }
 
-/* What helps where much of the time is in no function of the program. */
+/* Prints remedies if much of the time is in no function of the program. */
 static void print_hints(const struct profile *profile, const struct view_tree *tree,
                         struct buf *ret) {
   unsigned samplers = (sampler_list_has(&profile->samplers, "perf") ? HINT_PERF : 0) |

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The oldest protocol there is for names, and the one that every vendor's tool can be made to
-   speak.  A process gets at most OUTSTANDING_MAX addresses, then the end of its input, which makes
-   every translator speak (translate/co_process.h).
+/* The oldest protocol for names, which every vendor's tool can support.  A process gets at most
+   OUTSTANDING_MAX addresses and then the end of its input, which makes every translator flush its
+   output (translate/co_process.h).
 
-   It is its author's program and not ours: it may die, hang, or print more than it was asked for.
-   Each of that costs its names and a line on stderr, never the report. */
+   The translator is a foreign program: it may die, hang, or print too much.  Each of these costs
+   its names and a line on stderr, never the report. */
 #include "translator.h"
 
 #include "namer.h"
@@ -28,17 +28,17 @@ enum {
   OUTSTANDING_MAX = 16384,
   TRIES_MAX = 2,
   VARIABLE_BYTES = LIMIT_PATH_BYTES + 16,
-  NOT_EXECUTABLE = 126, /* the shell's words for a command that cannot be run */
+  NOT_EXECUTABLE = 126, /* exit status of a shell if its command cannot be run */
   NOT_FOUND = 127,
 };
 
 #define ANSWER_BYTES_MAX ((size_t)64 << 20)
 
-/* The frames that one process is asked for. */
+/* The frames that one process is queried for. */
 struct question {
   const struct translator *translator;
   const struct profile_module *module;
-  const uint32_t *frames; /* numbers */
+  const uint32_t *frames; /* indexes */
   const uint64_t *addresses;
   uint32_t count;
 };
@@ -47,8 +47,8 @@ bool translator_takes_module(const struct translator *translator) {
   return strstr(translator->command, "MODULE") != NULL;
 }
 
-/* Whether the variable that NAME, "MODULE..." within COMMAND, belongs to is a word, or the value of
-   an option: a path with something before or behind it is one of another machine's files. */
+/* Whether the variable at NAME, "MODULE..." within COMMAND, is a whole word or the value of an
+   option.  A path with text before or after it belongs to another machine's files. */
 static bool is_whole_word(const char *command, const char *name) {
   const char *start = name, *end = name + strlen("MODULE");
   bool is_braced = start > command && start[-1] == '{' && *end == '}';
@@ -58,10 +58,10 @@ static bool is_whole_word(const char *command, const char *name) {
   while (start > command && strchr("'\"", start[-1]) != NULL) start--;
   end += strspn(end, "'\"");
   return (start == command || strchr(" \t\n=", start[-1]) != NULL) &&
-         strchr(" \t\n;|&<>()", *end) != NULL; /* the end is among these */
+         strchr(" \t\n;|&<>()", *end) != NULL; /* strchr also finds the terminating NUL */
 }
 
-/* Whether COMMAND opens its module by the path it has here, and knows it by nothing else. */
+/* Whether COMMAND opens its module only by its local path. */
 static bool needs_path(const char *command) {
   const char *name = strstr(command, "MODULE");
   if (name == NULL || strstr(command, "BUILD_ID") != NULL) return false;
@@ -124,7 +124,7 @@ static void explain(int error, int status, const struct question *question, char
     snprintf(why, TRANSLATOR_WHY_BYTES, "%s", strerror(-error));
 }
 
-/* One process, all frames of QUESTION. */
+/* Queries one process for all frames of QUESTION. */
 static int ask_once(const struct question *question, struct span addresses, struct arena *arena,
                     struct answer *ret, char *why) {
   const struct answer_question asked = {question->addresses, question->count};
@@ -192,7 +192,7 @@ int translator_name(const struct translator *translator, const struct profile *p
   return error;
 }
 
-/* What the symbols of a module make of a name that was told. */
+/* The verdict of a module's symbols on a translator's name. */
 enum opinion { OPINION_NONE, OPINION_FALSE, OPINION_ALIAS };
 
 static enum opinion judge(const struct profile *profile, struct namer *namer,

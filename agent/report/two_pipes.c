@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In `report -F counts x.fp | addr2line -e x | paste counts -` three programs hang on two pipes:
-   paste takes a line of counts, then waits for addr2line, which may keep its output until it has
-   all its input, which is our other pipe.  Whoever fills one pipe before turning to the other waits
-   for ever.  So both are written as they have room, and each is closed as soon as it is through:
-   the end of its input is what makes a translator give its output away. */
+/* In `report -F counts x.fp | addr2line -e x | paste counts -` three programs share two pipes.
+   paste reads a line of counts, then waits for addr2line, which may buffer its output until it has
+   all input: this program's other pipe.  Filling one pipe before the other would deadlock.  So both
+   are written as they have room, and each is closed when done: the end of its input makes a
+   translator flush its output. */
 #include "two_pipes.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static void finish(struct pipe_end *end) {
   end->fd = -1;
 }
 
-/* Writes what fits.  Returns 0 or -errno. */
+/* Writes as much as fits.  Returns 0 or -errno. */
 static int write_some(struct pipe_end *end) {
   while (end->bytes.len > 0) {
     ssize_t put = write(end->fd, end->bytes.data, end->bytes.len);
@@ -31,7 +31,7 @@ static int write_some(struct pipe_end *end) {
   return 0;
 }
 
-/* Only pipes: a terminal's mode is shared with the shell. */
+/* Sets O_NONBLOCK only on pipes: a terminal's mode is shared with the shell. */
 static void make_patient(const struct pipe_end *end) {
   struct stat status;
   if (end->fd >= 0 && fstat(end->fd, &status) == 0 && S_ISFIFO(status.st_mode))

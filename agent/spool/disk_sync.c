@@ -26,7 +26,7 @@ static void *run(void *context) {
   return NULL;
 }
 
-/* Signals are the main thread's: this one takes none. */
+/* The main thread handles all signals: this thread blocks them. */
 static int start(struct disk_sync *sync) {
   sigset_t all, before;
   pthread_attr_t attributes;

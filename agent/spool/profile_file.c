@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pipeline's other end: what goes to a spool and from there to a collector goes into a file
-   that its owner keeps.
+/* An alternative end of the pipeline: batches go to a file of the user's instead of to a spool and
+   a collector.
 
-     head: MARK, run 0 │ BATCH │ BATCH │ BATCH │ torn by kill -9, cut by the next worker
-                                               │ MARK, run 0, names
+      head: MARK, run 0 │ BATCH │ BATCH │ BATCH │ torn by kill -9, cut by the next worker
+                           │ MARK, run 0, names
 
-   The head tells of which version of the protocol batches are, so that an older program can say
-   that it does not know it.  The entries are the spool's, so what a crash leaves is judged by the
-   same reader, and the file is whole up to the last batch whatever was killed.  The head says "this
-   is a profile" even when nothing was sampled.
+   The head has the batches' protocol version, so that an older program can reject the file.  The
+   entries are the spool's, so the same reader checks them after a crash.  The file is valid up to
+   the last batch, whichever process was killed.  The head identifies a profile even if nothing was
+   sampled.
 
-   Nothing is ever taken out: the file's size is its owner's affair, and a full disk is told by the
-   books (spool_error).  There is no fsync: what is appended survives the death of every process,
-   and against a power cut a spool and a collector are the better place. */
+   Nothing is ever removed: the user manages the file's size, and a full disk is counted
+   (spool_error).  There is no fsync: appended data survives the death of every process, and for
+   power cuts a spool and a collector are the better choice. */
 #include "profile_file.h"
 #include "spool.h"
 
@@ -40,7 +40,7 @@ static int write_entry(struct profile_file *file, struct spool_entry *entry, str
   entry->offset = file->end;
   int error = spool_segment_write(file->fd, entry, payload);
   if (!error) file->end += SPOOL_HEADER_BYTES + payload.len;
-  /* What is left of a refused write would look torn at worst: no harm when it stays. */
+  /* A partial write that cannot be truncated looks torn at worst, which is harmless. */
   if (error && ftruncate(file->fd, (off_t)file->end) < 0) return error;
   return error;
 }
@@ -50,8 +50,7 @@ static int write_head(struct profile_file *file) {
   return write_entry(file, &head, span_of(NULL, 0));
 }
 
-/* Moves to the end of the last whole entry.  Damage in between stays where it is: the readers pass
-   over it. */
+/* Moves to the end of the last complete entry.  Damage in between stays: readers skip it. */
 static int find_end(struct profile_file *file, uint64_t size) {
   struct spool_reader reader = {.fd = file->fd, .end = size};
   struct spool_entry entry;

@@ -2,17 +2,17 @@
 /* The queue over the row of segments (spool_log.h): which entries were handed out, and how each
    leaves.
 
-     row of segments   [left][left][ A ][left][ B ][ C ] [ D ][ E ][ F ] ...
-     window                        held       held held  ^ cursor: read from here
+      row of segments   [left][left][ A ][left][ B ][ C ] [ D ][ E ][ F ] ...
+      window                        held       held held  ^ cursor: read from here
 
-   Only what was handed out and has not left is in memory, at most SPOOL_WINDOW entries; the rest
-   is read from the files in order when its turn comes, so a month of batches costs no more memory
-   than a minute of them.  An entry that is never acked holds the window's old end; the window
-   then fills and nothing more is handed out until the uplink reconnects and rewinds.
+   Only entries that were handed out and have not left are in memory, at most SPOOL_WINDOW.  The
+   rest is read from the files in order at its turn, so a month of batches costs no more memory than
+   a minute.  An entry that is never acked blocks the window's old end.  The window then fills, and
+   nothing more is handed out until the uplink reconnects and rewinds.
 
-   Leaving by ack is remembered by the deletion of segments and by marks, so a crash may send an
-   acked entry again (the collector knows it).  Leaving in any way that is booked as a loss is
-   written into the entry's own header at once: it must not be booked twice. */
+   An ack is persistent only by the deletion of segments and by marks.  So an acked entry may be
+   sent again after a crash; the collector deduplicates.  An entry that leaves as a loss is marked
+   in its own header at once: it must not be counted twice. */
 #include "spool.h"
 #include "spool_dir.h"
 #include "spool_log.h"
@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 enum {
-  SPOOL_WINDOW = 4 * LIMIT_IN_FLIGHT, /* acks may overtake each other by so much */
-  PAYLOAD_KEPT_BYTES = 64 << 10,      /* a larger buffer is given back after use */
+  SPOOL_WINDOW = 4 * LIMIT_IN_FLIGHT, /* the maximum reordering of acks */
+  PAYLOAD_KEPT_BYTES = 64 << 10,      /* a larger buffer is freed after use */
 };
 
 struct slot {
@@ -42,10 +42,10 @@ struct spool {
   struct spool_log log;
   struct slot window[SPOOL_WINDOW]; /* in the order of the row */
   unsigned window_count;
-  unsigned window_next; /* slots from here on are to be handed out again */
+  unsigned window_next; /* slots from here on will be handed out again */
   uint64_t cursor_segment, cursor_offset;
-  uint64_t read_segment; /* whose file read_fd is */
-  uint64_t read_moves;   /* of the log, when it was opened */
+  uint64_t read_segment; /* the segment of read_fd */
+  uint64_t read_moves;   /* the log's moves when it was opened */
   int read_fd;
   struct buf payload;
   uint64_t quarantined;
@@ -96,7 +96,7 @@ uint64_t spool_last_seq(const struct spool *spool, uint64_t run) {
   return seq;
 }
 
-/* Opens the segment ID for reading, unless it is open. */
+/* Opens segment ID for reading, unless it is open. */
 static int open_for_read(struct spool *spool, uint64_t id) {
   const struct spool_log *log = &spool->log;
   bool is_open = spool->read_fd >= 0 && spool->read_segment == id;
@@ -110,7 +110,7 @@ static int open_for_read(struct spool *spool, uint64_t id) {
   return spool_log_open_segment(log, segment, &spool->read_fd);
 }
 
-/* Forgets the slots at the window's old end that have left. */
+/* Removes slots from the window's old end that have left. */
 static void slide(struct spool *spool) {
   unsigned gone = 0;
   while (gone < spool->window_count && spool->window[gone].has_left) gone++;
@@ -120,7 +120,7 @@ static void slide(struct spool *spool) {
   memmove(spool->window, spool->window + gone, spool->window_count * sizeof *spool->window);
 }
 
-/* Returns the segment of SLOT, or NULL when it was dropped to make room, and its entries booked. */
+/* Returns the segment of SLOT, or NULL if it was evicted and its entries counted. */
 static struct spool_segment *segment_of(const struct spool *spool, const struct slot *slot) {
   struct spool_segment *segment = spool_log_find(&spool->log, slot->segment);
   return segment != NULL && segment->id == slot->segment ? segment : NULL;
@@ -134,7 +134,7 @@ static void leave(struct spool *spool, struct slot *slot) {
   spool_log_settle(&spool->log, segment, slot->entry.records);
 }
 
-/* The slot's entry leaves as a loss, now and for ever. */
+/* The slot's entry leaves as a loss, permanently. */
 static void lose(struct spool *spool, struct slot *slot, enum loss_reason reason) {
   const struct spool_log *log = &spool->log;
   if (segment_of(spool, slot) != NULL) {
@@ -145,7 +145,7 @@ static void lose(struct spool *spool, struct slot *slot, enum loss_reason reason
   leave(spool, slot);
 }
 
-/* The disk will not let SEGMENT be read any further: what was not yet handed out of it is lost. */
+/* SEGMENT cannot be read any further: entries that were not handed out are lost. */
 static void lose_rest(struct spool *spool, struct spool_segment *segment) {
   const struct spool_log *log = &spool->log;
   uint64_t held_records = 0;
@@ -161,12 +161,12 @@ static void lose_rest(struct spool *spool, struct spool_segment *segment) {
   if (is_over) spool_log_settle(&spool->log, segment, 0);
 }
 
-/* Our shortage, not the disk's fault: the same call may work later. */
+/* A temporary shortage of this process, not a disk error: a retry may succeed. */
 static bool is_shortage(int rc) {
   return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
 }
 
-/* Reads on in SEGMENT to its next batch.  Returns 0, -ENOENT at its end, or -errno. */
+/* Reads SEGMENT to its next batch.  Returns 0, -ENOENT at its end, or -errno. */
 static int advance_within(struct spool *spool, const struct spool_segment *segment,
                           struct slot *ret) {
   if (spool->cursor_offset < segment->start) spool->cursor_offset = segment->start;
@@ -193,14 +193,14 @@ static int advance(struct spool *spool, struct slot *ret) {
     bool is_last = segment == &spool->log.segments[spool->log.count - 1];
     bool is_whole = rc == -ENOENT && segment->left == segment->held;
     if (is_shortage(rc) || (is_last && is_whole)) return -ENOENT;
-    spool->cursor_segment++; /* first: lose_rest may delete the segment */
+    spool->cursor_segment++; /* before lose_rest, which may delete the segment */
     spool->cursor_offset = 0;
     if (segment->left > segment->held) lose_rest(spool, segment);
   }
   return -ENOENT;
 }
 
-/* Picks the next slot to hand out: one handed out before the rewind, or a new one. */
+/* Selects the next slot to hand out: one from before the rewind, or a new one. */
 static struct slot *pick(struct spool *spool) {
   while (spool->window_next < spool->window_count) {
     struct slot *slot = &spool->window[spool->window_next++];
@@ -216,7 +216,7 @@ static struct slot *pick(struct spool *spool) {
   return slot;
 }
 
-/* Reads the payload of SLOT.  Returns 0, or an error that means that it cannot be had. */
+/* Reads the payload of SLOT.  Returns 0, or an error if it is unavailable. */
 static int read_payload(struct spool *spool, const struct slot *slot) {
   if (spool->payload.cap > PAYLOAD_KEPT_BYTES) buf_fini(&spool->payload);
   int rc = open_for_read(spool, slot->segment);
@@ -287,7 +287,7 @@ void spool_sync(struct spool *spool, bool must_wait) {
   spool_log_sync(&spool->log, must_wait);
 }
 
-/* The oldest entry that waits behind the window. */
+/* Reads the oldest entry behind the window. */
 static int peek(const struct spool *spool, struct spool_entry *ret) {
   for (size_t i = 0; i < spool->log.count; i++) {
     const struct spool_segment *segment = &spool->log.segments[i];
@@ -331,7 +331,7 @@ void spool_figures(const struct spool *spool, struct spool_figures *ret) {
   spool_wear_day(&log->wear, clock_monotonic_ns(), &ret->day_bytes, &ret->day_syncs);
   struct spool_entry entry;
   if (spool->window_count > 0)
-    entry = spool->window[0].entry; /* slide: it has not left */
+    entry = spool->window[0].entry; /* slide ensures that it has not left */
   else if (ret->entries == 0 || peek(spool, &entry) < 0)
     return;
   ret->first_run = entry.run;

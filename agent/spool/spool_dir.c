@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that the spool does to names: DIR/%016x.seg, DIR/%016x.corrupt, DIR/quarantine/%016x.batch.
+/* All operations on names: DIR/%016x.seg, DIR/%016x.corrupt, DIR/quarantine/%016x.batch.  Numbers
+   only grow, so the order of names is the order of age, without a clock (boards start in 1970).
+   Files for diagnosis are bounded by count and bytes, oldest first: a board that is damaged every
+   day must not fill its flash with them.
 
-   Numbers only grow, so the order of names is the order of age and no clock is asked (boards wake
-   up in 1970).  Evidence is bounded by count and bytes, oldest first out: a board that is damaged
-   every day must not fill its flash with proofs of it.
-
-   The folder itself is locked (flock), so that two daemons on one spool cannot happen.  Nothing of
-   the lock is on the disk: it ends with the process, whatever ended it, and none is ever stale. */
+   The folder itself is locked (flock), so that two daemons cannot use one spool.  The lock is not
+   on the disk: it ends with the process, however that ended, so it is never stale. */
 #include "spool_dir.h"
 
 #include <dirent.h>
@@ -153,7 +152,7 @@ static void thin_out(int dir, const char *suffix, size_t files_max, uint64_t byt
   if (list_ids(dir, suffix, &ids) < 0) return;
   uint64_t bytes = 0;
   size_t kept = 0;
-  for (size_t i = ids.count; i-- > 0;) { /* newest first: those are kept */
+  for (size_t i = ids.count; i-- > 0;) { /* newest first: these are kept */
     char name[NAME_BYTES];
     struct stat status;
     print_name(ids.items[i], suffix, name);

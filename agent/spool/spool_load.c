@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a start finds: segments that were closed properly, one that a power cut tore, and what
-   damage or strangers have made of any of them.
+/* Loads the spool at the start: properly closed segments, one that a power cut tore, and damaged or
+   foreign files.
 
-   Only headers are read, but of the newest segment, which may hold what was never synced: its
-   payloads are checked at once, so that a power cut's damage is booked before anything else
-   happens.  A file that is larger than a whole spool is none of ours, whatever its first bytes say:
-   no more of it is read than that, so that a start takes no longer than for a full one. */
+   Only headers are read, except in the newest segment, which may have unsynced data.  Its payloads
+   are checked at once, so that damage by a power cut is counted before anything else.  A file that
+   is larger than a whole spool is foreign, whatever its first bytes are.  At most a spool's size is
+   read of it, so that a start takes no longer than for a full spool. */
 #include "spool_dir.h"
 #include "spool_row.h"
 
@@ -37,9 +37,9 @@ static void tally(struct spool_log *log, struct spool_segment *segment,
   }
 }
 
-enum { SCAN_BYTES_LEAST = 64 << 20 }; /* the limit may have been larger when it was written */
+enum { SCAN_BYTES_LEAST = 64 << 20 }; /* the limit may have been larger when the file was written */
 
-/* Counts what waits in the open file FD, and cuts a torn tail. */
+/* Counts the pending entries of the open file FD, and truncates a torn tail. */
 static void scan_entries(struct spool_log *log, int fd, struct spool_segment *segment) {
   struct spool_reader reader = {.fd = fd, .end = segment->end};
   struct spool_entry entry;
@@ -51,7 +51,7 @@ static void scan_entries(struct spool_log *log, int fd, struct spool_segment *se
   }
   bool is_foreign = segment->end < segment->bytes;
   if (rc != -ENOENT || reader.damaged_bytes > 0 || is_foreign) spool_log_note_damage(log, segment);
-  if (is_foreign) segment->bytes = segment->end = good_end; /* the rest takes no room from ours */
+  if (is_foreign) segment->bytes = segment->end = good_end; /* the rest does not count */
   if (reader.torn_bytes == 0 || is_foreign) return;
   log->torn_tails++;
   if (ftruncate(fd, (off_t)reader.offset) < 0)
@@ -87,8 +87,7 @@ static int open_file(struct spool_log *log, uint64_t id, int *ret_fd, bool *ret_
   return rc;
 }
 
-/* Adds segment ID to the row; its descriptor goes to log->write_fd when it is one to go on writing.
- */
+/* Adds segment ID to the row; log->write_fd gets its descriptor if writing continues in it. */
 static int load_segment(struct spool_log *log, uint64_t id, bool is_newest) {
   int fd;
   bool is_writable;
@@ -122,7 +121,7 @@ int spool_load(struct spool_log *log) {
   if (last != NULL && last->is_damaged && last->last_seq == 0)
     spool_row_remove(log, log->count - 1);
   spool_row_sweep(log);
-  log->dirty_since_ns = clock_monotonic_ns(); /* what a killed worker wrote, nobody has synced */
+  log->dirty_since_ns = clock_monotonic_ns(); /* data of a killed worker may be unsynced */
   log->has_new_names = true;
   return 0;
 }

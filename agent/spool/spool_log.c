@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The row of segments.
 
-   A segment holds one run, so what is lost with it is lost by one run and is known from two
-   numbers.  It is deleted when its last entry has left; until a newer one exists it stays, because
-   its last entry tells a restarted worker how far its predecessor came.  Acks are not written
-   down: a mark is appended when everything in the newest segment was acked, which in a healthy
-   hour is after each batch, costs 48 bytes in a page that is dirty anyway, and saves sending it all
-   again after a restart.  What is sent twice nevertheless, the collector knows.
+   A segment holds one run, so its loss affects one run and is known from two numbers.  It is
+   deleted when its last entry has left.  The newest segment stays, because its last entry shows a
+   restarted worker its predecessor's progress.  Acks are not written.  A mark is appended when the
+   whole newest segment is acked, which on a good link is after each batch.  A mark costs 48 bytes
+   in a page that is dirty anyway, and saves sending everything again after a restart.  The
+   collector deduplicates entries that are sent twice.
 
-   When the limit is reached the oldest segments go first, but not one with an entry that was
-   handed out: the collector may have that entry, and what was stored must not be booked as lost.
-   Only when nothing else is left do those go too.  Where others have filled the disk it is the
-   same, but what was handed out stays, and nothing goes while memory has room (spool_memory.c):
-   they may make room again.
+   At the limit the oldest segments are evicted first, except segments with an entry that was handed
+   out: the collector may have that entry, and stored data must not be counted as lost.  Only if no
+   other segment is left are these evicted, too.  If other users have filled the disk, the same
+   applies, but handed-out entries stay.  Nothing is evicted while memory has room (spool_memory.c),
+   because the other users may free space.
 
-   After a failed fdatasync the kernel may have marked the lost pages clean, so a second one that
-   succeeds proves nothing: the segment is closed for good, what can still be read of it is sent,
-   guarded by its checksums, and for a minute nothing is written to that disk (spool_memory.c).
-   Appends go on while the disk syncs (disk_sync.h); only a segment's end waits for it.  What the
-   collector has acked when a sync is due needs none: while it is there, flash sees no sync. */
+   After a failed fdatasync the kernel may have marked the lost pages clean, so a later success
+   proves nothing.  The segment is closed for good, and its readable part is sent, guarded by its
+   checksums.  For a minute nothing is written to that disk (spool_memory.c).
+
+   Appends continue while the disk syncs (disk_sync.h); only the end of a segment waits.  Entries
+   that are acked when a sync is due need no sync: with a reachable collector, flash sees no
+   sync. */
 #include "spool_log.h"
 #include "spool_dir.h"
 #include "spool_row.h"
@@ -34,10 +36,10 @@
 #define DISTRUST_NS \
   (60 * NS_PER_SECOND) /* after a sync that failed; the disk is tried again then */
 
-/* Where others take at once what we have deleted: our oldest is not theirs for nothing. */
+/* If other users consume the freed space at once, eviction is not repeated within this time. */
 #define NO_WAY_NS (600 * NS_PER_SECOND)
 
-enum { SEGMENTS_A_LIMIT = 8 /* a drop costs at most this part of what the spool may hold */ };
+enum { SEGMENTS_A_LIMIT = 8 /* an eviction costs at most this part of the spool */ };
 
 static void close_newest(struct spool_log *log) {
   if (log->write_fd >= 0) close(log->write_fd);
@@ -51,7 +53,7 @@ static bool is_refusal(int rc) {
   return rc == -ENOSPC || rc == -EDQUOT || rc == -EROFS || rc == -EIO;
 }
 
-/* Where the disk refuses even the folder, memory serves until it does not. */
+/* If the disk rejects even the folder, memory is used until it succeeds. */
 static int open_dir(struct spool_log *log) {
   int rc = spool_dir_open(log->path, &log->dir);
   if (rc == 0) rc = spool_load(log);
@@ -95,7 +97,7 @@ void spool_log_close(struct spool_log *log) {
 
 /* --- Writing --- */
 
-/* A sync of the newest segment came to an end with ERROR. */
+/* A sync of the newest segment ended with ERROR. */
 static void sync_ended(struct spool_log *log, int error) {
   uint64_t now_ns = clock_monotonic_ns();
   log->syncs++;
@@ -116,7 +118,7 @@ static bool is_disk_trusted(const struct spool_log *log) {
          clock_monotonic_ns() >= log->distrusted_until_ns;
 }
 
-/* The folder that could not be made at the start. */
+/* Creates the folder if that failed at the start. */
 static int make_dir(struct spool_log *log) {
   uint64_t *ids, next;
   size_t count;
@@ -129,7 +131,7 @@ static int make_dir(struct spool_log *log) {
   return 0;
 }
 
-/* What waits in memory is tried again as often as a sync would be due. */
+/* Tries to move memory to the disk, as often as a sync would be due. */
 static void save_memory(struct spool_log *log, bool must_wait) {
   uint64_t now_ns = clock_monotonic_ns();
   if (log->memory_bytes == 0) return;
@@ -141,10 +143,10 @@ static void save_memory(struct spool_log *log, bool must_wait) {
   if (rc == 0) rc = spool_memory_save(log);
   if (rc < 0) return;
   log->last_error = 0;
-  log->distrusted_until_ns = 0; /* other files are synced again */
+  log->distrusted_until_ns = 0; /* other files sync again */
 }
 
-/* What the collector has acked needs no disk. */
+/* Acked entries need no sync. */
 static bool is_worth_a_sync(const struct spool_log *log) {
   const struct spool_segment *last = spool_row_newest(log);
   return log->dirty_since_ns != 0 && log->write_fd >= 0 && last->left > 0 && last->memory < 0;
@@ -158,7 +160,7 @@ void spool_log_sync(struct spool_log *log, bool must_wait) {
   uint64_t age_ns = clock_monotonic_ns() - log->dirty_since_ns;
   if (!must_wait && age_ns < log->limits.sync_interval_ns) return;
   int dir = log->has_new_names ? log->dir : -1;
-  log->dirty_since_ns = 0; /* what is appended from here on is the next one's */
+  log->dirty_since_ns = 0; /* later appends belong to the next sync */
   log->has_new_names = false;
   if (must_wait || disk_sync_begin(&log->sync, log->write_fd, dir) < 0)
     sync_ended(log, disk_sync_now(log->write_fd, dir));
@@ -174,7 +176,7 @@ static int make_file(struct spool_log *log, uint64_t need, bool in_memory, int *
   return rc;
 }
 
-/* Begins a segment on the disk or IN_MEMORY, in which there is room for NEED bytes. */
+/* Begins a segment on the disk or IN_MEMORY, with room for NEED bytes. */
 static int begin_segment(struct spool_log *log, uint64_t need, bool in_memory) {
   int fd;
   if (log->count >= SPOOL_SEGMENTS_MAX) spool_row_drop(log, 0, LOSS_SPOOL_FULL);
@@ -216,7 +218,7 @@ static bool needs_segment(const struct spool_log *log, uint64_t run, bool in_mem
   return last->bytes >= most && last->bytes > 0;
 }
 
-/* Writes at the newest segment's end; when that fails, what came of it is cut off again. */
+/* Writes at the newest segment's end; a failed write is truncated. */
 static int put(struct spool_log *log, struct spool_entry *entry, struct span payload) {
   struct spool_segment *last = spool_row_newest(log);
   bool in_memory = last->memory >= 0;
@@ -256,8 +258,9 @@ static int append(struct spool_log *log, struct spool_entry *entry, struct span 
   return 0;
 }
 
-/* Whether the disk, which others have filled, has to make room for NEED bytes: memory has none, and
-   what is on the disk is older.  Not soon again where that helped nothing. */
+/* Whether the spool should evict its entries for NEED bytes because other users have filled the
+   disk.  Memory must be full, because entries on the disk are older.  Not repeated soon if it did
+   not help. */
 static bool must_give_way(const struct spool_log *log, uint64_t need, int refusal) {
   bool is_full = refusal == -ENOSPC || refusal == -EDQUOT;
   bool has_memory = log->memory_bytes + need <= log->limits.memory_bytes;
@@ -265,7 +268,7 @@ static bool must_give_way(const struct spool_log *log, uint64_t need, int refusa
          clock_monotonic_ns() >= log->no_way_until_ns;
 }
 
-/* Tries again once there is as much room on the disk as ENTRY and what waits in memory take. */
+/* Evicts until the disk has room for ENTRY and the memory's entries, and tries again. */
 static int give_way(struct spool_log *log, struct spool_entry *entry, struct span payload) {
   uint64_t before = log->bytes;
   uint64_t need = log->memory_bytes + SPOOL_HEADER_BYTES + payload.len;
@@ -287,7 +290,7 @@ int spool_log_append(struct spool_log *log, struct spool_entry *entry, struct sp
 
 /* --- Leaving --- */
 
-/* Everything in the newest segment has left: says so in it.  When that fails it is sent again. */
+/* Everything in the newest segment has left: appends a mark.  If that fails, it is sent again. */
 static void mark_newest(struct spool_log *log) {
   struct spool_segment *last = spool_row_newest(log);
   if (log->write_fd < 0 || last->start == last->bytes) return;
@@ -304,5 +307,5 @@ void spool_log_settle(struct spool_log *log, struct spool_segment *segment, uint
     return;
   }
   mark_newest(log);
-  log->dirty_since_ns = 0; /* nothing is left to be synced: what comes next waits from then on */
+  log->dirty_since_ns = 0; /* nothing is left to sync: the next append starts a new interval */
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where batches go while the disk takes nothing: full, read-only, or a sync on it has failed.
+/* Keeps batches in memory while the disk rejects writes: full, read-only, or after a failed sync.
 
-     row of segments   [ disk ][ disk ][ memory ][ memory ] ...   the disk is back:   [ disk ] ...
+      row of segments   [ disk ][ disk ][ memory ][ memory ] ...   the disk is back:   [ disk ] ...
 
-   What stands for a segment's file is a memfd, so that entries are written, read, buried and cut by
-   the same code, and the order of the row says the order of age as before.  It is bounded; beyond
-   that the oldest makes room, lost because of the disk (LOSS_SPOOL_ERROR).  It dies with the
-   process: so it is moved to the disk as soon as that takes something again, as a whole, before
-   anything else is appended there. */
+   A memfd replaces a segment's file, so the same code writes, reads, buries and truncates entries.
+   The order of the row is still the order of age.  Memory is bounded; beyond the limit the oldest
+   is evicted, lost because of the disk (LOSS_SPOOL_ERROR).  It is lost with the process.  So it is
+   moved to the disk as soon as that accepts writes, as a whole, before anything else is appended
+   there. */
 #include "spool_dir.h"
 #include "spool_row.h"
 
@@ -45,7 +45,7 @@ static int copy(int from, int to, uint64_t bytes) {
   return disk_sync_now(to, -1);
 }
 
-/* The file takes the memory's place, under the number that it has in the row. */
+/* The file replaces the memfd, under the same number. */
 static int save(struct spool_log *log, struct spool_segment *segment) {
   int fd, rc = spool_dir_open_segment(log->dir, segment->id, O_RDWR | O_CREAT | O_EXCL, &fd);
   if (rc < 0) return rc;
@@ -57,7 +57,7 @@ static int save(struct spool_log *log, struct spool_segment *segment) {
     return rc;
   }
   if (segment == spool_row_newest(log) && log->write_fd >= 0) {
-    close(log->write_fd); /* it was the memory's */
+    close(log->write_fd); /* it was the memfd's */
     log->write_fd = -1;
   }
   close(segment->memory);

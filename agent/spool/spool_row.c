@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The row as an array, oldest first: a segment comes in at its new end and may go from anywhere,
-   with its file, or with the memory that stands for one. */
+/* The row is an array, oldest first.  A segment is added at its new end and may be removed
+   anywhere, with its file or memfd. */
 #include "spool_row.h"
 #include "spool_dir.h"
 

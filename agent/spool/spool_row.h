@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of spool_log share: changes of the row itself. */
+/* Changes of the row, shared by the files of spool_log. */
 #ifndef SPOOL_SPOOL_ROW_H
 #define SPOOL_SPOOL_ROW_H
 
@@ -10,29 +10,30 @@ struct spool_segment *spool_row_newest(const struct spool_log *log);
 /* Adds SEGMENT at the new end.  Returns 0 or -ENOMEM. */
 int spool_row_add(struct spool_log *log, const struct spool_segment *segment);
 
-/* Deletes the segment at INDEX, or sets it aside when it is damaged. */
+/* Deletes the segment at INDEX, or sets it aside if it is damaged. */
 void spool_row_remove(struct spool_log *log, size_t index);
-/* The same, and what is left in it is told as lost. */
+/* As spool_row_remove, and reports its remaining records as lost. */
 void spool_row_drop(struct spool_log *log, size_t index, enum loss_reason reason);
-/* Drops the oldest segment, on the disk (LOSS_SPOOL_FULL) or IN_MEMORY (LOSS_SPOOL_ERROR), the
-   newest of the row apart; one of which something was handed out only when no other is left: the
-   collector may have it.  Returns false when there is none. */
+/* Evicts the oldest segment on the disk (LOSS_SPOOL_FULL) or IN_MEMORY (LOSS_SPOOL_ERROR), except
+   the newest of the row.  A segment with handed-out entries is evicted only if no other is left:
+   the collector may have them.  Returns false if there is none. */
 bool spool_row_drop_oldest(struct spool_log *log, bool in_memory);
-/* Drops the oldest on the disk of which nothing was handed out (LOSS_SPOOL_FULL), the newest of the
-   row apart.  Returns false when there is none. */
+/* Evicts the oldest segment on the disk without handed-out entries (LOSS_SPOOL_FULL), except the
+   newest of the row.  Returns false if there is none. */
 bool spool_row_give_way(struct spool_log *log);
-/* Removes what is empty, the newest one apart. */
+/* Removes empty segments, except the newest. */
 void spool_row_sweep(struct spool_log *log);
 
-/* Reads what is in the folder.  Returns 0 or -errno. */
+/* Reads the folder.  Returns 0 or -errno. */
 int spool_load(struct spool_log *log);
 
-/* Drops old ones in memory until NEED more bytes fit.  Returns 0, or -ENOSPC when they never do. */
+/* Evicts old segments in memory until NEED more bytes fit.  Returns 0, or -ENOSPC if they exceed
+   the limit. */
 int spool_memory_room(struct spool_log *log, uint64_t need);
-/* Makes what stands for the file of a new segment, for NEED bytes at first.  Returns 0, -ENOSPC
-   when they never fit, or -errno. */
+/* Creates the memfd of a new segment, for NEED bytes at first.  Returns 0, -ENOSPC if they exceed
+   the limit, or -errno. */
 int spool_memory_begin(struct spool_log *log, uint64_t need, int *ret_fd);
-/* Moves to the disk what waits in memory.  Returns 0 when nothing does any more, or -errno. */
+/* Moves segments from memory to the disk.  Returns 0 if none are left in memory, or -errno. */
 int spool_memory_save(struct spool_log *log);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One bucket an hour, used in turn: what an operator compares with his flash's endurance is a day,
-   and a sum since the start would hide that today is not like last month. */
+/* A ring of one bucket per hour.  An operator compares a day with the flash's endurance; a sum
+   since the start would hide that today differs from last month. */
 #include "spool_wear.h"
 
 #include "common/clock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever the question, there is exactly one answer, of as many lines as any other: who asks
-   counts lines, and has nothing else to tell by whose an answer is. */
+/* Every input line has exactly one answer, with the same number of lines.  The client assigns
+   answers by counting lines. */
 #include "list_answer.h"
 
 #include "list_file.h"
@@ -26,7 +26,7 @@ bool list_answer_parse_address(struct span text, uint64_t *ret) {
   return number_text_parse_hex(text, ret);
 }
 
-/* The bytes of a list may be anybody's; a terminal reads the answer. */
+/* A list is untrusted, and the answer may be printed on a terminal. */
 static void append_clean(struct buf *ret, struct span text) {
   for (size_t i = 0; i < text.len; i++) {
     bool is_clean = text.data[i] >= 0x20 && text.data[i] != 0x7f;
@@ -48,7 +48,7 @@ void list_answer(const struct list_file *file, const struct list_form *form, str
   struct symbol_line symbol = {.size = 0};
   uint64_t address = 0;
   bool is_address = list_answer_parse_address(line, &address);
-  uint64_t place = form->base + address; /* wraps where the base is above, as it should */
+  uint64_t place = form->base + address; /* wraps as intended if the base is larger */
   bool is_found = is_address && list_file_find(file, place, &symbol) == 0;
   if (form->has_addresses) buf_printf(ret, "0x%016llx\n", (unsigned long long)address);
   if (is_found)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* addr2line's protocol: an address a line in, one answer of a fixed number of lines out. */
+/* addr2line's protocol: one address per input line, and one answer of a fixed number of lines
+   each. */
 #ifndef SYMBOL_LIST_LIST_ANSWER_H
 #define SYMBOL_LIST_LIST_ANSWER_H
 
@@ -9,17 +10,19 @@ struct buf;
 struct list_file;
 
 struct list_form {
-  uint64_t base;      /* of the list, where the address 0 of the questions lies */
+  uint64_t base;      /* the list's address for address 0 of the input */
   bool has_addresses; /* -a: the address, on a line of its own, before each answer */
-  bool has_functions; /* -f: the function and, on a second line, what it is part of: "e1000:0" */
+  bool has_functions; /* -f: the function, and its module on a second line: "e1000:0" */
 };                    /* without -f: function+0xoffset */
 
-/* Answers one LINE of questions, without its newline: hexadecimal, with or without 0x, blanks and a
-   carriage return around it.  What is no address, or of no symbol, gets "??".  Appends to RET. */
+/* Answers one input LINE, without its newline: a hexadecimal number, with or without 0x, with
+   optional blanks and a carriage return around it.  A line that is no address, or has no symbol,
+   gets "??".  Appends to RET. */
 void list_answer(const struct list_file *file, const struct list_form *form, struct span line,
                  struct buf *ret);
 
-/* Reads a hexadecimal number.  Returns false, touching nothing, when TEXT is none of 64 bits. */
+/* Reads a hexadecimal number.  Returns false, without changing RET, if TEXT is not a number of 64
+   bits. */
 bool list_answer_parse_address(struct span text, uint64_t *ret);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list is mapped, not read: what a search touches is some twenty pages, shared with whoever else
-   searches it.  /proc/kallsyms has no size and cannot be mapped; that is read.
+/* A list is mapped, not read: a search touches about twenty pages, which other searches share.
+   /proc/kallsyms has no size and cannot be mapped, so it is read.
 
-   To take an unsorted list for a sorted one would give wrong names in silence.  So it is read
-   through once before it is believed (some 0.1 s for 100 MB), unless the user says that it is
-   sorted.
+   An unsorted list that is taken for sorted would silently give wrong names.  So it is read through
+   once (about 0.1 s for 100 MB), unless the user asserts that it is sorted.
 
-   A linker's map is a list in another form, and a line of it says nothing without those before: it
-   is written down as `nm -S` would, in memory. */
+   A linker's map has another format, and its lines depend on earlier lines.  It is converted in
+   memory to the format of `nm -S`. */
 #include "list_file.h"
 
 #include "list_index.h"
@@ -31,7 +30,7 @@
 
 enum { READ_BYTES = 1 << 20, PATH_BYTES = 4096 };
 
-/* A file's bytes, mapped or read. */
+/* The bytes of a file, mapped or read. */
 struct content {
   struct span bytes;
   struct buf read;
@@ -39,7 +38,7 @@ struct content {
 
 struct list_file {
   struct content text, index_file;
-  struct buf made; /* an index that is in memory only */
+  struct buf made; /* an index that is only in memory */
   struct list_index index;
   bool has_index, is_linker_map;
 };
@@ -86,7 +85,8 @@ static void close_content(struct content *content) {
   buf_fini(&content->read);
 }
 
-/* "ADDRESS SIZE TYPE NAME [FILE]"; a bracket within FILE would be taken for the one before it. */
+/* Appends "ADDRESS SIZE TYPE NAME [FILE]".  A bracket in FILE is replaced, as the last one is
+   significant. */
 static void write_line(const struct symbol_line *line, struct buf *ret) {
   number_text_hex(line->address, ret);
   buf_append_byte(ret, ' ');
@@ -103,7 +103,7 @@ static void write_line(const struct symbol_line *line, struct buf *ret) {
   buf_append(ret, "]\n", 2);
 }
 
-/* Writes down what FILE's text, a linker's map, lists. */
+/* Converts FILE's text, a linker's map, to a list. */
 static int list_linker_map(struct list_file *file, char *why) {
   struct linker_map map;
   struct symbol_line line;
@@ -143,7 +143,7 @@ static int make_index(struct list_file *file, char *why) {
   return error;
 }
 
-/* Makes FILE ready for searching as CHOICE wants it. */
+/* Prepares FILE for searching according to CHOICE. */
 static int prepare(struct list_file *file, const struct list_choice *choice, char *why) {
   file->has_index = choice->index_path != NULL;
   if (file->has_index) return use_index_file(file, choice->index_path, why);
@@ -175,7 +175,7 @@ int list_file_open(const struct list_choice *choice, struct list_file **ret,
     return error;
   }
   bool is_mapped = file->text.bytes.len > 0 && file->text.read.data == NULL;
-  if (is_mapped) /* no reading ahead: the next probe is elsewhere */
+  if (is_mapped) /* no read-ahead: the next probe is elsewhere */
     madvise((void *)(uintptr_t)file->text.bytes.data, file->text.bytes.len, MADV_RANDOM);
   *ret = file;
   return 0;
@@ -198,7 +198,7 @@ int list_file_find(const struct list_file *file, uint64_t address, struct symbol
                          : symbol_list_find(file->text.bytes, address, ret);
 }
 
-/* Whoever has the index of that name open goes on with the old one. */
+/* Processes that have the old index open continue to use it. */
 static int replace(const char *path, struct span bytes) {
   char fresh[PATH_BYTES];
   int len = snprintf(fresh, sizeof fresh, "%s.XXXXXX", path);

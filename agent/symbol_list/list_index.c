@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of the lines that give one address the best is chosen while the index is made, so a look-up is
-   one binary search and one line read.  The line is read anew each time: an index that lies about
-   its text finds nothing rather than something else. */
+/* If several lines have one address, the best is chosen when the index is built.  So a look-up is
+   one binary search and one line read.  The line is parsed at each look-up: an index that
+   contradicts its text finds nothing. */
 #include "list_index.h"
 
 #include "symbol_list.h"
@@ -27,8 +27,8 @@ struct record {
 
 _Static_assert(sizeof(struct head) == 24 && sizeof(struct record) == 16, "the layout of the file");
 
-/* A checksum (FNV-1a) of places from the first byte to the last: which text it is, without reading
-   all of it. */
+/* A checksum (FNV-1a) of samples from the first byte to the last, which identifies the text without
+   reading all of it. */
 static uint64_t stamp_of(struct span text) {
   uint64_t stamp = 0xcbf29ce484222325u;
   size_t place = text.len < STAMP_PLACE_BYTES ? text.len : STAMP_PLACE_BYTES;
@@ -66,7 +66,7 @@ static int add_all(struct span text, struct buf *ret) {
   return ret->failed ? -ENOMEM : 0;
 }
 
-/* Keeps the best of the records that have one address.  Returns how many are left. */
+/* Keeps the best record of each address.  Returns the number of records left. */
 static size_t keep_best(struct span text, struct record *records, size_t count) {
   struct symbol_line best = {0}, line;
   size_t kept = 0;
@@ -113,7 +113,7 @@ static struct record record_of(const struct list_index *index, size_t number) {
 
 int list_index_find(const struct list_index *index, uint64_t address, struct symbol_line *ret) {
   size_t low = 0, high = index->records.len / sizeof(struct record);
-  while (low < high) { /* records before LOW lie at or below, from HIGH on above */
+  while (low < high) { /* records before LOW are at or below the address, from HIGH on above */
     size_t middle = low + (high - low) / 2;
     if (record_of(index, middle).address <= address)
       low = middle + 1;

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Binary search by byte offset: halve the bytes, step back to the beginning of the line that the
-   middle fell into, read on to the first line that is a symbol.  Lines may have any length, may
-   come twice, may be no symbols at all; each step leaves fewer bytes between LOW and HIGH, both of
-   which are beginnings of lines:
+/* Binary search by byte offset: take the middle byte, step back to the start of its line, and read
+   on to the first line with a symbol.  Lines may have any length, may be repeated, or may be no
+   symbols.  Each step reduces the bytes between LOW and HIGH, which are both starts of lines:
 
-     symbols that begin before LOW     lie at or below the address
-     symbols that begin at HIGH or on  lie above it
+      symbols that begin before LOW     are at or below the address
+      symbols that begin at HIGH or on  are above it
 
-   so that it ends with LOW behind the last symbol that does not lie above.  A run of lines that are
-   no symbols is read through to its end by each step that falls into it; as the next one has half
-   of it left, that is twice its length at most. */
+   The search ends with LOW after the last symbol that is not above the address.  Each step that
+   falls into a run of lines without symbols reads to the end of the run.  The next step has half of
+   the run left, so the total is at most twice its length. */
 #include "symbol_list.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The beginning of the line that the byte AT belongs to. */
+/* The start of the line that contains byte AT. */
 static size_t begin_of_line(struct span text, size_t at) {
   const uint8_t *newline = at > 0 ? memrchr(text.data, '\n', at) : NULL;
   return newline == NULL ? 0 : (size_t)(newline - text.data) + 1;
 }
 
-/* Reads on from *AT, the beginning of a line before END, to the next symbol that begins before END;
- *AT is then the end of its line.  Returns whether there is one. */
+/* Finds the next symbol from *AT, the start of a line, that begins before END.  Moves *AT to the
+   end of its line.  Returns whether there is a symbol. */
 static bool next_symbol(struct span text, size_t *at, size_t end, struct symbol_line *ret) {
   struct span rest = span_of(text.data + *at, text.len - *at);
   while (text.len - rest.len < end) {
@@ -33,7 +32,7 @@ static bool next_symbol(struct span text, size_t *at, size_t end, struct symbol_
   return false;
 }
 
-/* Where the line behind the last symbol begins that lies below ADDRESS, or at it too. */
+/* The start of the line after the last symbol below ADDRESS, or also at ADDRESS if IS_AT_TOO. */
 static size_t bound(struct span text, uint64_t address, bool is_at_too) {
   size_t low = 0, high = text.len;
   while (low < high) {
@@ -48,7 +47,7 @@ static size_t bound(struct span text, uint64_t address, bool is_at_too) {
   return low;
 }
 
-/* The symbol nearest before AT, the beginning of a line. */
+/* The nearest symbol before AT, the start of a line. */
 static bool symbol_before(struct span text, size_t at, struct symbol_line *ret) {
   while (at > 0) {
     size_t begin = begin_of_line(text, at - 1);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* STATE/boots has a line for each boot, the newest last:
+/* STATE/boots has a line per boot, the newest last:
 
-     3b1f…e0 1764000000123456789 86400000000000
-     boot id, wall time minus time since boot (0: not known), time since boot when last seen
+      3b1f…e0 1764000000123456789 86400000000000
+      boot id, wall time minus time since boot (0: not known), time since boot when last seen
 
-   A boot is tied to wall time by whoever knows it first: a collector, or the board's own wall clock
-   once something keeps it (NTP).  A clock that nothing keeps is no witness: it may be in 1970, or
-   an hour back; what it said is in each batch anyway.  A collector is believed whenever it speaks.
+   The wall time of a boot comes from the first trusted source: a collector, or the board's own wall
+   clock once it is synchronized (NTP).  An unsynchronized clock is not used: it may show 1970 or be
+   an hour back, and its time is in each batch anyway.  A collector's time is always accepted.
 
-   Flash wears, so the file is written when there is news: a new boot, its offset, another offset
-   (once an hour at most), the end of a daemon.  Only while the time is not known the length of the
-   boot is all that there will be, and is kept every ten minutes.  A file that cannot be written
-   costs nothing but this knowledge. */
+   Flash wears, so the file is written only for changes: a new boot, its offset, another offset (at
+   most once an hour), the end of a daemon.  While the time is unknown, the length of the boot is
+   the only information, and is written every ten minutes.  If the file cannot be written, only this
+   information is lost. */
 #include "boot_times.h"
 
 #include "common/buf.h"
@@ -30,7 +30,7 @@
 
 /* 2024-01-01: this program did not exist before. */
 #define PLAUSIBLE_FROM_NS (1704067200 * NS_PER_SECOND)
-#define NEWS_NS NS_PER_SECOND /* by which another offset is another one */
+#define NEWS_NS NS_PER_SECOND /* a smaller change of the offset is ignored */
 #define ALIVE_NS (600 * NS_PER_SECOND)
 #define AGAIN_NS (3600 * NS_PER_SECOND)
 
@@ -53,7 +53,7 @@ static bool parse_id(const char *text, uint8_t id[BATCH_BOOT_ID_BYTES]) {
   return true;
 }
 
-/* Reads one line.  Returns whether it is one of ours. */
+/* Parses one line.  Returns whether it is valid. */
 static bool parse_line(const char *line, struct boot_time *ret) {
   struct boot_time row = {0};
   char *end;
@@ -84,7 +84,7 @@ static void read_rows(struct boot_times *times) {
   if (fd >= 0) close(fd);
   text[got > 0 ? got : 0] = '\0';
   const char *line = text, *end;
-  while ((end = strchr(line, '\n')) != NULL) { /* a last line without one was cut short */
+  while ((end = strchr(line, '\n')) != NULL) { /* a last line without a line end was cut short */
     struct boot_time row;
     if (parse_line(line, &row)) add(times, &row);
     line = end + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When each of a board's last boots was, as far as the board ever knew: what ties batches that a
-   later boot delivers to wall time. */
+/* The wall-clock times of a board's last boots, as far as they became known.  With them, batches of
+   an earlier boot get wall-clock times. */
 #ifndef UPLINK_BOOT_TIMES_H
 #define UPLINK_BOOT_TIMES_H
 
@@ -12,24 +12,24 @@
 
 struct boot_times {
   char path[PATH_MAX];
-  struct boot_time rows[LIMIT_BOOTS + 1]; /* the oldest first, the present one last */
+  struct boot_time rows[LIMIT_BOOTS + 1]; /* the oldest first, the current boot last */
   uint32_t count;
   uint64_t written_ns; /* time since boot */
 };
 
-/* Reads what earlier boots left in PATH and adds this one; what does not read is left out. */
+/* Reads the boots in PATH and adds the current one; malformed lines are ignored. */
 void boot_times_init(struct boot_times *times, const char *path);
 
-/* It is WALLTIME_NS, as somebody says who knows. */
+/* Sets the current time to WALLTIME_NS, from a trusted source. */
 void boot_times_learn(struct boot_times *times, uint64_t walltime_ns);
 
-/* To be called now and then: learns from a wall clock that is kept, and notes that we live. */
+/* Call periodically: learns from a synchronized wall clock, and records that this boot lasts. */
 void boot_times_look(struct boot_times *times);
 
-/* Notes how long this boot has lasted; to be called at the end. */
+/* Records how long this boot has lasted; call at the end. */
 void boot_times_close(struct boot_times *times);
 
-/* What time it is, as far as that was ever learnt in this boot; 0: it was not. */
+/* The current time, if it was learnt in this boot; else 0. */
 uint64_t boot_times_now_ns(const struct boot_times *times);
 
 /* The boots before this one. */

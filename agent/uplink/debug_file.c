@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The paths where a debug file may lie are a target's, or the collector's, and any of them may lead
-   to a network or FUSE file system that does not answer, where even close() can wait for ever.  So
-   a child looks for the file.  What lies on a file system of this machine it hands over, opened;
-   from any other it goes on to read, piece by piece as it is asked.
+/* The possible paths of a debug file come from a target or the collector.  Any of them may lead to
+   a network or FUSE file system that does not answer, where even close() can block for ever.  So a
+   child searches the file.  If the file is on a local file system, the child passes its descriptor.
+   From any other file system the child reads it, piece by piece on request.
 
-     worker                    child
+      worker                    child
        | -- fork ------------->  debug_find
        | <-- found, near, fd --  (ends)
        | <-- found, far -------
-       | -- offset, length --->  is it the same?  pread
+       | -- offset, length --->  unchanged?  pread
        | <-- bytes ------------
 
-   The worker never waits for a child: it asks for the answer again and again, and drains its rings
-   meanwhile.  A list of a kernel's symbols, which the child writes, takes seconds on a slow board.
-
-   A child that is late is killed, which takes effect when it may, and its place is not asked again
-   for a while.  The file system that "/" is on counts as near whatever it is: when that hangs,
-   nothing on this board goes on. */
+   The worker never blocks on a child: it polls for the answer and drains its rings meanwhile.  A
+   list of a kernel's symbols, which the child creates, takes seconds on a slow board.  A late child
+   is killed, which takes effect when the kernel permits, and its place is not tried again for a
+   while.  The file system of "/" counts as near whatever its type: if it hangs, so does the whole
+   board. */
 #include "debug_file.h"
 
 #include "common/clock.h"
@@ -41,8 +40,8 @@
 #include <unistd.h>
 
 enum {
-  OLD_KERNEL_FDS = 4096, /* closed one by one where the kernel knows no close_range */
-  READ_WAIT_MS = 1,      /* a server that is near answers within it */
+  OLD_KERNEL_FDS = 4096, /* closed one by one on kernels without close_range */
+  READ_WAIT_MS = 1,      /* a near server answers within it */
 };
 
 struct found {
@@ -78,7 +77,7 @@ static void close_all_but(int kept) {
   for (int fd = 0; fd < kept; fd++) close(fd);
 }
 
-/* The process through whose root OPEN_PATH goes; 0: none. */
+/* The process of the root in OPEN_PATH; 0: none. */
 static pid_t pid_of(const char *open_path) {
   static const char proc[] = "/proc/";
   if (strncmp(open_path, proc, sizeof proc - 1) != 0) return 0;
@@ -114,7 +113,7 @@ static bool is_same(int fd, uint64_t size_bytes, const struct timespec *modified
          status.st_mtim.tv_sec == modified->tv_sec && status.st_mtim.tv_nsec == modified->tv_nsec;
 }
 
-/* Reads for whoever asks, until the other end is closed. */
+/* Serves read requests until the other end is closed. */
 static void serve(int socket, int fd, const struct found *found) {
   static uint8_t bytes[sizeof(int32_t) + DEBUG_FILE_READ_BYTES];
   struct request request;
@@ -128,7 +127,8 @@ static void serve(int socket, int fd, const struct found *found) {
   }
 }
 
-/* Where other processes have their files: that of MODULE may have ended, or its daemon. */
+/* Searches in the mount namespaces of other processes: the process of MODULE, or its daemon, may
+   have ended. */
 static int find_elsewhere(const struct debug_module *module, struct debug_found *ret) {
   char path[LIMIT_PATH_BYTES + 32], why[sizeof((struct found *)0)->why];
   struct debug_module there = {.id = module->id, .path = module->path, .open_path = path};
@@ -173,7 +173,7 @@ void debug_children_reap(struct debug_children *children) {
   }
 }
 
-/* A free row; NULL when PLACE, or too many, have not answered. */
+/* A free row; NULL if PLACE, or too many places, have not answered. */
 static struct debug_child *find_row(struct debug_children *children, uint64_t place) {
   struct debug_child *row = NULL;
   debug_children_reap(children);
@@ -223,7 +223,7 @@ int debug_file_find(struct debug_children *children, const struct debug_module *
   return 0;
 }
 
-/* Returns -EINPROGRESS when there is no answer yet. */
+/* Returns -EINPROGRESS if there is no answer yet. */
 static int receive_found(struct debug_file *file, struct found *ret) {
   union control control;
   struct iovec piece = {ret, sizeof *ret};
@@ -248,7 +248,7 @@ static void take_found(struct debug_file *file, const struct found *found) {
   file->modified = found->modified;
   file->is_id_content = found->is_id_content;
   if (file->fd < 0) return;
-  close(file->socket); /* nothing is read through it */
+  close(file->socket); /* not used for reading */
   file->socket = -1;
 }
 
@@ -282,16 +282,16 @@ void debug_file_close(struct debug_file *file) {
     file->row = NULL;
   }
   if (file->fd >= 0) close(file->fd);
-  if (file->socket >= 0) close(file->socket); /* its reader ends then */
+  if (file->socket >= 0) close(file->socket); /* the reader then exits */
   file->fd = file->socket = -1;
 }
 
 int debug_file_check(const struct debug_file *file) {
-  if (file->fd < 0) return 0; /* with each piece that is read */
+  if (file->fd < 0) return 0; /* checked with each piece that is read */
   return is_same(file->fd, file->size_bytes, &file->modified) ? 0 : -ESTALE;
 }
 
-/* Asks the child once, and then for its answer only. */
+/* Sends the request once, then only waits for its answer. */
 static int ask(struct debug_file *file, uint64_t offset, uint32_t len) {
   struct request request = {offset, len};
   struct pollfd ready = {.fd = file->socket, .events = POLLIN};

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the collector wants, one file after the other, in pieces.
+/* Sends requested files one after the other, in pieces.
 
-   A file is looked for when it is asked for (its target may be gone a moment later), by a few
-   children at a time, and kept open until its turn.  A file that is not found yet holds up no
-   other.  Before the first piece the whole file is hashed, a bounded stretch a call, so that the
-   collector can tell a file that changed under way from one that arrived; the file's size and
-   times are compared before each piece for the same reason.
+   A file is searched when it is requested, because its target may be gone a moment later.  A few
+   children search at a time.  A file is kept open until its turn.  A file that is not found yet
+   does not delay others.  Before the first piece the whole file is hashed, in bounded steps per
+   call.  So the collector can distinguish a file that changed during the transfer from a complete
+   one; the file's size and times are compared before each piece for the same reason.
 
-   The budget counts compressed bytes, in days of 24 hours from the start: a board's calendar jumps
-   when it learns the time, its monotonic clock does not.  A restart begins a new day.
+   The budget counts compressed bytes, in days of 24 hours from the start.  A board's calendar jumps
+   when the board learns the time, but its monotonic clock does not.  A restart begins a new day.
 
-   What is remembered of modules is bounded; the oldest is forgotten, and then costs a wish that is
-   refused, or is found again by its build-id or the path that the collector names. */
+   The memory of modules is bounded, and the oldest is evicted.  A later request for it is rejected,
+   or the file is found by its build-id or the path in the request. */
 #include "debug_sender.h"
 #include "debug_file.h"
 
@@ -34,11 +34,11 @@ enum {
   NOTES_MAX = 4096,
   NOTES_FIRST = 64,
   OPEN_PATH_BYTES_MAX = LIMIT_PATH_BYTES + 32, /* "/proc/PID/root" before a path */
-  PIECE_BYTES = 16 << 10,      /* what waits behind one on a line of 1 kB/s waits 16 s */
-  HASH_BYTES_A_CALL = 2 << 20, /* some 10 ms */
+  PIECE_BYTES = 16 << 10,                      /* at 1 kB/s, frames after a piece wait 16 s */
+  HASH_BYTES_A_CALL = 2 << 20,                 /* about 10 ms */
   HASH_READ_BYTES = 32 << 10,
   SHA256_BYTES = 32,
-  SEARCHES_MAX = 4, /* at a time: each is a copy of the worker */
+  SEARCHES_MAX = 4, /* concurrent: each is a copy of the worker */
   WHY_BYTES = 160,
   LEVEL = 1,
 };
@@ -57,9 +57,9 @@ struct wish {
   uint8_t id[LIMIT_MODULE_ID_BYTES];
   uint8_t id_len;
   uint64_t offset;
-  char *paths; /* as a note's, until the search begins; then NULL */
+  char *paths; /* as in struct note, until the search begins; then NULL */
   struct debug_file file;
-  int error; /* of the search */
+  int error; /* result of the search */
   char why[WHY_BYTES];
 };
 
@@ -71,7 +71,7 @@ struct debug_sender {
   struct debug_children children;
   struct wish wishes[LIMIT_DEBUG_WANTED]; /* the first is being sent if it is found */
   unsigned wish_count;
-  EVP_MD_CTX *hash; /* of the first while it is being read, else NULL */
+  EVP_MD_CTX *hash; /* of the first request while it is being hashed, else NULL */
   uint64_t hashed_bytes;
   bool is_hashed;
   uint8_t sha256[SHA256_BYTES];
@@ -98,7 +98,7 @@ static struct note *find_note(struct debug_sender *sender, struct span id) {
   return NULL;
 }
 
-/* Returns a free note, the oldest one when there may not be more; NULL without memory. */
+/* Returns a free note, or the oldest one at the limit; NULL without memory. */
 static struct note *make_note(struct debug_sender *sender) {
   if (sender->note_count == NOTES_MAX) {
     struct note *note = &sender->notes[sender->note_oldest];
@@ -128,7 +128,7 @@ void debug_sender_note(struct debug_sender *sender, struct span id, const char *
   char *paths = join_paths(path, open_path);
   if (paths == NULL) return;
   struct note *note = find_note(sender, id);
-  if (note != NULL) { /* newer: its process lives */
+  if (note != NULL) { /* newer: its process is alive */
     free(note->paths);
     note->paths = paths;
     return;
@@ -143,7 +143,7 @@ void debug_sender_note(struct debug_sender *sender, struct span id, const char *
   memcpy(note->id, id.data, id.len);
 }
 
-/* --- Wishes --- */
+/* --- Requests --- */
 
 static void forget_hash(struct debug_sender *sender) {
   EVP_MD_CTX_free(sender->hash);
@@ -289,8 +289,8 @@ static int end_hash(struct debug_sender *sender, const struct wish *wish) {
   return span_is_equal(id, span_of(sender->sha256, SHA256_BYTES)) ? 0 : -ESTALE;
 }
 
-/* Hashes on.  Returns 0 when the whole file is hashed, -EAGAIN when more is to do, -EINPROGRESS
-   while a child reads, or -errno. */
+/* Continues hashing.  Returns 0 when the whole file is hashed, -EAGAIN if more remains,
+   -EINPROGRESS while a child reads, or -errno. */
 static int hash_some(struct debug_sender *sender, struct wish *wish) {
   uint8_t bytes[HASH_READ_BYTES];
   int rc = begin_hash(sender);
@@ -349,8 +349,8 @@ static const char *explain(int error) {
   }
 }
 
-/* Returns the wish to go on with: one whose search failed, else the first that is found, which is
-   put at the head.  Returns wish_count when there is neither. */
+/* Returns the next request: one with a failed search, else the first that is found, which is moved
+   to the head.  Returns wish_count if there is neither. */
 static unsigned choose_wish(struct debug_sender *sender) {
   unsigned found = sender->wish_count;
   for (unsigned i = sender->wish_count; i-- > 0;) {
@@ -358,13 +358,13 @@ static unsigned choose_wish(struct debug_sender *sender) {
     if (is_found(&sender->wishes[i])) found = i;
   }
   if (found == 0 || found == sender->wish_count) return found;
-  struct wish wish = sender->wishes[0]; /* nothing of it is hashed: it is not found */
+  struct wish wish = sender->wishes[0]; /* it is not hashed yet, because it is not found */
   sender->wishes[0] = sender->wishes[found];
   sender->wishes[found] = wish;
   return 0;
 }
 
-/* Makes a piece of the first wish.  Returns as debug_sender_next does. */
+/* Creates a piece of the first request.  Returns as debug_sender_next. */
 static int advance(struct debug_sender *sender, struct arena *arena, struct debug_chunk *ret,
                    const char **ret_why) {
   uint64_t start_ns = clock_cpu_ns();
@@ -378,7 +378,7 @@ static int advance(struct debug_sender *sender, struct arena *arena, struct debu
 int debug_sender_next(struct debug_sender *sender, struct arena *arena, struct debug_chunk *ret,
                       const char **ret_why) {
   if (sender->wish_count == 0) {
-    buf_fini(&sender->packed); /* the last piece is on its way */
+    buf_fini(&sender->packed); /* the last piece has been sent */
     return -ENOENT;
   }
   if (!has_budget(sender)) return -EDQUOT;
@@ -393,7 +393,7 @@ int debug_sender_next(struct debug_sender *sender, struct arena *arena, struct d
   int rc = wish->error != 0 ? wish->error : advance(sender, arena, &piece, &why);
   if (rc == -EAGAIN || rc == -EINPROGRESS) return rc;
   if (rc < 0) drop_at(sender, index);
-  if (rc == -ENOENT || rc == -EDQUOT) rc = -EIO; /* these mean something else here */
+  if (rc == -ENOENT || rc == -EDQUOT) rc = -EIO; /* these codes have another meaning here */
   *ret = piece;
   *ret_why = why;
   return rc;

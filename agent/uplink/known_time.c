@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board without a battery starts in 1970, others jump years.  What they can rely on is that time
-   does not go back: it is later than what a collector said last, plus what has passed since by the
-   clock that counts from boot.
+/* A board without a battery starts in 1970, and other clocks jump by years.  But time does not go
+   back: it is later than a collector's last report plus the time since by the boot clock.
 
-   A collector could say anything, also that it is the year 2100; from then on every certificate
-   would count as expired and the board would be lost.  So it is believed only up to the end of its
-   own certificate: no say of a collector can shut out that collector.
+   A collector could report any time, for example the year 2100; then every certificate would count
+   as expired and the board would be lost.  So its time is accepted only up to the end of its own
+   certificate: no report of a collector can lock out that collector.
 
-   The file is written once a day at most, for flash wears; a torn or foreign one counts as none,
-   and the next session writes it anew. */
+   The file is written at most once a day, because flash wears.  A torn or foreign file counts as
+   none, and the next session rewrites it. */
 #include "known_time.h"
 
 #include "common/clock.h"
@@ -70,7 +69,7 @@ void known_time_learn(struct known_time *time, uint64_t now_ns, int64_t until_s)
   time->learnt_s = now_s;
   time->learnt_at_ns = clock_boottime_ns();
   if (time->path[0] == '\0' || now_s < time->kept_s + DAY_SECONDS) return;
-  time->kept_s = now_s; /* also where it cannot be written: a full disk is not tried all the time */
+  time->kept_s = now_s; /* set even if the write fails: a full disk is not retried all the time */
   int result = write_kept(time->path, now_s);
   if (result != 0) log_warn("uplink-time %s: not kept: %s", time->path, strerror(-result));
 }

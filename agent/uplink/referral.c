@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Once a window: zstd's memory, which is most of what this needs, is not kept. */
+/* Called once per window: zstd's memory, which is most of the memory needed, is not kept. */
 #include "referral.h"
 #include "proto/compress.h"
 #include "proto/limits.h"
 
-enum { LEVEL = 5 }; /* of zstd: 4 % fewer bytes than 1, for some 50 us a window */
+enum { LEVEL = 5 }; /* of zstd: 4 % fewer bytes than level 1, for about 50 us per window */
 
 static void refer(struct packer *packer, const struct prefix *last, struct span raw,
                   struct envelope *batch, struct buf *shorter) {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A certificate is renewed when half of its life is over by the collector's clock, which is the one
-   that will judge it; the board's own may be in 1970.  So a board may be away for as long again
-   before it expires, and even then the collector takes one request for the same key.
+/* A certificate is renewed when half of its life is over by the collector's clock, because the
+   collector will check it; the board's own clock may be in 1970.  So a board may be offline for the
+   other half before it expires.  Even then the collector accepts one request for the same key.
 
-   Boards that were enrolled together do not come together: each adds a part of its life that its
-   certificate's serial number chooses, the same at every start.  When the collector's CA
-   certificates are others than ours, or ours was signed by an older one of several, the wait is
-   short and random: a rollover must reach every board, but not within one second.
+   Boards that were enrolled together renew at different times: each adds a part of its
+   certificate's life that the certificate's digest selects, the same at every start.  The wait is
+   short and random in two cases: the collector's CA certificates differ from the board's, or an
+   older one of several signed the board's.  A rollover must reach every board, but not within one
+   second.
 
-   What comes over the session is as trustworthy as the CA that let it begin, and is checked all the
-   same: a certificate for another key or name, or one that the new CA certificates do not vouch
-   for, would be found only at the next connect, with the old identity gone. */
+   The session's answer is as trustworthy as the CA that authenticated it, and is checked all the
+   same.  A certificate for another key or name would fail only at the next connect, when the old
+   identity is gone.  So would a certificate that the new CA certificates do not verify. */
 #include "renewal.h"
 
 #include "common/buf.h"
@@ -33,13 +34,13 @@
 #include <unistd.h>
 
 enum {
-  SPREAD_PART = 16, /* of a certificate's life: boards renew within that after its half */
-  HASTE_PART = 64,  /* the same for a new CA, and HASTE_SECONDS at most */
+  SPREAD_PART = 16, /* of a certificate's life: the spread of renewals after its half */
+  HASTE_PART = 64,  /* the same for a new CA, at most HASTE_SECONDS */
   HASTE_SECONDS = 60,
   COLLECTOR_BYTES = 512,
 };
 
-/* Reads the file PATH, at most LIMIT_CERTIFICATE_BYTES of it. */
+/* Reads the file PATH, at most LIMIT_CERTIFICATE_BYTES. */
 static int read_file(const char *path, struct buf *ret) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return -errno;
@@ -82,7 +83,7 @@ static bool read_time(const ASN1_TIME *time, int64_t *ret_s) {
   return true;
 }
 
-/* The same for one certificate at every start: nobody renews early because it restarts often. */
+/* The same at every start for one certificate: frequent restarts do not cause an early renewal. */
 static uint64_t spread_of(X509 *certificate) {
   uint8_t digest[EVP_MAX_MD_SIZE] = {0};
   X509_digest(certificate, EVP_sha256(), digest, NULL);

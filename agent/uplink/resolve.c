@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking up a name may take half a minute, and no libc call does it without blocking.  Numeric
-   addresses, which is what most boards are given, are read at once; for names a short-lived child
-   process asks and writes the answer into a pipe.  A child can be killed at its deadline whatever
-   the name service plug-ins are doing, needs no thread stack in the daemon's memory, and its bugs
-   (they are loaded from the board's libc) die with it.
+/* Resolving a name may take half a minute, and no libc function does it without blocking.  Numeric
+   addresses, which most boards use, are parsed at once.  For names a short-lived child process does
+   the look-up and writes the answer into a pipe.  A child can be killed at its deadline whatever
+   the name service plug-ins do, and needs no thread stack in the daemon's memory.  Bugs of
+   plug-ins, which are loaded from the board's libc, affect only the child.
 
-   The child closes everything but its pipe first: a copy of the spool's lock or of a target's ring
-   must not outlive the worker in it.  It shares nothing else and never returns. */
+   The child first closes everything except its pipe: a copy of the spool's lock or of a target's
+   ring must not outlive the worker.  It shares nothing else and never returns. */
 #include "resolve.h"
 
 #include "common/endpoint.h"
@@ -25,7 +25,7 @@
 
 enum {
   RESOLVE_SECONDS_MAX = 10,
-  DESCRIPTORS_MAX = 4096, /* closed one by one where close_range is missing */
+  DESCRIPTORS_MAX = 4096, /* closed one by one on kernels without close_range */
 };
 
 struct resolve {
@@ -89,7 +89,7 @@ static _Noreturn void run_child(const struct endpoint *endpoint, int fd) {
   if (close_range(STDIN_FILENO + 1, ~0U, 0) < 0)
     for (int i = STDIN_FILENO + 1; i < DESCRIPTORS_MAX; i++) close(i);
   signal(SIGTERM, SIG_DFL);
-  alarm(2 * RESOLVE_SECONDS_MAX); /* the worker may be gone by then */
+  alarm(2 * RESOLVE_SECONDS_MAX); /* in case the worker is gone by then */
   struct resolve_answer answer = {0};
   look_up(endpoint, &answer);
   ssize_t put = write(STDIN_FILENO, &answer, sizeof answer);

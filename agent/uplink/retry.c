@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a collector comes back its boards must not come back together, so the wait is random over
-   the whole of min(20 s, 2^n s): a jitter that is added below a cap disappears at the cap.  Two
-   boards that lost it at the same moment are apart from the first attempt on.
+/* When a collector comes back, its boards must not all reconnect at once.  So the wait is random
+   over the whole of min(20 s, 2^n s); a jitter added below a cap would disappear at the cap.  Two
+   boards that lost the connection at the same moment are apart from the first attempt on.
 
-   Five thousand boards that lost it at the same moment would still come within the first second.
-   How many there are the collector alone knows: it says within what time they should come back, and
-   the wait is random over that from the first failure on.  Over just that for a while, and not over
-   more each time: a collector that takes some seconds to start would find all of those in its first
-   ones whom it had called, and a long tail of those who had tried too early.  A refusal may ask for
-   more patience; that is added, because what many are asked at once they must not do at once.
+   Five thousand boards would still reconnect within the first second.  Only the collector has their
+   number: it sends a reconnect window, and the wait is random over that from the first failure on.
+   The window does not grow at first.  Otherwise a collector that takes seconds to start would get
+   most boards in its first seconds.  The boards that had tried too early would be a long tail.  A
+   rejection may request a longer wait; that is added, because many boards get the same request at
+   once.
 
-   A line that is well again must be used within half a minute, however long it was cut: 20 s, and
-   the 8 that a SYN may wait for its repetition.  What a collector says may be more, 45 s at most,
-   so that a fleet that has waited for hours is whole again within a minute.
+   A restored link must be used within half a minute, however long it was cut: 20 s, plus 8 s for
+   the repetition of a SYN.  The collector's window may be longer, at most 45 s, so that a fleet
+   that has waited for hours is complete again within a minute.
 
-   Random numbers come from the kernel; early in a boot, when it has none yet, the clock serves,
+   Random numbers come from the kernel.  Early in a boot, when it has none, the clock is used,
    because boards do not start within the same nanosecond. */
 #include "retry.h"
 
@@ -27,14 +27,14 @@
 #define RETRY_FIRST_NS (1 * NS_PER_SECOND)
 #define RETRY_GROWN_NS (20 * NS_PER_SECOND) /* doubling ends here */
 #define RETRY_MAX_NS (45 * NS_PER_SECOND)
-#define ASKED_MAX_NS (15 * 60 * NS_PER_SECOND) /* a collector that asks for more is mistaken */
-#define LASTED_NS (60 * NS_PER_SECOND)         /* a session of so long was a success */
+#define ASKED_MAX_NS (15 * 60 * NS_PER_SECOND) /* a larger request is taken for a mistake */
+#define LASTED_NS (60 * NS_PER_SECOND)         /* a session of this length counts as a success */
 #define PAUSE_MIN_NS (100 * NS_PER_MS)
 #define PAUSE_MAX_NS (60 * NS_PER_SECOND)
 
 enum {
   FAILURES_MAX = 16,   /* 2^n is beyond RETRY_GROWN_NS long before */
-  FAILURES_STEADY = 5, /* what the collector said is not stretched before */
+  FAILURES_STEADY = 5, /* the collector's window does not grow before */
 };
 
 static uint64_t random_below(uint64_t limit) {
@@ -66,7 +66,7 @@ void retry_reset(struct retry *retry) {
   retry->failures = 0;
 }
 
-/* The longest wait now. */
+/* The current upper end of the wait. */
 static uint64_t cap_of(const struct retry *retry) {
   bool is_told = retry->within_ns != 0;
   unsigned steady = is_told ? FAILURES_STEADY : 0;

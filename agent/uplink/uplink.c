@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connection under a session (uplink_session.h): when to try, whom to call, why it failed.
+/* The connection of a session (uplink_session.h): when to connect, to which address, and why it
+   failed.
 
-     OFF          no collector is configured: batches stay in the spool
-     WAITING      a retry is due later, or this board is not enrolled
-     RESOLVING    a child process asks for the name's addresses
-     CONNECTING   TCP and the TLS handshake
-     GREETING     Hello is sent, Welcome not here
-     CONNECTED    batches flow
+      OFF          no collector is configured: batches stay in the spool
+      WAITING      a retry is due later, or this board is not enrolled
+      RESOLVING    a child process resolves the name
+      CONNECTING   TCP and the TLS handshake
+      GREETING     Hello is sent, Welcome is awaited
+      CONNECTED    batches are sent
 
-   Every state but OFF has a deadline.  Whatever goes wrong in any of them ends in WAITING with the
-   reason in words, the connection freed, and the spool rewound; nothing is ever dropped for a
-   connection's sake.  How long it waits is retry.c's; an ack, or a session that lasted, is a new
-   beginning for that.
+   Every state but OFF has a deadline.  Every failure leads to WAITING, with the reason as text, the
+   connection freed, and the spool rewound; no data is ever dropped because of a connection.  The
+   wait is from retry.c; an ack, or a session that lasted, resets it.
 
-   Key, certificate and CA are read anew for each attempt, so enrolment and renewal need no
-   restart.  Output is kept short (OUT_HIGH_BYTES) and refilled from the spool when it drains: a
-   slow link costs time, not memory. */
+   Key, certificate and CA are read for each attempt, so enrolment and renewal need no restart.
+   Output is kept short (OUT_HIGH_BYTES) and refilled from the spool when it drains: a slow link
+   costs time, not memory. */
 #include "uplink.h"
 #include "boot_times.h"
 #include "debug_sender.h"
@@ -39,13 +39,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define RESOLVE_NS (15 * NS_PER_SECOND) /* the resolver's own deadline comes first */
+#define RESOLVE_NS (15 * NS_PER_SECOND) /* the resolver's own deadline is earlier */
 #define CONNECT_NS (15 * NS_PER_SECOND) /* TCP and TLS together */
 #define GREET_NS (15 * NS_PER_SECOND)
-#define ENROL_POLL_NS (2 * NS_PER_SECOND) /* a stat(2) each, and enrolling shows soon */
+#define ENROL_POLL_NS (2 * NS_PER_SECOND) /* one stat(2) each; enrolling shows soon */
 
 enum {
-  OUT_HIGH_BYTES = 64 << 10, /* nothing is added above this */
+  OUT_HIGH_BYTES = 64 << 10, /* no output is added above this */
 };
 
 enum state {
@@ -58,32 +58,32 @@ enum state {
 };
 
 enum event_kind {
-  EVENT_TIMER,    /* the state's deadline, or what the session has due */
-  EVENT_RESOLVED, /* uplink->answer is filled */
+  EVENT_TIMER,    /* the state's deadline, or a session's timer */
+  EVENT_RESOLVED, /* uplink->answer is filled in */
   EVENT_SECURE,   /* the TLS handshake is done */
   EVENT_BYTES,    /* input arrived */
-  EVENT_ROOM,     /* output drained, or the spool has something new */
-  EVENT_BROKEN,   /* the connection ended; uplink->broken says why */
+  EVENT_ROOM,     /* output drained, or the spool has a new entry */
+  EVENT_BROKEN,   /* the connection ended; uplink->broken has the reason */
 };
 
 struct uplink {
   struct uplink_parts parts;
-  struct uplink_callbacks callbacks; /* what step starts calls step again later: the circle is */
-  resolve_on_done *on_resolved;      /* closed here, in uplink_start */
+  struct uplink_callbacks callbacks; /* step starts calls that call step: set in uplink_start, */
+  resolve_on_done *on_resolved;      /* these break the cycle of functions */
   enum state state;
   struct event *timer;
   struct resolve *resolve;
   struct resolve_answer answer;
   struct bufferevent *line;
   struct uplink_session session;
-  struct buf out; /* frames on their way into the connection */
+  struct buf out; /* frames to be written to the connection */
   char why[UPLINK_WHY_BYTES], broken[UPLINK_WHY_BYTES];
   char page_url[LIMIT_VALUE_BYTES + 1];            /* outlives its session */
-  uint64_t server_walltime_ns, server_boottime_ns; /* and when that was heard */
+  uint64_t server_walltime_ns, server_boottime_ns; /* and the time of its arrival */
   uint64_t due_ns;                                 /* of the timer */
   uint64_t acked_batches, ended_bytes, welcomes, renewals;
   struct retry retry;
-  unsigned calls; /* picks one of several addresses */
+  unsigned calls; /* selects one of several addresses */
 };
 
 static const char not_enrolled[] =
@@ -111,7 +111,7 @@ static void arm(struct uplink *uplink, uint64_t at_ns) {
   event_add(uplink->timer, &wait);
 }
 
-/* The only place that changes the state; each state but OFF has its deadline set here. */
+/* The only function that changes the state; each state but OFF gets its deadline here. */
 static void set_state(struct uplink *uplink, enum state state, uint64_t deadline_ns) {
   uplink->state = state;
   if (state == STATE_OFF)
@@ -138,7 +138,7 @@ static void close_connection(struct uplink *uplink) {
   if (uplink->parts.debug != NULL) debug_sender_reset(uplink->parts.debug);
 }
 
-/* Ends the attempt or the connection, for the reason that stands in WHY; tries again later. */
+/* Ends the attempt or the connection because of WHY; tries again later. */
 static void give_up(struct uplink *uplink, const char *why) {
   uint64_t now_ns = clock_monotonic_ns();
   if (uplink->session.acked > 0) retry_reset(&uplink->retry);
@@ -148,7 +148,7 @@ static void give_up(struct uplink *uplink, const char *why) {
   set_state(uplink, STATE_WAITING, now_ns + retry_next_ns(&uplink->retry, now_ns));
 }
 
-/* The session has served its turn: begins the next one, with the certificate that it got. */
+/* Ends the session and begins the next one, with the certificate that it got. */
 static void begin_anew(struct uplink *uplink) {
   retry_reset(&uplink->retry);
   uplink->renewals++;
@@ -234,7 +234,7 @@ static uint64_t session_due_ns(const struct uplink *uplink) {
   return uplink_session_due_ns(&uplink->session, has_room(uplink));
 }
 
-/* Sends what there is while there is room.  Returns false when the session is over. */
+/* Sends data while there is room.  Returns false if the session is over. */
 static bool pump(struct uplink *uplink) {
   uint64_t now_ns = clock_monotonic_ns();
   while (has_room(uplink)) {
@@ -251,7 +251,7 @@ static bool pump(struct uplink *uplink) {
   return true;
 }
 
-/* Takes the frames that have arrived.  Returns false when the session is over. */
+/* Handles the frames that have arrived.  Returns false if the session is over. */
 static bool take_frames(struct uplink *uplink) {
   struct evbuffer *input = bufferevent_get_input(uplink->line);
   char *why = uplink->session.why;
@@ -296,7 +296,7 @@ static void learn_time(struct uplink *uplink) {
   known_time_learn(uplink->parts.time, now_ns, uplink_line_trusted_until_s(uplink->line));
 }
 
-/* Copies out what lives longer than the session, and tells of news. */
+/* Copies data that outlives the session, and reports changes. */
 static void tell(struct uplink *uplink) {
   struct uplink_session *session = &uplink->session;
   if (session->server_walltime_ns != 0) learn_time(uplink);
@@ -331,7 +331,7 @@ static void step_connected(struct uplink *uplink, enum event_kind event) {
     return;
   }
   uint64_t due_ns = session_due_ns(uplink);
-  /* The timer may have fired a little early, by libevent's coarser clock: then it is due again. */
+  /* libevent's coarser clock may have fired the timer a little early: then it is due again. */
   if (event == EVENT_TIMER || due_ns != uplink->due_ns) arm(uplink, due_ns);
 }
 
@@ -371,7 +371,7 @@ static void step(struct uplink *uplink, enum event_kind event) {
   }
 }
 
-/* --- Events: translate and step --- */
+/* --- Events: translated to steps --- */
 
 static void on_timer(evutil_socket_t fd, short what, void *context) {
   (void)fd, (void)what;
@@ -404,7 +404,7 @@ static void on_event(struct bufferevent *line, short what, void *context) {
   step(uplink, EVENT_BROKEN);
 }
 
-/* --- The outside --- */
+/* --- Public functions --- */
 
 int uplink_start(const struct uplink_parts *parts, struct uplink **ret) {
   struct uplink *uplink = calloc(1, sizeof *uplink);
@@ -417,7 +417,7 @@ int uplink_start(const struct uplink_parts *parts, struct uplink **ret) {
     free(uplink);
     return -ENOMEM;
   }
-  signal(SIGPIPE, SIG_IGN); /* a peer that left is an error code, not the daemon's end */
+  signal(SIGPIPE, SIG_IGN); /* a closed peer becomes an error code and does not end the daemon */
   if (parts->address == NULL) {
     snprintf(uplink->why, sizeof uplink->why, "%s", not_enrolled);
   } else {
@@ -441,7 +441,7 @@ void uplink_kick(struct uplink *uplink) {
   if (uplink->state == STATE_CONNECTED) step(uplink, EVENT_ROOM);
 }
 
-/* The collector's time, or 0.  What a session has said last is exact; boot_times has seconds. */
+/* The collector's time, or 0.  The last report of a session is exact; boot_times has seconds. */
 static uint64_t collector_now_ns(const struct uplink *uplink) {
   if (uplink->server_walltime_ns != 0)
     return uplink->server_walltime_ns + (clock_boottime_ns() - uplink->server_boottime_ns);

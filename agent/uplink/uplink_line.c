@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that the uplink knows of OpenSSL and sockets.
+/* The uplink's interface to OpenSSL and sockets.
 
-   The kernel takes no more from us than UNSENT_BYTES ahead of what it sends: megabytes that it
-   would take on a slow line are beyond recall, and a ping behind them comes too late.
+   The kernel accepts only UNSENT_BYTES ahead of its sending: megabytes in its buffer on a slow line
+   could not be withdrawn, and a ping behind them would be late.
 
-   Callbacks are deferred: libevent then runs them from the loop and not from inside the call that
-   caused them, so a step may free its connection.
+   Callbacks are deferred: libevent runs them from the loop and not from inside the call that caused
+   them, so a step may free its connection.
 
-   Why a connection broke is in one of three places: OpenSSL's verification and alerts, which
-   common/tls.c keeps with the connection; OpenSSL's error queue, which libevent empties into one of
-   its own; and errno, which libevent restores for the callback. */
+   The reason of a broken connection is in one of three places: OpenSSL's verification and alerts,
+   which common/tls.c keeps with the connection; OpenSSL's error queue, which libevent moves to its
+   own; and errno, which libevent restores for the callback. */
 #include "uplink_line.h"
 #include "known_time.h"
 #include "resolve.h"
@@ -30,8 +30,8 @@
 #include <time.h>
 
 enum {
-  OUT_LOW_BYTES = 32 << 10,                                 /* on_room comes below this */
-  IN_HIGH_BYTES = LIMIT_CONTROL_BYTES + FRAME_HEADER_BYTES, /* one frame of the largest sort */
+  OUT_LOW_BYTES = 32 << 10,                                 /* on_room is called below this */
+  IN_HIGH_BYTES = LIMIT_CONTROL_BYTES + FRAME_HEADER_BYTES, /* one frame of the largest kind */
   UNSENT_BYTES = 8 << 10,
 };
 
@@ -44,7 +44,7 @@ static SSL *new_ssl(const struct uplink_parts *parts, char *why) {
   SSL_CTX *context = tls_client_context(&paths, why, UPLINK_WHY_BYTES);
   if (context == NULL) return NULL;
   SSL *ssl = SSL_new(context);
-  SSL_CTX_free(context); /* the connection holds it now */
+  SSL_CTX_free(context); /* the connection holds a reference */
   if (ssl == NULL) snprintf(why, UPLINK_WHY_BYTES, "TLS: out of memory");
   return ssl;
 }
@@ -81,8 +81,8 @@ struct bufferevent *uplink_line_open(const struct uplink_parts *parts,
   return line;
 }
 
-/* A collector that refuses a board's certificate sends an alert and closes while our Hello is under
-   way; the write then fails first, with the alert still unread. */
+/* A collector that rejects a board's certificate sends an alert and closes while Hello is being
+   sent; the write then fails first, with the alert still unread. */
 static void read_last_alert(SSL *ssl) {
   uint8_t byte;
   if (SSL_is_init_finished(ssl)) (void)SSL_read(ssl, &byte, 1);
@@ -95,7 +95,7 @@ void uplink_line_explain(struct bufferevent *line, short what, char why[UPLINK_W
   if ((what & BEV_EVENT_ERROR) != 0) read_last_alert(ssl);
   unsigned long kept = bufferevent_get_openssl_error(line);
   if (ERR_GET_LIB(kept) == ERR_LIB_SSL) ERR_raise(ERR_LIB_SSL, ERR_GET_REASON(kept));
-  /* A connection that ends without an error leaves an older one in errno. */
+  /* A connection that ends without an error leaves an older error in errno. */
   bool is_older = (what & BEV_EVENT_EOF) != 0 || error == EAGAIN || error == EINPROGRESS;
   errno = is_older ? 0 : error;
   tls_failure(ssl, why, UPLINK_WHY_BYTES);

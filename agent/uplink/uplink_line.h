@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A TLS connection to a collector on the loop: made, explained, measured. */
+/* A TLS connection to a collector on the loop: opens it, explains its failure, and counts its
+   bytes. */
 #ifndef UPLINK_UPLINK_LINE_H
 #define UPLINK_UPLINK_LINE_H
 
@@ -15,25 +16,25 @@ struct uplink_callbacks {
   void *context;
 };
 
-/* Begins to connect to ADDRESS with the certificate of PARTS, read anew; CALLBACKS are called from
-   the loop, never from here.  Returns the connection, to be freed with bufferevent_free, or NULL
-   with the reason in WHY.  Loop only. */
+/* Starts to connect to ADDRESS with the certificate of PARTS, which is read again.  CALLBACKS are
+   called from the loop, never from this function.  Returns the connection, to be freed with
+   bufferevent_free, or NULL with the reason in WHY.  Loop only. */
 struct bufferevent *uplink_line_open(const struct uplink_parts *parts,
                                      const struct sockaddr_storage *address,
                                      const struct uplink_callbacks *callbacks,
                                      char why[UPLINK_WHY_BYTES]);
 
-/* Writes why LINE broke, in words; WHAT is what on_event was told.  To be called from there: the
-   error number is still in errno. */
+/* Writes why LINE broke, as text.  WHAT is on_event's argument.  Call it from on_event: the error
+   number is still in errno. */
 void uplink_line_explain(struct bufferevent *line, short what, char why[UPLINK_WHY_BYTES]);
 
 /* Bytes written to the wire, TLS included; 0 for NULL. */
 uint64_t uplink_line_sent_bytes(struct bufferevent *line);
 
-/* When the collector's certificate ends, in seconds since 1970; 0 when that cannot be said. */
+/* The end of the collector's certificate, in seconds since 1970; 0 if unknown. */
 int64_t uplink_line_trusted_until_s(struct bufferevent *line);
 
-/* Says farewell, so that the collector need not wait for us; frees nothing. */
+/* Sends a TLS close notification, so that the collector need not wait; frees nothing. */
 void uplink_line_hang_up(struct bufferevent *line);
 
 #endif

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The protocol from the board's side.
+/* The board's side of the protocol.
 
-   At most LIMIT_IN_FLIGHT batches are on their way; each leaves by its ack or its reject.  A
-   collector that asks for patience (a reject that is not permanent) gets it: nothing new is sent
-   until the pause is over and everything else on its way is answered, then the spool is rewound
-   and what was not acked goes again.
+   At most LIMIT_IN_FLIGHT batches are unacknowledged; each ends by its ack or its reject.  A reject
+   that is not permanent requests a pause: no new batch is sent until the pause is over and all
+   pending batches are answered.  Then the spool is rewound and unacknowledged batches are sent
+   again.
 
-   A collector says which debug files it wants before it acks the batch that made it want them, so
-   "nothing unacked, nothing wanted" means that it can name what it has: the uplink's is_idle rests
-   on that.  A wish ends by the collector's DebugEnd or ours; when everything was sent and no end
-   comes, the wish is forgotten after a while, for a program that waits on is_idle must not wait
+   A collector requests debug files before it acks the batch that needs them.  So "nothing
+   unacknowledged, nothing requested" means that it can name all that it has: the uplink's is_idle
+   relies on that.  A request ends by a DebugEnd of either side.  If everything was sent and no end
+   arrives, the request is dropped after a while.  A program that waits for is_idle must not depend
    on a collector's bug.
 
-   A piece of a file is given when all before it has left, so that on a slow line a batch, or a ping
-   that keeps the line alive, waits behind one piece and not behind all that a socket would hold.
+   A piece of a file is sent only when all earlier output has left.  So on a slow line a batch, or a
+   keep-alive ping, waits for one piece and not for a full socket buffer.
 
-   A certificate is renewed in passing (renewal.c).  Once the new one is installed nothing more is
-   sent; when what is on its way is answered the uplink begins a session with it, which is also what
-   tells the collector that the old one has had its day.  A session that an expired certificate
-   opened is for that alone.
+   A certificate is renewed within a session (renewal.c).  Once the new one is installed, nothing
+   more is sent.  When all pending frames are answered, the uplink begins a session with it, which
+   also invalidates the old certificate at the collector.  A session with an expired certificate
+   permits only renewal.
 
-   A ping says that we live and how the books stand.  A batch says both, so for PING_NS after one no
-   ping is due, and while nothing changes one each IDLE_PING_NS is enough: an idle board pays for
-   its line by the hour.
+   A ping reports that the board is alive, and its counters.  A batch reports both, so no ping is
+   due for PING_NS after one.  While nothing changes, one ping per IDLE_PING_NS is enough: an idle
+   board may pay for its line by the hour.
 
-   Silence is bounded twice: no frame at all for SILENCE_NS after a ping (pings are answered, so
-   this means a dead peer or link), and no answer to a batch for ANSWER_NS (the peer lives but its
-   store hangs; a new connection may reach another one).
+   Silence is bounded twice.  No frame for SILENCE_NS after a ping means a dead peer or link,
+   because pings are answered.  No answer to a batch for ANSWER_NS means that the peer's store
+   hangs; a new connection may reach another one.
 
-   What has piled up for weeks goes out at no more than the rate that the board may send at, a
-   second's worth at once: the link has other users, and the collector other boards. */
+   A backlog of weeks is sent at the board's send rate at most, with bursts of one second: others
+   use the link, and the collector serves other boards. */
 #include "uplink_session.h"
 #include "debug_sender.h"
 
@@ -45,16 +45,16 @@
 #include <stdio.h>
 
 #define PING_NS (15 * NS_PER_SECOND)
-#define IDLE_PING_NS (60 * NS_PER_SECOND) /* routers forget a line after two minutes and more */
+#define IDLE_PING_NS (60 * NS_PER_SECOND) /* routers forget a connection after over two minutes */
 #define SILENCE_NS (30 * NS_PER_SECOND)   /* after a ping */
 #define ANSWER_NS (120 * NS_PER_SECOND)
 #define BUDGET_RETRY_NS (60 * NS_PER_SECOND)
-#define CHILD_RETRY_NS (20 * NS_PER_MS) /* until children are asked again for what they look for */
+#define CHILD_RETRY_NS (20 * NS_PER_MS) /* until children are polled again for search results */
 #define WISH_FORGET_NS (30 * NS_PER_SECOND)
-#define RENEW_RETRY_NS (600 * NS_PER_SECOND) /* after a refusal, or no answer */
+#define RENEW_RETRY_NS (600 * NS_PER_SECOND) /* after a rejection, or no answer */
 
 enum {
-  DECODE_BYTES = 4 * LIMIT_CONTROL_BYTES,    /* what one control frame may unpack to */
+  DECODE_BYTES = 4 * LIMIT_CONTROL_BYTES,    /* unpacked size limit of a control frame */
   PIECE_BYTES = 2 * LIMIT_DEBUG_CHUNK_BYTES, /* a piece of a debug file, packed and unpacked */
 };
 
@@ -104,7 +104,7 @@ static void take_ack(struct uplink_session *session, const struct ack *ack) {
 
 static void take_reject(struct uplink_session *session, const struct reject *reject,
                         uint64_t now_ns) {
-  if (!end_flight(session, reject->run, reject->seq)) return; /* we did not send that one */
+  if (!end_flight(session, reject->run, reject->seq)) return; /* it was not sent here */
   prefix_forget(&session->prefix);
   session->has_news = true;
   if (reject->permanent) {
@@ -117,7 +117,7 @@ static void take_reject(struct uplink_session *session, const struct reject *rej
   if (now_ns + pause_ns > session->held_until_ns) session->held_until_ns = now_ns + pause_ns;
 }
 
-/* LEN bytes of batches are on their way: what has not been used of a second is lost. */
+/* Accounts for LEN bytes of batches; unused rate beyond one second is lost. */
 static void pace(struct uplink_session *session, uint64_t now_ns, size_t len) {
   uint64_t rate = session->parts->send_bytes, from_ns = session->paced_until_ns;
   if (rate == 0) return;
@@ -142,7 +142,7 @@ static int give_batch(struct uplink_session *session, uint64_t now_ns, struct bu
       .zstd = item.zstd,
   };
   struct buf shorter = {0};
-  if (session->flight_count == 0) /* what was sent last is what was acked last, for both ends */
+  if (session->flight_count == 0) /* the last batch sent is the last acked, for both sides */
     referral_make(&session->prefix, session->prefix_bytes_max, &message.batch, &shorter);
   else
     prefix_forget(&session->prefix);
@@ -205,7 +205,7 @@ static int take_wish(struct uplink_session *session, const struct debug_wanted *
   return 0;
 }
 
-/* When to ask the debug sender again, which has answered RC. */
+/* When to call the debug sender again after it has returned RC. */
 static uint64_t debug_wait_ns(int rc) {
   switch (rc) {
   case -ENOENT:
@@ -219,7 +219,7 @@ static uint64_t debug_wait_ns(int rc) {
   }
 }
 
-/* Sends the piece that RC and PIECE are the outcome of, or WHY there is none. */
+/* Sends PIECE if RC is 0, else WHY there is none. */
 static int give_outcome(struct uplink_session *session, int rc, const struct debug_chunk *piece,
                         const char *why, struct buf *ret_out) {
   if (rc == 0) {
@@ -264,7 +264,7 @@ static struct renewal_files files_of(const struct uplink_parts *parts) {
                                 .collector = parts->address};
 }
 
-/* The collector hands out the CA certificates called TRUST: says when to renew. */
+/* Plans the renewal.  TRUST identifies the CA certificates that the collector distributes. */
 static void plan_renewal(struct uplink_session *session, uint64_t trust, uint64_t now_ns) {
   const struct renewal_files files = files_of(session->parts);
   uint64_t wait_ns = 0;
@@ -312,7 +312,7 @@ static int take_renewed(struct uplink_session *session, const struct renewed *re
   return -EACCES;
 }
 
-/* --- The conversation --- */
+/* --- Messages --- */
 
 static int take_welcome(struct uplink_session *session, const struct welcome *welcome,
                         uint64_t now_ns) {
@@ -332,12 +332,13 @@ static int take_welcome(struct uplink_session *session, const struct welcome *we
   return 0;
 }
 
-/* A reject of no batch is meant for the board. */
+/* A reject without a batch applies to the board. */
 static bool is_refusal(const struct reject *reject) {
   return reject->run == 0 && reject->seq == 0;
 }
 
-/* One for good is tried again all the same, in our own time: an operator may put things right. */
+/* A permanent rejection is retried too, with the usual back-off: an operator may correct the
+   cause. */
 static int take_refusal(struct uplink_session *session, const struct reject *reject) {
   if (!reject->permanent) session->come_after_ms = reject->retry_after_ms;
   snprintf(session->why, sizeof session->why, "the collector refuses this board: %.200s",
@@ -418,7 +419,7 @@ int uplink_session_give(struct uplink_session *session, uint64_t now_ns, struct 
   return rc == -ENOENT ? give_piece(session, now_ns, ret_out) : rc;
 }
 
-/* Whether PING says what the last one did. */
+/* Whether PING repeats the last one. */
 static bool is_old_news(const struct uplink_session *session, const struct ping *ping) {
   return ping->effort.budget_state == NULL && ping->is_settled == session->is_told_settled &&
          memcmp(&ping->counters, &session->told, sizeof session->told) == 0;
@@ -441,7 +442,7 @@ static int give_ping(struct uplink_session *session, uint64_t now_ns, struct buf
   return put(&message, ret_out);
 }
 
-/* The pause is over once its time has passed and everything on its way is answered. */
+/* Ends the pause when its time has passed and all pending batches are answered. */
 static void end_pause(struct uplink_session *session, uint64_t now_ns) {
   if (session->held_until_ns == 0 || session->flight_count > 0) return;
   if (now_ns < session->held_until_ns) return;
@@ -475,7 +476,7 @@ static void bring_forward(uint64_t *due_ns, uint64_t at_ns) {
   if (at_ns < *due_ns) *due_ns = at_ns;
 }
 
-/* What give waits for. */
+/* The times at which give has work. */
 static uint64_t give_due_ns(const struct uplink_session *session) {
   uint64_t due_ns = UINT64_MAX;
   if (session->is_welcome && !session->is_renewed) bring_forward(&due_ns, session->renew_due_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug information may call any file a source, such as a key beside the program's real ones; what
-   has another name than sources have stays where it is. */
+/* Debug information may list any file as a source, for example a key next to the real sources.
+   Files with other names are not uploaded. */
 #include "bundle_name.h"
 
 #include "common/path.h"

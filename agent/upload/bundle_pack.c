@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contents go to a file without a name one by one, so that only one is in memory; what the bundle
-   begins with is known when all are there.  The same sources give the same bytes: the collector
-   tells by their hash that it has them. */
+/* Contents are appended to an unnamed file one by one, so that only one is in memory.  The bundle's
+   head is known when all are written.  Equal sources give equal bytes: the collector recognizes a
+   bundle by its hash. */
 #include "bundle_pack.h"
 
 #include "proto/compress.h"
@@ -18,16 +18,16 @@
 
 enum { LEVEL = 9, STEP_BYTES = 256 << 10 };
 
-/* A source under the two names that it has. */
+/* A source and its two names. */
 struct candidate {
-  const char *there; /* as debug information has it */
-  const char *path;  /* as the bundle has it */
+  const char *there; /* in debug information */
+  const char *path;  /* in the bundle */
 };
 
 struct packing {
   const struct bundle_roots *roots;
   struct source_item *items;
-  struct buf raw, frame; /* of the source in hand */
+  struct buf raw, frame; /* of the current source */
   uint64_t content_bytes;
   struct bundle_packed packed;
 };
@@ -37,7 +37,7 @@ static int compare_candidates(const void *a, const void *b) {
   return strcmp(x->path, y->path);
 }
 
-/* Reads the BYTES of FD.  What has become shorter meanwhile is as long as it is now. */
+/* Reads BYTES from FD; fewer if the file has shrunk meanwhile. */
 static int read_all(int fd, uint64_t bytes, struct buf *ret) {
   buf_clear(ret);
   while (ret->len < bytes) {
@@ -113,7 +113,7 @@ static int hash(struct bundle_packed *packed, uint64_t content_bytes) {
   return error;
 }
 
-/* Gives each of PATHS the name that it has in a bundle, and puts them in the order of those. */
+/* Returns PATHS with their names in the bundle, sorted by these. */
 static struct candidate *make_candidates(const struct bundle_paths *paths) {
   struct candidate *candidates = arena_array(paths->arena, paths->count + 1u, sizeof *candidates);
   struct buf path = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug information is read by the worker that reads it for the collector, in its sandbox: what is
-   uploaded was built from strangers' code, too.  Of the index that it makes only the files count:
-   those that have lines of code, or functions that were inlined. */
+/* Debug information is untrusted: the uploaded files may be built from third-party code.  So the
+   collector's worker parses it, in its sandbox.  Of the resulting index only the file list is used:
+   files that have lines of code, or inlined functions. */
 #include "bundle_paths.h"
 
 #include "proto/limits.h"
@@ -69,7 +69,7 @@ int bundle_paths_read(struct bundle_reader *reader, int fd, struct arena *arena,
   *why = '\0';
   const struct worker_job job = {.elf = fd, .depth = INDEX_ALL};
   int index = nursery_index(reader->nursery, &job, why, why_len);
-  if (index >= 0) *why = '\0'; /* paths of sources that it lacks are not asked for */
+  if (index >= 0) *why = '\0'; /* paths of missing files are not needed */
   int error = index < 0 ? index : read_index(index, arena, ret);
   if (index >= 0) close(index);
   if (error != 0 && *why == '\0') snprintf(why, why_len, "%s", strerror(-error));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files are sent to where others read them is said by debug information, which may be a
-   stranger's: it could name this user's keys.  So a source is taken only from folders that were
-   named for it, its links followed, only when it has the name of a source, and never from what is
-   hidden in them (.git/config has the token of a build). */
+/* Debug information selects the files that are sent to the collector, and it is untrusted: it could
+   name this user's keys.  So a source is taken only from the given folders, after following links,
+   and only if it has the name of a source.  Hidden files are never taken (.git/config may have a
+   build's token). */
 #include "bundle_roots.h"
 
 #include "bundle_name.h"
@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 struct root {
-  char *from; /* what paths begin with there, "/" alone with a slash at its end; "": no beginning */
-  char *folder; /* where they are here, without any link */
+  char *from; /* prefix in debug information, with a trailing slash only if it is "/"; "": relative
+                 paths */
+  char *folder; /* the local folder, free of links */
 };
 
 struct bundle_roots {
@@ -76,8 +77,8 @@ void bundle_roots_close(struct bundle_roots *roots) {
   free(roots);
 }
 
-/* What follows FOLDER in PATH, without its slash; NULL when PATH does not lie below it.  What has
-   no beginning may lead out of the folder where it was compiled, into the one that is meant. */
+/* Returns the rest of PATH below FOLDER, without its slash; NULL if PATH is not below it.  A
+   relative path may begin with "../", which is skipped. */
 static const char *below(const char *path, const char *folder) {
   size_t len = strlen(folder);
   if (len == 0) {
@@ -89,7 +90,7 @@ static const char *below(const char *path, const char *folder) {
   return path[len] == '/' ? path + len + 1 : NULL;
 }
 
-/* Whether a part of PATH begins with a dot. */
+/* Whether a component of PATH begins with a dot. */
 static bool is_hidden(const char *path) {
   return path[0] == '.' || strstr(path, "/.") != NULL;
 }

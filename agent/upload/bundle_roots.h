@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where this machine has the sources that debug information names. */
+/* Finds the sources that debug information names on this machine. */
 #ifndef UPLOAD_BUNDLE_ROOTS_H
 #define UPLOAD_BUNDLE_ROOTS_H
 
@@ -9,16 +9,16 @@
 
 struct bundle_roots;
 
-/* Takes FOLDERS, whose sources lie where debug information says, and MAPS, each FROM=FOLDER: what
-   begins with FROM there is below FOLDER here (FROM `.`: what has no beginning).  Returns 0, or
-   -errno with one line in WHY. */
+/* FOLDERS have sources at the paths in debug information.  MAPS are FROM=FOLDER: paths that begin
+   with FROM are looked up below FOLDER; FROM `.` stands for relative paths.  Returns 0, or -errno
+   with one line in WHY. */
 int bundle_roots_open(const struct option_list *folders, const struct option_list *maps,
                       struct bundle_roots **ret, char *why, size_t why_len);
 void bundle_roots_close(struct bundle_roots *roots);
 
-/* Opens the source that debug information calls PATH, with its length in RET_BYTES.  Returns the
-   descriptor; -ENOENT when no folder has it; -EPERM when what is there lies, links followed, in
-   none of the folders, is hidden or has no source's name; or another -errno. */
+/* Opens the source PATH of debug information, with its length in RET_BYTES.  Returns the
+   descriptor; -ENOENT if no folder has it; -EPERM if the file, after following links, is outside of
+   all folders, is hidden, or has no source name; or another -errno. */
 int bundle_roots_find(const struct bundle_roots *roots, const char *path, uint64_t *ret_bytes);
 
 #endif

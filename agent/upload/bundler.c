@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug file -> paths of its sources -> those that are here -> a bundle -> the collector.
-
-   All is done for one module before the next, so that no more than one bundle is on disk. */
+/* debug file -> paths of its sources -> local files -> a bundle -> the collector.  Modules are
+   processed one by one, so that at most one bundle is on disk. */
 #include "bundler.h"
 
 #include "bundle_pack.h"
@@ -10,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What one module's paths may take in memory: those of a Linux kernel take 5 MB. */
+/* Memory limit of one module's paths; those of a Linux kernel take 5 MB. */
 #define PATHS_BYTES_MAX ((size_t)256 << 20)
 
 struct bundler {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Only a name decides whether something is unpacked: opening each file of a build tree to see
-   whether some format might fit would read gigabytes of sources. */
+/* Only the name decides whether a file is unpacked.  Probing the formats of each file of a build
+   tree would read gigabytes of sources. */
 #include "file_name.h"
 
 #include "common/path.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ID_BYTES_MIN = 4 /* shorter hexadecimal words are words: face.map */ };
+enum { ID_BYTES_MIN = 4 /* shorter ones are ordinary words: face.map */ };
 
 static const char *const packed[] = {".gz", ".xz", ".zst", ".bz2", ".lzma", NULL};
 static const char *const archives[] = {".tar",  ".tgz",  ".txz", ".tbz2", ".tzst", ".cpio", ".deb",

@@ -21,7 +21,7 @@ void found_fini(struct found *found) {
   *found = (struct found){0};
 }
 
-/* The copy of SOURCE: files of one archive come one after the other and share it. */
+/* Returns a copy of SOURCE.  Files of one archive are consecutive and share it. */
 static const char *keep_source(struct found *found, const char *source) {
   const char *last = found->count > 0 ? found->files[found->count - 1].source : NULL;
   if (last != NULL && strcmp(last, source) == 0) return last;

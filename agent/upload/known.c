@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One list for all files: three thousand questions, each a round trip, would take longer than to
-   send what is new. */
+/* One request lists all files: three thousand requests, each with a round trip, would take longer
+   than sending the new files. */
 #include "known.h"
 
 #include "cli/field.h"

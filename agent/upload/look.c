@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything is decided by content, nothing by where a file lies: layouts of build systems differ,
-   and change.  Object files are no modules of anything that runs, but for the kernel's, and their
-   debug files, which carry a build-id. */
+/* Only content decides, never a file's location: layouts of build systems differ and change.
+   Object files are no modules of a running program, except the kernel's and their debug files,
+   which have a build-id. */
 #include "look.h"
 
 #include "elf/regular_file.h"
@@ -23,7 +23,7 @@ static int hash_open(int fd, uint64_t bytes, uint8_t *buffer, EVP_MD_CTX *contex
   for (uint64_t at = 0; at < bytes;) {
     ssize_t got = pread(fd, buffer, HASH_STEP_BYTES, (off_t)at);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got < 0 ? -errno : -ESTALE; /* it has become shorter */
+    if (got <= 0) return got < 0 ? -errno : -ESTALE; /* the file has shrunk */
     if ((uint64_t)got > bytes - at) got = (ssize_t)(bytes - at);
     if (EVP_DigestUpdate(context, buffer, (size_t)got) != 1) return -ENOMEM;
     at += (uint64_t)got;
@@ -48,7 +48,7 @@ static void set_id(struct found_file *found, const uint8_t *id, size_t len) {
   found->id_len = (uint32_t)len;
 }
 
-/* Whose list it is: what its first line says, what the user says, its name. */
+/* The list's module: from its first line, else the user's id, else its name. */
 static int look_at_list(const struct source_file *file, struct span given_id,
                         struct found_file *found) {
   char head[sizeof id_word + LIST_ID_CHARS + 1] = "";
@@ -67,7 +67,7 @@ static int look_at_list(const struct source_file *file, struct span given_id,
   return 0;
 }
 
-/* The build-id of the program that x.dwp lies beside, as x: so gdb finds it, too. */
+/* The build-id of the program x next to x.dwp: gdb finds it by the same rule. */
 static size_t id_of_neighbour(const struct source_file *file, uint8_t id[LIMIT_MODULE_ID_BYTES]) {
   static const char suffix[] = ".dwp";
   struct elf_outline outline;
@@ -93,7 +93,7 @@ static bool is_split(int fd) {
   return elf_outline_find_section(elf_read_fd, &fd, ".debug_info.dwo", &place) == 0;
 }
 
-/* Whose it is: what the user says, else who lies beside it. */
+/* The module of split debug information: the user's id, else the program next to it. */
 static int look_at_split(const struct source_file *file, struct span given_id,
                          struct found_file *found) {
   uint8_t id[LIMIT_MODULE_ID_BYTES];

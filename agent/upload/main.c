@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof upload`, a program of its own: it needs libarchive, which a board's `fleetprof run`
-   should neither carry nor load.
+/* `fleetprof upload` is a separate program because it needs libarchive, which `fleetprof run` on a
+   board should neither contain nor load.
 
-     paths -> walk -> source -> look -> found -+-> plan -> the planned sources again -> send
-                            collector -> known-+
+      paths -> walk -> source -> look -> found -+-> plan -> the planned sources again -> send
+                                collector -> known-+
 
-   Archives are read twice, so that no more than one file of them is on disk at a time: first to
-   see what there is, then those only that hold something to be sent. */
+   Archives are read twice, so that at most one of their files is on disk at a time: first to list
+   their files, then only the archives that contain a file to send. */
 #include "cli/complaint.h"
 #include "cli/patience.h"
 #include "common/clock.h"
@@ -28,12 +28,11 @@
 #include <time.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NAMELESS = 3, SHOWN_MAX = 50 };
-#define READ_NS_MAX                                                             \
-  (60 * NS_PER_SECOND) /* what the collector may take to read debug information \
-                        */
+#define READ_NS_MAX \
+  (60 * NS_PER_SECOND) /* for the collector to read all of the debug information */
 #define MEMORY_BYTES_MAX ((rlim_t)2 << 30) /* zstd --long=30 and a list of a million files fit */
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static int ask_known(struct upload *upload) {
   static const struct fetch_call call = {.method = "GET", .target = "/api/v1/debug/files"};
@@ -50,14 +49,14 @@ static int ask_known(struct upload *upload) {
   return EXIT_FAILED;
 }
 
-/* Whether some debug information may not be read yet that will name what nothing names. */
+/* Whether unread debug information may still name a nameless file. */
 static bool may_become_better(const struct plan *plan) {
   for (uint32_t i = 0; i < plan->nameless_count; i++)
     if (plan->nameless[i].has_dwarf) return true;
   return false;
 }
 
-/* A second, with how long it has been by now on a terminal. */
+/* Sleeps for a second, and shows the waiting time on a terminal. */
 static void pause_shown(uint64_t waited_ns) {
   struct progress_line line;
   char text[96];
@@ -69,8 +68,8 @@ static void pause_shown(uint64_t waited_ns) {
   progress_line_clear(&line);
 }
 
-/* What a file is good for its headers only promise: asks the collector what it has made of all.
-   Returns an exit status. */
+/* Headers only suggest the use of a file: requests the collector's result for all files.  Returns
+   an exit status. */
 static int judge_names(struct upload *upload) {
   const uint64_t start_ns = clock_monotonic_ns();
   for (;;) {
@@ -84,7 +83,7 @@ static int judge_names(struct upload *upload) {
   }
 }
 
-/* What the collector makes of what it has now.  Returns an exit status. */
+/* Requests the collector's state after sending.  Returns an exit status. */
 static int look_back(struct upload *upload) {
   if (upload->found.count == 0) return 0;
   int status = upload->settings.must_name_all ? judge_names(upload)
@@ -96,7 +95,7 @@ static int look_back(struct upload *upload) {
   return status;
 }
 
-/* ---- saying ---- */
+/* ---- output ---- */
 
 static const char *plural(uint64_t count) {
   return count == 1 ? "" : "s";
@@ -163,10 +162,10 @@ static void print_nameless(const struct upload *upload) {
     complaint("upload: and %u more", plan->nameless_count - SHOWN_MAX);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole run ---- */
 
-/* Returns whether all that was to be named has names.  What could not be read may have been more,
-   and of nothing nothing can be promised. */
+/* Returns whether all modules have names.  Files that could not be read count against it, and so
+   does an empty set. */
 static bool is_all_named(const struct upload *upload) {
   print_nameless(upload);
   if (upload->passed_over > 0)
@@ -190,8 +189,8 @@ static void print_sources(const struct upload *upload) {
   puts(".");
 }
 
-/* A line that nobody would look for: an upload of another build than the one that runs is taken,
-   and names nothing. */
+/* Warns of uploads that no board has used: a file of another build is accepted, but names
+   nothing. */
 static void print_unseen(const struct upload *upload) {
   if (upload->is_unseen)
     puts("None of it has been sampled so far: no board has used a program, library or kernel with "
@@ -252,7 +251,7 @@ static int run(struct upload *upload) {
   return status != 0 ? status : conclude(upload, error);
 }
 
-/* The reader of debug information has limits of its own. */
+/* The parser of debug information has its own memory limits. */
 static int prepare_sources(struct upload *upload) {
   const struct settings *settings = &upload->settings;
   char why[512];
@@ -264,8 +263,8 @@ static int prepare_sources(struct upload *upload) {
   return EXIT_USAGE;
 }
 
-/* An archive says how much memory its reader takes: four bytes of a cpio head ask for 4 GiB.  What
-   does not fit is told like any other broken archive. */
+/* An archive determines its reader's memory: four bytes of a cpio header request 4 GiB.  Failed
+   allocations are reported as for any broken archive. */
 static void limit_memory(void) {
   const struct rlimit limit = {MEMORY_BYTES_MAX, MEMORY_BYTES_MAX};
   if (UPLOAD_IS_MEMORY_LIMITED) setrlimit(RLIMIT_DATA, &limit);
@@ -273,7 +272,7 @@ static void limit_memory(void) {
 
 int main(int argc, char **argv) {
   struct upload upload = {.found = {0}};
-  setlocale(LC_CTYPE, "C.UTF-8"); /* names in archives */
+  setlocale(LC_CTYPE, "C.UTF-8"); /* for names in archives */
   signal(SIGPIPE, SIG_IGN);
   int status = settings_read(argc, argv, &upload.settings);
   if (status != 0) return status == 1 ? EXIT_DONE : EXIT_USAGE;

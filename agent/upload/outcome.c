@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same facts as the lines for people (main.c), all at the end: one object is whole or is not
-   there. */
+/* The same facts as the text output (main.c), written at the end: the object is complete or
+   missing. */
 #include "outcome.h"
 
 #include "common/buf.h"
@@ -34,7 +34,7 @@ static void write_files(const struct upload *upload, struct json *json) {
   json_close(json, ']');
 }
 
-/* Of --require-all: what boards run and nothing names. */
+/* For --require-all: files that boards run without names. */
 static void write_nameless(const struct upload *upload, struct json *json) {
   json_key(json, "nameless");
   json_open(json, '[');

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of one build-id are one module: the program as it is shipped, the same before it was
-   stripped, its debug file, and copies of each.  Names are made of the best debug file, callers
-   are told by the code, so at most two of them are sent: the one that says most, and one with code
-   where that one has none.  A list of symbols is sent where nothing else has any.
+/* Files with one build-id are one module: the shipped program, its unstripped original, its debug
+   file, and copies of each.  Names come from the best debug file, callers from the code.  So at
+   most two files are sent: the one with the most information, and one with code if that has none.
+   A symbol list is sent only if no other file has symbols.
 
-   A file without build-id is known to boards by the hash of its bytes, and to nobody else: it is a
-   module of its own, which is named only by what it has in itself. */
+   Boards identify a file without build-id by the hash of its bytes.  So it is its own module, and
+   only its own content can name it. */
 #include "plan.h"
 
 #include <errno.h>
@@ -21,14 +21,14 @@ static int compare_known(const void *a, const void *b) {
   return compare_ids(x->id, x->id_len, y->id, y->id_len);
 }
 
-/* By module; within one in the order they were found. */
+/* By module; in a module, in the order they were found. */
 static int compare_found(const void *a, const void *b) {
   const struct found_file *const *x = a, *const *y = b;
   int order = compare_ids((*x)->id, (*x)->id_len, (*y)->id, (*y)->id_len);
   return order != 0 ? order : *x < *y ? -1 : *x > *y;
 }
 
-/* One module: its files here, and what the collector has of it. */
+/* One module: its local files, and the collector's files. */
 struct module {
   const struct found_file **files;
   size_t count;
@@ -59,7 +59,7 @@ static bool has_dwarf_here(const struct module *module) {
   return false;
 }
 
-/* The file that says most; of two that say the same the one with code, then the first. */
+/* The file with the most information; of equal files the one with code, then the first. */
 static const struct found_file *find_best(const struct module *module) {
   const struct found_file *best = NULL;
   for (size_t i = 0; i < module->count; i++) {
@@ -88,12 +88,12 @@ static enum verdict judge(const struct module *module, const struct found_file *
                           const struct found_file *best, const struct found_file *code) {
   if (!file->has_build_id && !file->is_list && !file->has_code) return VERDICT_USELESS;
   if (is_known(module, file)) return VERDICT_KNOWN;
-  if (file->is_split) return VERDICT_SEND; /* a part of its own */
+  if (file->is_split) return VERDICT_SEND; /* it is needed in addition */
   bool is_code = file == code && (best == NULL || !best->has_code);
   return file == best || is_code ? VERDICT_SEND : VERDICT_COVERED;
 }
 
-/* Of whom names are believed. */
+/* The source of trusted names. */
 enum judged_by { BY_WHAT_IS_HERE_TOO, BY_THE_COLLECTOR };
 
 static void judge_names(const struct module *module, const struct found *found, enum judged_by by,
@@ -126,7 +126,7 @@ static bool is_same_module(const struct found_file *a, const struct found_file *
   return compare_ids(a->id, a->id_len, b->id, b->id_len) == 0;
 }
 
-/* Walks both lists, which are in the order of modules, side by side. */
+/* Walks both lists, which are sorted by module, in parallel. */
 static void judge_all(const struct found_file **order, const struct found *found,
                       const struct known_file *known, size_t known_count, enum judged_by by,
                       struct plan *plan) {
@@ -150,7 +150,7 @@ static void judge_all(const struct found_file **order, const struct found *found
   }
 }
 
-/* Puts both in the order of modules and judges them. */
+/* Sorts both lists by module and judges them. */
 static int judge_in_order(const struct found *found, struct known_file *known, size_t count,
                           enum judged_by by, struct plan *plan) {
   const struct found_file **order = calloc(found->count + 1u, sizeof *order);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far it is, on stderr: a bar on a terminal, elsewhere a line every ten seconds
-   (what runs in a pipeline of builds says that it lives). */
+/* Progress on stderr: a bar on a terminal, otherwise a line every ten seconds, which shows a build
+   pipeline that the process is alive. */
 #ifndef UPLOAD_PROGRESS_H
 #define UPLOAD_PROGRESS_H
 
@@ -8,20 +8,20 @@
 
 struct progress {
   struct progress_line line;
-  uint64_t told_ns; /* of the lines elsewhere */
+  uint64_t told_ns; /* time of the last line without a terminal */
   uint32_t file, file_count;
-  uint64_t done_bytes, bytes; /* of files that are sent whole; of all */
+  uint64_t done_bytes, bytes; /* of completed files; of all files */
 };
 
 void progress_init(struct progress *progress, uint32_t file_count, uint64_t bytes);
 
-/* SENT bytes of the file NAME are sent. */
+/* Shows that SENT bytes of the file NAME are sent. */
 void progress_show(struct progress *progress, const char *name, uint64_t sent);
 
-/* The file in hand, of BYTES, is done with. */
+/* The current file, of BYTES, is done. */
 void progress_next(struct progress *progress, uint64_t bytes);
 
-/* Takes the bar away, so that a line can be printed. */
+/* Erases the bar, so that a line can be printed. */
 void progress_clear(struct progress *progress);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file goes in requests of at most 64 MiB, with the hash of all of it, so that a piece is never
-   put behind another file's.  Where a long upload was broken off the collector is asked how far it
-   got; so it is when it says that a piece is not what comes next, because somebody else sends the
-   same at this time, or when it was too slow to say what became of the last one.  A collector that
-   is busy, or gone for a moment, is asked again a few times. */
+/* A file is sent in requests of at most 64 MiB.  Each has the hash of the whole file, so that a
+   piece is never appended to another file.
+
+   The collector is queried for its offset after an interrupted long upload.  It is also queried if
+   the last answer timed out, or if it rejects the offset of a piece because another client sends
+   the same file.  If the collector is busy or briefly unreachable, requests are retried. */
 #include "send.h"
 
 #include "cli/api_client.h"
@@ -21,13 +22,13 @@
 #include <unistd.h>
 
 enum {
-  RESUME_BYTES_MIN = 4 << 20, /* less is sent again sooner than it is asked for */
+  RESUME_BYTES_MIN = 4 << 20, /* sending less again is faster than a query */
   TRIES_MAX = 5,
   BUSY_TRIES_MAX = 60,
   PAUSE_S = 2,
-  RESTARTS_MAX = 5, /* times that an upload goes on elsewhere than behind its last piece */
+  RESTARTS_MAX = 5, /* number of changes to another offset than the end of the last piece */
 };
-#define READ_NS_MAX (600 * NS_PER_SECOND) /* what the collector's reader and its queue may take */
+#define READ_NS_MAX (600 * NS_PER_SECOND) /* for the collector's parser and its queue */
 #define REQUEST_BYTES_MAX (UINT64_C(64) << 20)
 
 struct part {
@@ -36,7 +37,7 @@ struct part {
   uint64_t offset;
 };
 
-/* How much one request takes. */
+/* The length of one request. */
 static uint64_t part_len(const struct part *part) {
   uint64_t left = part->what->bytes - part->offset;
   return left < REQUEST_BYTES_MAX ? left : REQUEST_BYTES_MAX;
@@ -64,7 +65,7 @@ static void on_sent(void *context, uint64_t sent, uint64_t body_len) {
     part->send->on_progress(part->send->context, part->offset + sent);
 }
 
-/* The collector's own words, where there are some. */
+/* Copies the collector's error message, if any. */
 static void explain(const struct fetch_answer *answer, char why[SEND_WHY_BYTES]) {
   cJSON *problem = cJSON_ParseWithLength((const char *)answer->body.data, answer->body.len);
   const char *detail = field_text(problem, "detail");
@@ -79,7 +80,7 @@ static void pause_a_while(void) {
   nanosleep(&(struct timespec){.tv_sec = PAUSE_S}, NULL);
 }
 
-/* Makes CALL, again while the collector is busy or away for a moment. */
+/* Makes CALL, and retries while the collector is busy or briefly unreachable. */
 static int call_patiently(const struct send *send, const struct fetch_call *call,
                           struct fetch_answer *ret, char why[SEND_WHY_BYTES]) {
   int failures = 0;
@@ -99,10 +100,10 @@ static int call_patiently(const struct send *send, const struct fetch_call *call
   }
 }
 
-/* What the collector has of some bytes. */
+/* The collector's state of an upload. */
 struct there {
   uint64_t offset;
-  bool is_whole; /* and read */
+  bool is_whole; /* and parsed */
   char quality[SEND_QUALITY_BYTES];
 };
 
@@ -113,7 +114,7 @@ static void print_target(struct buf *ret, const struct send_what *what) {
   hex_text_append(span_of(what->sha256, SEND_SHA256_BYTES), ret);
 }
 
-/* Asks how much of WHAT is there; nothing when there is no answer. */
+/* Queries how much of WHAT the collector has; nothing if there is no answer. */
 static void ask(const struct send *send, const struct send_what *what, struct there *ret) {
   struct fetch_answer answer = {0};
   struct buf target = {0};
@@ -126,13 +127,13 @@ static void ask(const struct send *send, const struct send_what *what, struct th
       fetch_field(&answer, "Fleetprof-Quality", ret->quality, sizeof ret->quality) == 0) {
     ret->offset = strtoull(offset, NULL, 10);
     ret->is_whole = strcmp(ret->quality, "none") != 0 && strcmp(ret->quality, "bad") != 0;
-    if (!ret->is_whole && ret->offset >= what->bytes) ret->offset = 0; /* it is read, or bad */
+    if (!ret->is_whole && ret->offset >= what->bytes) ret->offset = 0; /* being read, or bad */
   }
   fetch_answer_fini(&answer);
   buf_fini(&target);
 }
 
-/* What the collector says of a file that is whole. */
+/* Copies the collector's rating of a complete file. */
 static void take_quality(const struct fetch_answer *answer, char quality[SEND_QUALITY_BYTES]) {
   cJSON *root = cJSON_ParseWithLength((const char *)answer->body.data, answer->body.len);
   snprintf(quality, SEND_QUALITY_BYTES, "%s", field_text(root, "quality"));
@@ -141,11 +142,11 @@ static void take_quality(const struct fetch_answer *answer, char quality[SEND_QU
 
 struct reply {
   int status;
-  bool is_elsewhere; /* the upload goes on at another offset */
+  bool is_elsewhere; /* the upload continues at another offset */
   char quality[SEND_QUALITY_BYTES];
 };
 
-/* Sends what follows PART's offset, as much as one request takes.  Returns 0 with the answer. */
+/* Sends one request from PART's offset.  Returns 0 with the answer. */
 static int send_part(const struct part *part, struct reply *ret, char why[SEND_WHY_BYTES]) {
   struct fetch_answer answer = {0};
   char offset[24];
@@ -173,8 +174,8 @@ static int send_part(const struct part *part, struct reply *ret, char why[SEND_W
   return error;
 }
 
-/* The collector reads a file that was sent whole for longer than a request may take: waits until
-   it has. */
+/* The collector may parse a complete file for longer than a request may take: waits until it is
+   done. */
 static void wait_for_reader(const struct part *part, struct there *ret) {
   const uint64_t start_ns = clock_monotonic_ns();
   do {
@@ -183,8 +184,7 @@ static void wait_for_reader(const struct part *part, struct there *ret) {
   } while (!ret->is_whole && clock_monotonic_ns() - start_ns < READ_NS_MAX);
 }
 
-/* A piece was not taken, as REPLY says.  Returns whether it is worth going on, with where in
-   RET. */
+/* Handles the rejection REPLY of a piece.  Returns whether to continue, with the offset in RET. */
 static bool find_where(const struct part *part, const struct reply *reply, struct there *ret) {
   if (reply->is_elsewhere) {
     ask(part->send, part->what, ret);

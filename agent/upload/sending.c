@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* the planned sources again -> send, and the sources of each program behind it.
-
-   Archives are read a second time, so that no more than one file of them is on disk, and only those
-   that hold something to be sent. */
+/* Reads the planned sources again and sends them, each program followed by its sources.  Archives
+   that contain a file to send are read a second time, so that at most one file is on disk. */
 #include "cli/complaint.h"
 #include "source.h"
 #include "upload.h"
@@ -26,7 +24,7 @@ static struct send sender(struct upload *upload) {
   return (struct send){upload->api.fetch, on_sent_bytes, upload, &upload->resumed_bytes};
 }
 
-/* Whether ERROR is one that all that follows would meet, too. */
+/* Whether ERROR would affect all later files, too. */
 static bool is_last(int error) {
   return error == -EACCES || error == -ECONNREFUSED;
 }
@@ -48,7 +46,7 @@ static int send_one(struct upload *upload, const struct found_file *file, int fd
   return is_last(error) ? error : 0;
 }
 
-/* Whether the sources of file AT are to be sent: it is at the collector, or will be. */
+/* Whether the sources of file AT are to be sent: the file is at the collector, or will be. */
 static bool has_wanted_sources(const struct upload *upload, uint32_t at) {
   const struct found_file *file = &upload->found.files[at];
   enum verdict verdict = upload->plan.verdicts[at];
@@ -59,7 +57,7 @@ static bool has_wanted_sources(const struct upload *upload, uint32_t at) {
 static int send_sources(struct upload *upload, const struct found_file *file, int fd) {
   char why[SEND_WHY_BYTES] = "";
   struct send send = sender(upload);
-  send.on_progress = NULL; /* the bar is of files: how much their sources are nobody knew */
+  send.on_progress = NULL; /* the bar counts files: the size of sources is unknown in advance */
   int error = bundler_send(upload->bundler, &send, file, fd, why);
   if (error < 0) {
     note_failure(upload, file, "its sources are not sent", why);
@@ -70,7 +68,7 @@ static int send_sources(struct upload *upload, const struct found_file *file, in
   return is_last(error) ? error : 0;
 }
 
-/* Files come as when they were found: each that was found then is the next one in hand. */
+/* Files arrive in the same order as when they were found, so each is compared with the next one. */
 static int on_sendable(void *context, const struct source_file *file) {
   struct upload *upload = context;
   const struct found *found = &upload->found;
@@ -86,14 +84,14 @@ static int on_sendable(void *context, const struct source_file *file) {
 }
 
 static void on_known_trouble(void *context, const char *name, const char *why) {
-  (void)context, (void)name, (void)why; /* told when it was found */
+  (void)context, (void)name, (void)why; /* reported when the files were found */
 }
 
 static bool is_wanted_again(const struct upload *upload, uint32_t at) {
   return upload->plan.verdicts[at] == VERDICT_SEND || has_wanted_sources(upload, at);
 }
 
-/* Sends what is planned of the source that file AT is the first of, and moves AT behind it. */
+/* Sends the planned files of one source, from its first file AT, and moves AT past them. */
 static int send_source(struct upload *upload) {
   const struct found *found = &upload->found;
   const char *source = found->files[upload->at].source;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --collector is what other commands call the boards' address, and a config file that all share may
-   hold that one; so here it is believed only when it was typed, as another word for --http. */
+/* For other commands --collector is the boards' address, and a shared config file may set it.  So
+   here it is accepted only on the command line, as a synonym of --http. */
 #include "settings.h"
 
 #include "cli/commands.h"

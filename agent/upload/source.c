@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first bytes of a file say whether it is an ELF file; in an archive they are all that is read
-   of most.  Devices and fifos are not opened. */
+/* The first bytes of a file show whether it is an ELF file.  Of most archive members no more is
+   read.  Devices and fifos are not opened. */
 #include "source.h"
 
 #include "elf/regular_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One file on disk and the files in it: itself, or what it holds as an archive. */
+/* A file on disk and the files in it: itself, or the members of an archive. */
 #ifndef UPLOAD_SOURCE_H
 #define UPLOAD_SOURCE_H
 
@@ -7,32 +7,32 @@
 #include <stdint.h>
 
 enum {
-  SOURCE_DEPTH_MAX = 4,         /* archives in archives: a tar of debs, a packed module in it */
-  SOURCE_MEMBERS_MAX = 4 << 20, /* of one source */
+  SOURCE_DEPTH_MAX = 4,         /* nested archives: a tar of debs, a packed module in it */
+  SOURCE_MEMBERS_MAX = 4 << 20, /* per source */
   SOURCE_NAME_BYTES = 8192,     /* a longer name is cut */
 };
-#define SOURCE_UNPACKED_BYTES_MAX (UINT64_C(64) << 30) /* of one source */
+#define SOURCE_UNPACKED_BYTES_MAX (UINT64_C(64) << 30) /* per source */
 
-/* A file of a source that may have names: an ELF file or a list of symbols. */
+/* A file that may have names: an ELF file or a symbol list. */
 struct source_file {
   const char *source, *name;
-  uint32_t ordinal; /* the same each time that an unchanged source is read */
-  int fd;           /* to be read by pread; the source's to close */
+  uint32_t ordinal; /* the same whenever an unchanged source is read */
+  int fd;           /* read it with pread; the source closes it */
   uint64_t bytes;
   bool is_list;
 };
 
 struct source_visitor {
-  /* Returns 0 to go on; anything else ends the reading and is its result. */
+  /* Returns 0 to continue; any other value ends the reading and is its result. */
   int (*on_file)(void *context, const struct source_file *file);
-  /* NAME, or a part of it, is passed over. */
+  /* NAME, or a part of it, is skipped. */
   void (*on_trouble)(void *context, const char *name, const char *why);
   void *context;
 };
 
-/* Reads the regular file PATH.  A list of symbols is taken for one by its name, or by its content
-   alone when IS_GIVEN: the user has named it.  Returns 0, -errno when PATH cannot be read, or what
-   on_file returned. */
+/* Reads the regular file PATH.  A symbol list is recognized by its name and content, or by content
+   alone if IS_GIVEN: the user has named it.  Returns 0, -errno if PATH cannot be read, or the
+   result of on_file. */
 int source_read(const char *path, bool is_given, const struct source_visitor *visitor);
 
 #endif

@@ -13,7 +13,7 @@ int temp_file_open(void) {
   if (folder == NULL || *folder == '\0') folder = "/tmp";
   int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0) return fd;
-  char path[PATH_MAX]; /* a file system that cannot */
+  char path[PATH_MAX]; /* the file system lacks O_TMPFILE */
   if (snprintf(path, sizeof path, "%s/fleetprof-upload-XXXXXX", folder) >= (int)sizeof path)
     return -ENAMETOOLONG;
   fd = mkostemp(path, O_CLOEXEC);

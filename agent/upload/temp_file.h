@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file without a name, in TMPDIR: gone with its descriptor. */
+/* An unnamed file in TMPDIR, deleted with its descriptor. */
 #ifndef UPLOAD_TEMP_FILE_H
 #define UPLOAD_TEMP_FILE_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An archive is read once from its beginning to its end, and one in it as its bytes come, so that
-   nothing is unpacked to disk but one ELF file at a time, into a file without a name.
+/* An archive is read once from start to end, and a nested archive as a stream.  So only one ELF
+   file at a time is unpacked to disk, into an unnamed file.
 
-   What an archive says of itself is a stranger's word: how many files it has, how long each is,
-   what they unpack to and how deep they are nested have limits; links, devices and names are never
-   followed or made.  Only formats that firmware comes in are tried, and no outside program. */
+   Archives are untrusted: the number of files, their lengths, their unpacked size and the nesting
+   depth are limited.  Links and devices are never followed or created.  Only formats of firmware
+   are tried, and no external program. */
 #include "unpack.h"
 
 #include "common/path.h"
@@ -29,10 +29,10 @@ struct unpack {
   const char *path;
   uint32_t members, ordinal;
   uint64_t unpacked_bytes;
-  int fd; /* the file without a name; -1: none yet */
+  int fd; /* the unnamed file; -1: none yet */
 };
 
-/* One archive that is being read, and the bytes that were read ahead of the member in hand. */
+/* An archive being read, with the first bytes of its current member. */
 struct reading {
   struct unpack *unpack;
   struct archive *archive;
@@ -52,8 +52,8 @@ static const char *why_of(struct archive *archive) {
   return why != NULL ? why : "cannot be unpacked";
 }
 
-/* Unpacks up to ROOM bytes more of the member in hand.  Returns how many, 0 at its end, -EOVERFLOW
-   at the limit, or -EBADMSG. */
+/* Unpacks up to ROOM more bytes of the current member.  Returns their number, 0 at its end,
+   -EOVERFLOW at the limit, or -EBADMSG. */
 static long take(struct reading *reading, void *to, size_t room) {
   la_ssize_t got = archive_read_data(reading->archive, to, room);
   if (got < 0) return -EBADMSG;
@@ -61,7 +61,7 @@ static long take(struct reading *reading, void *to, size_t room) {
   return reading->unpack->unpacked_bytes > SOURCE_UNPACKED_BYTES_MAX ? -EOVERFLOW : (long)got;
 }
 
-/* Fills the head.  Returns 0 or -errno. */
+/* Reads the member's first bytes.  Returns 0 or -errno. */
 static int take_head(struct reading *reading) {
   reading->head_len = 0;
   reading->is_head_given = false;
@@ -91,7 +91,7 @@ static int open_nameless(struct unpack *unpack) {
   return 0;
 }
 
-/* Writes the member in hand out.  Returns 0, 1 when it is too large, or -errno. */
+/* Writes the current member to disk.  Returns 0, 1 if it is too large, or -errno. */
 static int write_member(struct reading *reading, uint64_t *ret_bytes) {
   struct unpack *unpack = reading->unpack;
   int error = open_nameless(unpack);
@@ -127,7 +127,7 @@ static int offer_member(struct reading *reading, const char *name, bool is_list)
 
 static int read_members(struct reading *reading, bool is_packed);
 
-/* libarchive's question for more of an archive that is the member in hand of another. */
+/* libarchive's read callback for an archive that is the current member of another. */
 static la_ssize_t on_nested_read(struct archive *archive, void *context, const void **ret) {
   struct reading *outer = context;
   bool is_first = !outer->is_head_given;
@@ -158,7 +158,7 @@ static struct archive *new_archive(enum file_form form) {
   return archive;
 }
 
-/* Reads the archive NAME: the file FD, or the member in hand of OUTER. */
+/* Reads the archive NAME: the file FD, or the current member of OUTER. */
 static int read_archive(struct unpack *unpack, const char *name, int fd, struct reading *outer) {
   enum file_form form = file_name_form(name);
   struct reading *reading = calloc(1, sizeof *reading);
@@ -173,7 +173,7 @@ static int read_archive(struct unpack *unpack, const char *name, int fd, struct 
                      : archive_read_open_fd(reading->archive, fd, PIECE_BYTES);
     error = opened == ARCHIVE_OK ? read_members(reading, form == FORM_PACKED) : -EBADMSG;
     if (error == -EBADMSG) complain(unpack, name, why_of(reading->archive));
-    if (error == -EBADMSG) error = 0; /* what stands before and beside it is as good as ever */
+    if (error == -EBADMSG) error = 0; /* files before and after it are still valid */
     if (error == -EOVERFLOW && outer == NULL) {
       complain(unpack, name, "unpacks to more than is read of one archive (SOURCE_*_MAX)");
       error = 0;
@@ -184,7 +184,7 @@ static int read_archive(struct unpack *unpack, const char *name, int fd, struct 
   return error;
 }
 
-/* Decides by its first bytes what the member called NAME is. */
+/* Determines the kind of the member NAME by its first bytes. */
 static int read_member(struct reading *reading, const char *name) {
   struct unpack *unpack = reading->unpack;
   int error = take_head(reading);
@@ -202,7 +202,7 @@ static int read_member(struct reading *reading, const char *name) {
   return error != 0 ? error : pass_over(reading);
 }
 
-/* The name of a packed file is that of the file in it, with the suffix. */
+/* A packed file is named as the file in it, plus a suffix. */
 static void name_member(const struct reading *reading, struct archive_entry *entry, bool is_packed,
                         char name[SOURCE_NAME_BYTES]) {
   const char *member = archive_entry_pathname(entry);
@@ -214,8 +214,8 @@ static void name_member(const struct reading *reading, struct archive_entry *ent
   if (dot != NULL) *dot = '\0';
 }
 
-/* Of files that are linked to each other tar has the bytes with the first and cpio with the last;
-   ar need not say that what it has are files. */
+/* Of hard-linked files tar stores the bytes with the first, cpio with the last.  ar may omit the
+   file type. */
 static bool has_bytes(struct archive_entry *entry) {
   mode_t type = archive_entry_filetype(entry);
   return (type == AE_IFREG || type == 0) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run of `fleetprof upload`, from what was asked for to what became of it. */
+/* The state of one run of `fleetprof upload`. */
 #ifndef UPLOAD_UPLOAD_H
 #define UPLOAD_UPLOAD_H
 
@@ -16,19 +16,19 @@ struct upload {
   size_t known_count;
   struct plan plan;
   struct api api;
-  struct bundler *bundler; /* NULL: sources stay */
+  struct bundler *bundler; /* NULL: sources are not uploaded */
   struct progress progress;
-  uint32_t at; /* the next file of the plan; files come in the order they were found in */
+  uint32_t at; /* the next file of the plan; files arrive in the order they were found */
   uint64_t resumed_bytes;
   bool is_unseen; /* no board has used any of it */
   uint32_t sent, failed, passed_over, unowned_lists, unowned_splits;
 };
 
-/* Goes through all that was asked for.  Returns 0, or -errno after a complaint. */
+/* Searches the given paths.  Returns 0, or -errno after an error message. */
 int upload_find(struct upload *upload);
 
-/* Sends what is planned.  Returns 0, also when some of it was refused, which is counted; or -EACCES
-   or -ECONNREFUSED when there is no use in going on; after complaints. */
+/* Sends the planned files.  Returns 0, also if some were rejected, which is counted.  Returns
+   -EACCES or -ECONNREFUSED if further sends are pointless.  Errors are printed. */
 int upload_send(struct upload *upload);
 
 #endif
