@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoding a batch makes thousands of small arrays and strings that all die together; an arena
-   gives them out of a few blocks and frees the blocks.  It is also the budget: `used_bytes` counts
-   whole blocks with their headers, so that the limit is what the process really holds, and a peer
-   whose message unpacks to more meets NULL.
+/* Decoding a batch makes thousands of small arrays and strings with the same lifetime. An arena
+   allocates them from a few blocks and frees the blocks. It is also the memory limit: `used_bytes`
+   counts whole blocks with their headers, so the limit is on the memory really held. A peer's
+   message that unpacks to more gets NULL.
 
      blocks -> [header | in use ... | free ] -> [header | full] -> [header | one large thing]
 
-   Requests are cut from the newest block.  One that needs a block of its own goes behind the
-   newest, whose free rest stays in use.  Blocks double, and near the limit shrink to what is left.
-   Zeros are written where something is given out: of a block that doubled half is never used.
-   Nothing is given back before arena_fini: what lives shorter belongs elsewhere.  Who makes one
-   thing after the other in the same arena keeps its newest block from one to the next: it is large
-   enough for most of the next, and at hand in the CPU's cache. */
+   Requests are served from the newest block. A request that needs its own block is linked after the
+   newest, which stays in use. Blocks double in size, and near the limit shrink to the remaining
+   room. Memory is zeroed when it is allocated from a block: half of a doubled block is never used.
+   Nothing is freed before arena_fini: shorter-lived data belongs elsewhere. arena_clear keeps the
+   newest block for the next use of the arena. It is large enough for most of it, and in the CPU's
+   cache. */
 #include "arena.h"
 
 #include <stdalign.h>
@@ -20,7 +20,7 @@
 
 enum {
   BLOCK_FIRST_BYTES = 4 << 10,     /* one control message with room to spare */
-  BLOCK_LARGEST_BYTES = 256 << 10, /* past this, doubling would only leave larger unused ends */
+  BLOCK_LARGEST_BYTES = 256 << 10, /* larger blocks would only have larger unused ends */
 };
 
 struct arena_block {
@@ -41,7 +41,7 @@ static size_t next_block_bytes(const struct arena *arena) {
   return len > BLOCK_LARGEST_BYTES ? BLOCK_LARGEST_BYTES : len;
 }
 
-/* Returns how large one more block may be, without its header. */
+/* Returns the maximum size of one more block, without its header. */
 static size_t room_left(const struct arena *arena) {
   size_t left = arena->limit_bytes - arena->used_bytes;
   return left < sizeof(struct arena_block) ? 0 : left - sizeof(struct arena_block);
@@ -96,7 +96,7 @@ void arena_clear(struct arena *arena) {
 
 void *arena_alloc(struct arena *arena, size_t len) {
   if (len > SIZE_MAX - alignof(max_align_t)) return NULL;
-  size_t needed = round_up(len ? len : 1); /* even nothing has an address of its own */
+  size_t needed = round_up(len ? len : 1); /* even an empty allocation has its own address */
   struct arena_block *block = arena->blocks;
   if (block == NULL || block->len - block->used < needed) block = add_block(arena, needed);
   if (block == NULL) return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocate many, free once: one arena a batch, one a query.  Bounded: an arena never holds more
-   than the limit it was made with, so a hostile peer runs into NULL, not into the machine. */
+/* Allocate many, free once: one arena for each batch or query. Bounded: an arena never exceeds its
+   limit, so a hostile peer gets NULL and cannot exhaust the machine. */
 #ifndef COMMON_ARENA_H
 #define COMMON_ARENA_H
 
@@ -17,16 +17,16 @@ struct arena {
 void arena_init(struct arena *arena, size_t limit_bytes);
 void arena_fini(struct arena *arena);
 
-/* Takes back all that was given out, and keeps some of the memory for what comes next. */
+/* Frees all allocations, and keeps some of the memory for later ones. */
 void arena_clear(struct arena *arena);
 
-/* Returns LEN zeroed bytes, aligned for any type, or NULL when the limit or memory is reached. */
+/* Returns LEN zeroed bytes, aligned for any type, or NULL if the limit or memory is reached. */
 void *arena_alloc(struct arena *arena, size_t len);
 
-/* Returns whether LEN more bytes are over the limit: tells why arena_alloc returned NULL. */
+/* True if LEN more bytes exceed the limit: the reason why arena_alloc returned NULL. */
 bool arena_is_over(const struct arena *arena, size_t len);
 
-/* Returns COUNT * SIZE zeroed bytes, or NULL; also when the product overflows. */
+/* Returns COUNT * SIZE zeroed bytes, or NULL, also if the product overflows. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 
 /* Copies LEN bytes of TEXT and a NUL, or returns NULL. */

@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ARRAY with room for one more than its COUNT entries of ENTRY_BYTES: as it is while COUNT is below
-   *ROOM, else moved to twice that room (FIRST entries when there was none), as *ROOM then says.
-   NULL when memory runs out: ARRAY and *ROOM stay as they were.  The caller frees.  (Five
-   parameters: who grows has the array and its numbers in fields of its own.)  Any thread. */
+/* Makes room in ARRAY for one more than its COUNT entries of ENTRY_BYTES. Returns ARRAY itself
+   while COUNT is below *ROOM. Otherwise doubles the room (initially FIRST entries), updates *ROOM,
+   and returns the moved array. NULL if memory is short: ARRAY and *ROOM are unchanged. The caller
+   frees.  (Five parameters, because callers have the array and its numbers in their own fields.)
+   Any thread. */
 void *array_grow(void *array, uint32_t count, uint32_t *room, uint32_t first, size_t entry_bytes);
 
 #endif

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes that grow.  Encoders append in long runs, and checking each append would bury what they
-   write under error handling: so a failure sticks (`failed`), later appends do nothing, and the
-   one who uses the bytes looks once.  A buffer that failed keeps what it had until then; buf_clear
-   makes it usable again.
+/* A growing byte buffer. Encoders append in long runs, and checking each append would obscure them.
+   So a failure is remembered in `failed`, later appends do nothing, and the user of the bytes
+   checks once. A failed buffer keeps its content; buf_clear makes it usable again.
 
-   Growth doubles, so that appending n bytes one by one stays O(n); there is no shrinking: a
-   buffer's life is one batch, one frame or one answer.  A limit is the caller's to set: it knows
-   what the bytes are. */
+   Growth doubles, so appending n bytes one by one is O(n). There is no shrinking: a buffer lives
+   for one batch, frame or answer. The caller sets the limit, depending on the content. */
 #include "buf.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Most control frames and lines fit, so that they cost one allocation. */
+/* Most control frames and lines fit, so they need one allocation. */
 enum { BUF_FIRST_BYTES = 256 };
 
 static bool grow(struct buf *buf, size_t needed) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples are placed by time since boot, because a board's wall clock may start in 1970 and jump;
-   wall time is for people and for certificates.  Everything is unsigned nanoseconds: 2^64 of them
+/* Samples are placed by time since boot, because a board's wall clock may start in 1970 and jump.
+   Wall time is for display and for certificates. All times are unsigned nanoseconds: 2^64 of them
    last until the year 2554.
 
-   Times written by people are read here too, because the HTTP API and the command line must agree
-   on what "-1h" is.  Calendar arithmetic is done on proleptic Gregorian days, without the C
-   library's time zones: RFC 3339 carries its own offset.  A leap second (:60) is read as the first
-   instant of the next minute. */
+   Times written by users are parsed here too, because the HTTP API and the command line must
+   interpret "-1h" alike. Calendar arithmetic uses proleptic Gregorian days, without the C library's
+   time zones: RFC 3339 carries its own offset. A leap second (:60) is the first instant of the next
+   minute. */
 #include "clock.h"
 #include "quantity.h"
 
@@ -35,7 +35,7 @@ static const struct quantity_unit duration_units[] = {
 
 static uint64_t read_clock(clockid_t id) {
   struct timespec now = {0};
-  clock_gettime(id, &now); /* cannot fail for these ids on any kernel that we run on */
+  clock_gettime(id, &now); /* cannot fail for these clocks on any supported kernel */
   return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
@@ -78,8 +78,8 @@ static bool parse_uuid(const char *text, size_t len, uint8_t id[BOOT_ID_BYTES]) 
   return digits == 2 * BOOT_ID_BYTES;
 }
 
-/* The one thing this file keeps: a container without /proc must still see one boot id a process,
-   or its batches would seem to come from many boots. */
+/* The only state of this file. A container without /proc must still have one boot id for each
+   process, or its batches would seem to come from many boots. */
 static uint8_t boot_id[BOOT_ID_BYTES];
 static pthread_once_t boot_id_once = PTHREAD_ONCE_INIT;
 
@@ -142,7 +142,7 @@ static bool take_number(const char **text, int digits, char after, int64_t *ret)
   return true;
 }
 
-/* Reads ".123456789" of any length; digits past the ninth are below a nanosecond. */
+/* Reads ".123456789" of any length; digits after the ninth are ignored. */
 static bool take_fraction(const char **text, uint64_t *ret_ns) {
   uint64_t ns = 0, unit = NS_PER_SECOND / 10;
   if (**text == '.') {
@@ -199,7 +199,7 @@ static int parse_unix(const char *text, uint64_t *ret_ns) {
   return 0;
 }
 
-/* What would lie before 1970 or past the last nanosecond is that end: "-9999d" means all. */
+/* A result before 1970 or after the last nanosecond is clamped: "-9999d" means all. */
 static int parse_relative(const char *text, uint64_t now_ns, uint64_t *ret_ns) {
   uint64_t distance_ns;
   if (clock_parse_duration(text + 1, &distance_ns) != 0) return -EINVAL;

@@ -9,16 +9,16 @@
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_MS 1000000ULL
 
-uint64_t clock_boottime_ns(void);  /* since boot, suspend included: places samples within a boot */
+uint64_t clock_boottime_ns(void);  /* since boot, including suspend: places samples within a boot */
 uint64_t clock_monotonic_ns(void); /* for deadlines */
 uint64_t clock_cpu_ns(void);       /* of this process */
 uint64_t clock_walltime_ns(void);  /* since 1970, as far as this machine knows */
 
-/* Whether something keeps the wall clock right, as the kernel knows it: no after a start, and after
-   a step until whoever keeps it says so again. */
+/* True if the kernel reports that the wall clock is synchronized. False after a start, and after a
+   step until the clock's daemon reports it again. */
 bool clock_is_kept(void);
 
-/* Reads the kernel's boot id into ID; a random one, made once a process, when /proc has none. */
+/* Reads the kernel's boot id into ID. Without /proc it is random, and constant for a process. */
 void clock_boot_id(uint8_t id[16]);
 
 /* Reads "250ms", "10s", "1.5h", "30d", "2w", or "0".  Returns 0, -EINVAL or -EOVERFLOW. */

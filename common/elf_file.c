@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields are read one at a time, of the file's own word size and byte order.  Each header is read
-   into a few bytes on the stack: no mmap, since a file that is cut meanwhile would be a SIGBUS.  A
-   count is checked before it is used, and a header that lies costs one read that finds nothing. */
+/* Fields are read one at a time, in the file's own word size and byte order. Each header is read
+   into a few bytes on the stack. There is no mmap, because a file that is truncated meanwhile would
+   raise SIGBUS. A count is checked before it is used, and an invalid header costs one read without
+   result. */
 #include "elf_file.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 enum {
   NOTE_BYTES_MAX = 4096, /* a build-id note takes 36; a kernel's notes 500 */
   NAME_BYTES_MAX = 64,
-  BUILD_ID_SECTIONS_MAX = 4096, /* looked at for a note; more are in objects alone */
+  BUILD_ID_SECTIONS_MAX = 4096, /* searched for a note; only object files have more */
 };
 
 size_t elf_read_fd(void *context, uint64_t offset, void *bytes, size_t len) {
@@ -63,7 +64,7 @@ static bool read_section(const struct elf_file *file, uint32_t index, struct elf
   return true;
 }
 
-/* Counts that do not fit into the head stand in the first section header. */
+/* Counts too large for the header are in the first section header. */
 static int find_sections(struct elf_file *file, uint64_t count, uint32_t names_index) {
   struct elf_header_part first, names;
   if (!read_section(file, 0, &first)) return -EBADMSG;
@@ -143,14 +144,14 @@ bool elf_file_is_named(const struct elf_file *file, const struct elf_header_part
 
 /* ---- the build-id ---- */
 
-/* Cuts what stands before ALIGN off NOTES, which begin AT bytes behind an aligned place. */
+/* Skips the padding up to ALIGN in NOTES, which begin AT bytes after an aligned position. */
 static bool take_padding(struct span *notes, uint64_t at, uint64_t align) {
   struct span padding;
   return span_take(notes, (size_t)(-at & (align - 1)), &padding);
 }
 
-/* A note is name size, descriptor size, type, name, descriptor; the latter and the next note begin
-   at a multiple of ALIGN from where the first one does. */
+/* A note is name size, descriptor size, type, name, descriptor. The descriptor and the next note
+   begin at a multiple of ALIGN from the first note's start. */
 static struct span find_build_id(struct span notes, uint64_t align, bool is_big_endian) {
   const struct span none = {NULL, 0};
   struct span head, name, id;
@@ -170,7 +171,7 @@ static struct span find_build_id(struct span notes, uint64_t align, bool is_big_
   return none;
 }
 
-/* Older linkers put notes of either alignment into one segment and give it the larger one. */
+/* Older linkers put notes of both alignments into one segment with the larger one. */
 struct span elf_notes_build_id(struct span notes, uint64_t align, bool is_big_endian) {
   struct span id = {NULL, 0};
   if (align == 8) id = find_build_id(notes, 8, is_big_endian);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text is cut at its last colon, because an IPv6 address is full of them; that one stands in
-   brackets therefore, and a host that has a colon without them is refused rather than guessed at.
-   Ports are numbers: names of services differ from machine to machine. */
+/* The text is split at its last colon, because an IPv6 address contains colons. So that address
+   needs brackets, and a host with a colon but without brackets is rejected. Ports are numbers:
+   service names differ between machines. */
 #include "endpoint.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where to connect to, as people write it. */
+/* The address of a server, as written by users. */
 #ifndef COMMON_ENDPOINT_H
 #define COMMON_ENDPOINT_H
 
@@ -10,8 +10,8 @@ struct endpoint {
   char port[ENDPOINT_PORT_BYTES]; /* digits, 1 to 65535 */
 };
 
-/* Reads TEXT: HOST:PORT or [ADDRESS]:PORT.  Returns 0, or -EINVAL when it is neither.  Whether the
-   host is one is for those to say who look it up.  Pure.  Any thread. */
+/* Reads TEXT: HOST:PORT or [ADDRESS]:PORT. Returns 0, or -EINVAL if it is neither. The host is not
+   validated; the look-up does that. Pure.  Any thread. */
 int endpoint_parse(const char *text, struct endpoint *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Build-ids, hashes and boot ids are told like this everywhere; numbers are number_text's. */
+/* The format of build-ids, hashes and boot ids; numbers are in number_text. */
 #include "hex_text.h"
 
 #include "buf.h"

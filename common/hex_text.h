@@ -7,11 +7,11 @@
 
 struct buf;
 
-/* Writes as many of BYTES as TEXT_LEN, at least 1, has room for, and a NUL.  Returns the length of
-   the text without that.  Pure. */
+/* Writes as many of BYTES as fit into TEXT_LEN (at least 1), and a NUL. Returns the length of the
+   text without the NUL. Pure. */
 size_t hex_text_print(struct span bytes, char *text, size_t text_len);
 
-/* Appends all of BYTES.  Running out of memory is remembered in RET. */
+/* Appends all of BYTES. An allocation failure is remembered in RET. */
 void hex_text_append(struct span bytes, struct buf *ret);
 
 #endif

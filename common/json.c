@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of functions, boards and labels are whatever a stranger's compiler or shell made of them:
-   quotes, control characters, HTML, halves of UTF-8 sequences.  Each string is escaped so that the
-   answer parses everywhere and stays inert when someone pastes it into a page or looks at it on a
-   terminal; bytes that are not UTF-8 become U+FFFD, one for each byte.
+/* Names of functions, boards and labels are untrusted: they may contain quotes, control characters,
+   HTML, incomplete UTF-8 sequences. Each string is escaped so that the answer parses everywhere,
+   and stays inert in a page or on a terminal. Bytes that are not UTF-8 become U+FFFD, one for each
+   byte.
 
-   Numbers: integers are written whole (readers that need more than 53 bits must say so to their
-   parser), doubles with as few digits as read back the same.  There is no tree and no look-back: a
-   comma is due when the level has items, and that is all the state there is. */
+   Integers are written in full (readers that need more than 53 bits must configure their parser),
+   doubles with the fewest digits that read back equal. There is no tree: a comma is due if the
+   level has items, and that is the only state. */
 #include "json.h"
 
 #include "buf.h"
@@ -31,7 +31,7 @@ static void put_text(struct json *json, const char *text) {
   put(json, text, strlen(text));
 }
 
-/* What has to stand before a value: a comma, or nothing. */
+/* Writes the comma before a value, if one is due. */
 static void begin_value(struct json *json) {
   if (json->is_after_key) {
     json->is_after_key = false;
@@ -42,8 +42,8 @@ static void begin_value(struct json *json) {
   json->has_items[json->depth - 1] = true;
 }
 
-/* Returns the length of the UTF-8 sequence that starts TEXT, or 0 when there is none: overlong
-   forms, surrogates and what is beyond U+10FFFF are none. */
+/* Returns the length of the UTF-8 sequence that starts TEXT, or 0 if it is invalid: overlong forms,
+   surrogates and values above U+10FFFF are invalid. */
 static size_t sequence_len(struct span text) {
   uint8_t first = text.data[0];
   size_t len = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -57,7 +57,7 @@ static size_t sequence_len(struct span text) {
   return len;
 }
 
-/* What needs no escape: ASCII that is printable and means nothing to JSON or HTML. */
+/* Needs no escape: printable ASCII without a meaning in JSON or HTML. */
 static const bool is_plain[256] = {
     [0x20 ... 0x21] = true, [0x23 ... 0x25] = true, [0x27 ... 0x3b] = true,
     [0x3d] = true,          [0x3f ... 0x5b] = true, [0x5d ... 0x7e] = true,
@@ -72,8 +72,8 @@ static void put_escaped(struct json *json, uint32_t c) {
   put_text(json, escape);
 }
 
-/* Returns the character at the head of TEXT, of LEN bytes, when a terminal obeys it: a control of
-   two bytes, or a mark that turns the direction of writing (text.h); else 0. */
+/* Returns the character at the head of TEXT, of LEN bytes, if a terminal interprets it: a two-byte
+   control, or a mark that changes the direction of writing (text.h); else 0. */
 static uint32_t obeyed(struct span text, size_t len) {
   const uint8_t *at = text.data;
   if (len == 2 && at[0] == 0xc2 && at[1] < 0xa0) return at[1];
@@ -138,7 +138,7 @@ void json_string(struct json *json, const char *text) {
 
 void json_uint(struct json *json, uint64_t value) {
   char text[24];
-  size_t at = sizeof text; /* an answer may hold a million numbers: no printf */
+  size_t at = sizeof text; /* an answer may contain a million numbers: no printf */
   do text[--at] = (char)('0' + value % 10);
   while ((value /= 10) > 0);
   begin_value(json);

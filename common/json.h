@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes JSON as it goes; nothing is kept but the nesting.  What it writes is always well formed
-   UTF-8 that may also stand inside an HTML page. */
+/* Writes JSON incrementally; only the nesting is stored. The output is always well-formed UTF-8
+   that may also be embedded in an HTML page. */
 #ifndef COMMON_JSON_H
 #define COMMON_JSON_H
 
@@ -13,7 +13,7 @@ enum { JSON_DEPTH_MAX = 16 };
 
 struct json { /* caller's storage */
   struct buf *out;
-  size_t limit; /* bytes of OUT; once reached nothing more is written */
+  size_t limit; /* bytes of OUT; after that nothing more is written */
   unsigned depth;
   bool has_items[JSON_DEPTH_MAX];
   bool is_after_key;
@@ -31,11 +31,12 @@ void json_span(struct json *json, struct span text);
 void json_uint(struct json *json, uint64_t value);
 void json_wide(struct json *json, wide_sum value);
 void json_int(struct json *json, int64_t value);
-void json_double(struct json *json, double value); /* what is no number is written as null */
+void json_double(struct json *json, double value); /* NaN and infinities are written as null */
 void json_bool(struct json *json, bool value);
 
-/* A value that is JSON already, written in place by the caller: returns where LEN_MAX bytes may go,
-   or NULL when the limit is nearer or memory ran out; json_raw_end says how many were written. */
+/* A value that is already JSON, written in place by the caller: returns the address for LEN_MAX
+   bytes, or NULL if the limit or memory does not allow them. json_raw_end sets the number of bytes
+   written. */
 uint8_t *json_raw_begin(struct json *json, size_t len_max);
 void json_raw_end(struct json *json, size_t len);
 
@@ -43,8 +44,8 @@ void json_raw_end(struct json *json, size_t len);
 void json_key_string(struct json *json, const char *key, const char *text);
 void json_key_uint(struct json *json, const char *key, uint64_t value);
 
-/* Where VALUE is more than a double holds (JSON_EXACT_MAX), its digits follow as a string, under
-   KEY with "_exact" behind it. */
+/* If VALUE exceeds JSON_EXACT_MAX, the exact range of a double, its digits follow as a string,
+   under KEY with the suffix "_exact". */
 #define JSON_EXACT_MAX (UINT64_C(1) << 53)
 void json_key_wide(struct json *json, const char *key, wide_sum value);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Firmware is often shipped without symbols, and all that was kept of its build is the linker's
-   map.
+/* Parses a linker's map. Firmware is often shipped without symbols, and only the linker's map of
+   its build was kept.
 
    GNU ld, and gold:                                        LLD:
 
@@ -10,15 +10,15 @@
                0x0000000000001139   0x26 a.o               1cb9 1cb9    26     1 work
                0x0000000000001139        work
 
-   GNU ld lists what is global, without sizes.  A function of a section of its own
-   (-ffunction-sections) is told by the section's name and size, be it static.  Every other symbol
-   reaches to the end of its section, which is what one object file has given: it may be nested into
-   the one before, and of two that cover an address the smaller counts, as in every list with sizes.
-   So a static function is taken for the global one before it in its file, never for another file's,
-   and has no name where there is none before it.
+   GNU ld lists global symbols, without sizes. The name and size of a section with a single function
+   (-ffunction-sections) give that function, even a static one. Every other symbol reaches to the
+   end of its section, the part from one object file. It may include the next symbols; of two that
+   cover an address the smaller is used, as in every list with sizes. So a static function is taken
+   for the global one before it in its file, never for another file's. Without a global one before
+   it, it has no name.
 
-   The linkage table (PLT) is one symbol, [plt], as in docs/symbols.md: what GNU ld says is in it
-   are functions of other files.  What a linker script sets (name = expression) is no function. */
+   The linkage table (PLT) is one symbol, [plt], as in docs/symbols.md: GNU ld's entries in it are
+   functions of other files. Symbols from a linker script (name = expression) are no functions. */
 #include "linker_map.h"
 
 #include "number_text.h"
@@ -43,7 +43,7 @@ static struct span take_line(struct span *text) {
   return line;
 }
 
-/* Cuts blanks off the front of TEXT.  Returns how many. */
+/* Removes blanks from the front of TEXT. Returns their number. */
 static size_t skip_blanks(struct span *text) {
   size_t count = 0;
   while (count < text->len && text->data[count] == ' ') count++;
@@ -69,8 +69,8 @@ static bool contains(struct span text, const char *word) {
   return text.len > 0 && memmem(text.data, text.len, word, strlen(word)) != NULL;
 }
 
-/* Cuts a hexadecimal number off the front of TEXT, which begins with PREFIX.  Returns false,
-   touching nothing, when there is none. */
+/* Takes a hexadecimal number from the front of TEXT, which begins with PREFIX. Returns false, with
+   no change, if there is none. */
 static bool take_number(struct span *text, const char *prefix, uint64_t *ret) {
   struct span rest = *text, word = take_word(&rest);
   if (!starts_with(word, prefix)) return false;
@@ -96,7 +96,7 @@ static bool is_data_name(struct span name) {
   return false;
 }
 
-/* An input section decides where it can: linker scripts put constants beside code. */
+/* The input section decides if possible: linker scripts put constants beside code. */
 static bool is_code(const struct linker_map *map) {
   if (is_data_name(map->in.name)) return false;
   return is_code_name(map->in.name) ||
@@ -107,7 +107,7 @@ static bool is_plt(struct span name) {
   return starts_with(name, ".plt") || starts_with(name, ".iplt");
 }
 
-/* What has the place of a function in a section's name but is none. */
+/* A group in a section's name, at the place of a function's name. */
 static bool is_group(struct span name) {
   static const char *const groups[] = {"unlikely", "exit",  "startup", "hot",
                                        "sorted",   "split", "unknown", "eh"};
@@ -116,7 +116,7 @@ static bool is_group(struct span name) {
   return false;
 }
 
-/* Cuts ".WORD" off the front of NAME where that is followed by more. */
+/* Removes ".WORD" from the front of NAME if more follows. */
 static struct span without_group(struct span name) {
   const uint8_t *dot = name.len > 0 ? memchr(name.data, '.', name.len) : NULL;
   if (dot == NULL) return name;
@@ -125,7 +125,7 @@ static struct span without_group(struct span name) {
   return span_of(dot + 1, name.len - len - 1);
 }
 
-/* The function that section NAME was made for; empty: for none. */
+/* The function for which section NAME was made; empty: none. */
 static struct span function_of(struct span name) {
   static const char *const beginnings[] = {".text.", ".gnu.linkonce.t."};
   for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
@@ -139,8 +139,8 @@ static struct span function_of(struct span name) {
 
 /* ---- symbols ---- */
 
-/* Makes RET of NAME at ADDRESS, which reaches to the end of its section where SIZE is 0.  Returns
-   false when it is no place in it. */
+/* Fills RET with NAME at ADDRESS; SIZE 0 means up to the end of its section. Returns false if
+   ADDRESS is outside the section. */
 static bool make_symbol(const struct linker_map *map, uint64_t address, uint64_t size,
                         struct span name, struct symbol_line *ret) {
   const struct linker_section *in = &map->in;
@@ -154,7 +154,7 @@ static bool make_symbol(const struct linker_map *map, uint64_t address, uint64_t
   return true;
 }
 
-/* The symbol that the section in hand is itself. */
+/* Fills RET if the current section is itself a symbol. */
 static bool make_section(const struct linker_map *map, struct symbol_line *ret) {
   const struct linker_section *in = &map->in;
   struct span name = is_plt(in->name)              ? span_of_string(plt_name)
@@ -168,8 +168,8 @@ static bool make_section(const struct linker_map *map, struct symbol_line *ret) 
 
 /* ---- GNU ld ---- */
 
-/* Reads "0xADDRESS 0xSIZE [FILE]" of the section PENDING.  Returns whether it is that; RET is then
-   set if the section is a symbol, which HAS_SYMBOL says. */
+/* Reads "0xADDRESS 0xSIZE [FILE]" of the section PENDING. Returns false if LINE is not of that
+   form. HAS_SYMBOL is true if the section is a symbol; RET is then set. */
 static bool take_section(struct linker_map *map, struct span line, struct symbol_line *ret,
                          bool *has_symbol) {
   struct linker_section section = {.name = map->pending};
@@ -217,7 +217,7 @@ static bool take_gnu_line(struct linker_map *map, struct span line, struct symbo
     return false;
   }
   size_t blanks = skip_blanks(&line);
-  if (line.len == 0 || line.data[0] == '*') return false; /* a pattern of the script, a filling */
+  if (line.len == 0 || line.data[0] == '*') return false; /* a pattern of the script, or padding */
   if (blanks <= 1) {
     map->pending = take_word(&line);
     map->is_out = blanks == 0;
@@ -262,7 +262,7 @@ static bool take_lld_line(struct linker_map *map, struct span line, struct symbo
 
 /* ---- the map ---- */
 
-/* LLD's heading, of one word more or less: an older one has "Address" for the first two. */
+/* LLD's heading; older versions have one word "Address" instead of the first two. */
 static bool is_lld_heading(struct span line, bool *ret_has_lma) {
   struct span word = take_word(&line);
   bool has_lma = span_is_equal(word, span_of_string("VMA"));
@@ -283,7 +283,7 @@ static bool is_gnu_heading(struct span line) {
   return false;
 }
 
-/* Finds the form of TEXT; LLD's is then left behind its heading. */
+/* Finds the form of TEXT; for LLD, TEXT is advanced past its heading. */
 static enum linker_map_form find_form(struct span *text, bool *ret_has_lma) {
   struct span rest = *text;
   for (int i = 0; i < HEAD_LINES && rest.len > 0; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One event, one line, one write: lines of several processes that share stderr do not mix, and a
-   line is there even when the process dies next.  Time and host are left to what collects stderr
-   (journald, a supervisor), which knows both.
+   line is complete even if the process dies next. The collector of stderr (journald, a supervisor)
+   adds time and host.
 
-   What is logged may come from a peer, so what a terminal would obey is replaced (text.h): no peer
-   writes a second line, moves the cursor of whoever reads, or turns the direction of writing.
-   Lines over the limit end in "...".  The level is the only state; setting it from one thread
-   while another logs is fine. */
+   Logged text may come from a peer, so characters that a terminal interprets are replaced (text.h).
+   So a peer cannot add a second line, move the cursor, or change the direction of writing. Lines
+   over the limit end in "...". The level is the only state; one thread may set it while another
+   logs. */
 #include "log.h"
 
 #include "text.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOG_LINE_BYTES = 1024 }; /* below PIPE_BUF, so that a pipe takes a line whole */
+enum { LOG_LINE_BYTES = 1024 }; /* below PIPE_BUF, so that a write to a pipe is atomic */
 
 static atomic_int level_shown = LOG_LEVEL_INFO;
 
@@ -26,7 +26,7 @@ static void write_line(const char *line, size_t len) {
   while (len > 0) {
     ssize_t written = write(STDERR_FILENO, line, len);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return; /* nobody listens: there is nowhere to say so */
+    if (written <= 0) return; /* stderr is unusable: nothing can be reported */
     line += written;
     len -= (size_t)written;
   }
@@ -36,9 +36,9 @@ __attribute__((format(printf, 2, 0))) static void print(enum log_level level, co
                                                         va_list args) {
   static const char *const names[] = {"error", "warn", "info", "debug"};
   if ((int)level > atomic_load_explicit(&level_shown, memory_order_relaxed)) return;
-  int kept_errno = errno; /* callers log on their way to returning it */
+  int kept_errno = errno; /* callers log before they return it */
   char line[LOG_LINE_BYTES];
-  const size_t room = sizeof line - 1; /* of which the newline takes one */
+  const size_t room = sizeof line - 1; /* the newline takes one byte of it */
   size_t len = (size_t)snprintf(line, room, "%s ", names[level]);
   int wanted = vsnprintf(line + len, room - len, format, args);
   if (wanted >= 0 && (size_t)wanted >= room - len) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line an event on stderr: `level event-id subject: what: why`.  A healthy hour prints nothing
-   at info; repeating events are counters, not lines. */
+/* One line for each event on stderr: `level event-id subject: what: why`. A healthy hour prints
+   nothing at info; repeated events are counters, not lines. */
 #ifndef COMMON_LOG_H
 #define COMMON_LOG_H
 

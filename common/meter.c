@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A question grows a dozen arrays and tables in as many folders, each with a limit of its own; what
-   it takes in all nobody can say but who gives it out. */
+/* A query grows a dozen arrays and tables in as many folders, each with its own limit. Only the
+   allocator can count their sum. */
 #include "meter.h"
 
 #include <stdint.h>
 
 static _Thread_local struct {
-  ptrdiff_t limit, used, most; /* limit 0: it does not run; used may be below 0 */
+  ptrdiff_t limit, used, most; /* limit 0: not running; used may be below 0 */
   bool was_refused;
 } meter;
 

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one thread allocates while it does one thing, and the most that it may: a program whose
-   allocations are counted (collector/metered) refuses what is beyond.  Elsewhere a meter stands at
-   zero.  Each thread has its own. */
+/* Counts and limits a thread's allocations during one task. In a program that counts its
+   allocations (collector/metered) those above the limit fail. Elsewhere a meter stays at zero. Each
+   thread has its own. */
 #ifndef COMMON_METER_H
 #define COMMON_METER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is asked for in less than so many bytes is counted and never refused, so that a thread which
-   has used up what it may have can still say so.  What grows gets larger than that. */
+/* Smaller requests are counted but never refused, so that a thread at its limit can still report
+   it. Growing arrays soon exceed this size. */
 enum { METER_SMALL_BYTES = 16 << 10 };
 
-/* This thread may have LIMIT_BYTES (not 0) more than it has now. */
+/* Lets this thread allocate LIMIT_BYTES (not 0) more than it has now. */
 void meter_start(size_t limit_bytes);
 
-/* Ends that.  Returns the most that it had at once. */
+/* Stops the meter. Returns the maximum allocated at once. */
 size_t meter_stop(void);
 
-/* Whether this thread was refused anything since it started: what it made may lack a part that
-   nobody else misses. */
+/* True if an allocation of this thread was refused since the start: its result may lack a part
+   without any other sign. */
 bool meter_was_refused(void);
 
-/* ---- for what allocates ---- */
+/* ---- for the allocator ---- */
 
 bool meter_is_running(void);
 
-/* Returns whether BYTES more are within the limit; where not, they count as refused. */
+/* True if BYTES more are within the limit; otherwise counts a refusal. */
 bool meter_has_room(size_t bytes);
 
-/* Counts BYTES that were allocated, or (below 0) freed, whoever allocated them. */
+/* Counts BYTES that were allocated, or (below 0) freed, by any thread. */
 void meter_count(ptrdiff_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The C library's own choice is the wall clock, which jumps. */
+/* The C library's default is the wall clock, which jumps. */
 #include "monotonic_cond.h"
 
 #include "clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Condition variables whose waits no change of the wall clock makes longer or shorter. */
+/* Condition variables with timeouts that do not depend on changes of the wall clock. */
 #ifndef COMMON_MONOTONIC_COND_H
 #define COMMON_MONOTONIC_COND_H
 
@@ -8,7 +8,7 @@
 
 void monotonic_cond_init(pthread_cond_t *cond);
 
-/* MS from now, for pthread_cond_timedwait of such a one. */
+/* MS from now, for pthread_cond_timedwait with a condition of this kind. */
 struct timespec monotonic_from_now(uint64_t ms);
 
 #endif

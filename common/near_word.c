@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slips are letters that are missing, too many, wrong, or two that have changed places; one in
-   three letters is a slip, more are another word. */
+/* An edit is a missing, extra, wrong or transposed letter. One edit in three letters is accepted as
+   a typo; more make another word. */
 #include "near_word.h"
 
 #include <stddef.h>
@@ -12,8 +12,8 @@ static unsigned smaller(unsigned a, unsigned b) {
   return a < b ? a : b;
 }
 
-/* Edits from A to B, of each of which only the start is looked at: rows of the usual table, of
-   which two back are enough for letters that have changed places. */
+/* The edit distance from A to B, limited to their first NEAR_WORD_BYTES. It keeps three rows of the
+   usual table, for transposed letters. */
 static unsigned distance(const char *a, const char *b) {
   unsigned rows[3][NEAR_WORD_BYTES + 1];
   size_t a_len = strnlen(a, NEAR_WORD_BYTES), b_len = strnlen(b, NEAR_WORD_BYTES);

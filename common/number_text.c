@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measured with tests/bench/numbers, whose figures are in docs/performance.md: two digits a
-   division by a constant, which is a multiplication; digits counted first, so that they are written
-   where they belong; and one table that knows of each byte what digit it is. */
+/* Measured with tests/bench/numbers (figures in docs/performance.md). Division by a constant, a
+   multiplication, yields two digits at once. Digits are counted first, so that they are written in
+   their final place. One table gives the digit of each byte. */
 #include "number_text.h"
 
 #include "buf.h"
@@ -15,7 +15,7 @@ static const char pairs[] =
 
 static const char hex_digits[] = "0123456789abcdef";
 
-/* What is no digit has a bit that no digit has. */
+/* A byte that is no digit has a bit that no digit has. */
 #define NONE_4 NO_DIGIT, NO_DIGIT, NO_DIGIT, NO_DIGIT
 #define NONE_16 NONE_4, NONE_4, NONE_4, NONE_4
 #define LETTERS NO_DIGIT, 10, 11, 12, 13, 14, 15, NO_DIGIT, NONE_4, NONE_4
@@ -24,7 +24,7 @@ static const uint8_t digits[256] = {NONE_16,  NONE_16, NONE_16, 0,       1,     
                                     NO_DIGIT, NONE_4,  LETTERS, NONE_16, LETTERS, NONE_16, NONE_16,
                                     NONE_16,  NONE_16, NONE_16, NONE_16, NONE_16, NONE_16, NONE_16};
 
-/* The smallest number of so many digits and one. */
+/* The smallest number with one more digit than the index. */
 static const uint64_t powers[NUMBER_TEXT_DECIMAL_MAX] = {0,
                                                          10,
                                                          100,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as text and back, where there are millions of them. */
+/* Converts numbers to text and back, fast enough for millions. */
 #ifndef COMMON_NUMBER_TEXT_H
 #define COMMON_NUMBER_TEXT_H
 
@@ -12,16 +12,16 @@ enum {
   NUMBER_TEXT_HEX_MAX = 16,
 };
 
-/* Appends VALUE in decimal; in hexadecimal, lower case, without 0x.  Running out of memory is
+/* Append VALUE in decimal; in hexadecimal, lower case, without 0x. An allocation failure is
    remembered in RET. */
 void number_text_decimal(uint64_t value, struct buf *ret);
 void number_text_hex(uint64_t value, struct buf *ret);
 
-/* Returns how many decimal digits VALUE has, without a branch.  Pure. */
+/* Returns the number of decimal digits of VALUE, without a branch. Pure. */
 unsigned number_text_digits(uint64_t value);
 
-/* Reads TEXT, which is nothing but 1 to 16 hexadecimal digits of either case.  Returns false,
-   touching nothing, when it is something else.  Pure. */
+/* Reads TEXT, which must be 1 to 16 hexadecimal digits of either case. Returns false, with no
+   change, otherwise. Pure. */
 bool number_text_parse_hex(struct span text, uint64_t *ret);
 
 #endif

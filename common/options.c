@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Four sources fill the settings, weakest first: defaults, environment, file, command line; each
-   writes over the one before, which gives the order of precedence without remembering anything.
-   The file's name comes from the command line or the environment, so argv is walked twice: once
-   for --help, --version and --config (and to refuse what is unknown before anything is read),
-   once for the rows.  The usual file in /etc stays unread when the command line names a --state:
-   many boards can live on one machine, and none of them is the one that the file describes.
+/* Four sources fill the settings, weakest first: defaults, environment, file, command line. Each
+   overwrites the previous one, which gives the precedence without further state. The file's name
+   comes from the command line or the environment, so argv is read twice: first for --help,
+   --version and --config (and to reject unknown options before anything is read), then for the
+   rows. The usual file in /etc is not read if the command line has a --state: many boards can share
+   one machine, and the file describes none of them.
 
    getopt_long is not used: it reorders words, accepts abbreviations that a later option makes
-   ambiguous, and writes its own messages; here everything follows from the table.  Values are in
+   ambiguous, and prints its own messages. Here everything follows from the table. Values are in
    options_value.c, the file in options_file.c, --help in options_help.c. */
 #include "options.h"
 #include "near_word.h"
@@ -22,18 +22,18 @@
 static const char *const builtin_names[] = {"config", "help", "version"};
 enum { BUILTIN_CONFIG, BUILTIN_HELP, BUILTIN_VERSION, BUILTIN_COUNT };
 
-/* One option word of the command line, taken apart. */
+/* One parsed option word of the command line. */
 struct word {
-  const struct option *row; /* NULL: builtin */
+  const struct option *row; /* NULL: built in */
   int builtin;
   const char *value; /* NULL for a flag without one */
   char where[OPTION_NAME_MAX + 8];
 };
 
-/* Which config file there is. */
+/* The choice of a config file. */
 struct file_choice {
   const char *given; /* by --config or FLEETPROF_CONFIG, or NULL */
-  bool has_state;    /* --state is on the command line, and names no usual one */
+  bool has_state;    /* --state is on the command line, and is not a usual one */
 };
 
 struct walk {
@@ -43,7 +43,7 @@ struct walk {
   int at;
 };
 
-/* Goes on to the next, stronger source. */
+/* Begins the next, stronger source. */
 static void begin_source(struct option_source *source) {
   memset(source->is_filled, 0, sizeof source->is_filled);
 }
@@ -80,9 +80,9 @@ static int fill_defaults(struct option_source *source) {
   return 0;
 }
 
-/* A list in the environment is cut at ';' and newlines: commas may be part of a value. */
-/* A newline says that newlines part the items: what is passed on to a program ends with one, and
-   its items may then hold a ';'. */
+/* A list in the environment is split at ';' and newlines: commas may be part of a value. */
+/* If TEXT contains a newline, newlines separate the items: a list passed on to a program ends with
+   one, and its items may then contain a ';'. */
 static int fill_list(struct option_source *source, const struct option *row, const char *where,
                      const char *text) {
   const char *ends = strchr(text, '\n') != NULL ? "\n" : ";";
@@ -112,7 +112,7 @@ static int fill_environment(struct option_source *source) {
   return 0;
 }
 
-/* Finds what the option word TEXT (without its value) means. */
+/* Finds the meaning of the option word TEXT (without its value). */
 static int find_letter(struct walk *walk, char letter, struct word *word) {
   const struct option_table *table = walk->source->table;
   snprintf(word->where, sizeof word->where, "-%c", letter);
@@ -139,7 +139,7 @@ static int find_name(struct walk *walk, const char *name, size_t len, struct wor
                        nearest ? nearest : "");
 }
 
-/* Takes the value from behind '=' or the letter (GIVEN), or from the next word. */
+/* Takes the value after '=' or the letter (GIVEN), or the next word. */
 static int take_value(struct walk *walk, const char *given, struct word *word) {
   bool is_flag = word->row ? word->row->kind == OPTION_FLAG : word->builtin != BUILTIN_CONFIG;
   const char *argument = word->row ? word->row->argument : "FILE";
@@ -161,7 +161,7 @@ static int take_value(struct walk *walk, const char *given, struct word *word) {
   return 0;
 }
 
-/* Takes one option off the command line.  Returns 1, 0 when no options are left, or -EINVAL. */
+/* Takes one option from the command line. Returns 1, 0 if there are no more options, or -EINVAL. */
 static int next_word(struct walk *walk, struct word *word) {
   *word = (struct word){.builtin = BUILTIN_COUNT};
   if (walk->at >= walk->argc) return 0;
@@ -188,7 +188,7 @@ static bool is_usual_state(const struct option_table *table, const char *dir) {
   return table->is_usual_state != NULL && *dir != '\0' && table->is_usual_state(dir);
 }
 
-/* The first walk: prints what was asked for, or finds the file. */
+/* The first pass: prints help or version, or finds the file. */
 static int walk_builtins(struct walk walk, struct file_choice *ret_file, bool *ret_is_done) {
   struct word word;
   int got;
@@ -217,14 +217,14 @@ static int walk_rows(struct walk *walk) {
   int got;
   while ((got = next_word(walk, &word)) > 0) {
     if (word.row == NULL) continue;
-    const char *text = word.value ? word.value : "yes"; /* only flags come without */
+    const char *text = word.value ? word.value : "yes"; /* only flags have no value */
     int error = option_set(walk->source, word.row, word.where, text);
     if (error != 0) return error;
   }
   return got;
 }
 
-/* Fills from all sources, the weakest first. */
+/* Fills the settings from all sources, the weakest first. */
 static int fill(struct walk *walk, const struct file_choice *file) {
   struct option_source *source = walk->source;
   int error = fill_defaults(source);

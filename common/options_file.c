@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The config file: `name = value` lines, read by inih.  inih as Debian builds it does not tell its
-   handler the line, cuts long lines in two, and takes an indented line for a continuation of the
-   value above; so it reads through a reader of ours that counts lines, refuses what is too long,
-   holds a NUL byte or opens a section, and drops leading blanks.
+/* The config file: `name = value` lines, read by inih. Debian's build of inih does not pass the
+   line number to its handler, splits long lines, and takes an indented line for a continuation. So
+   it reads through a reader here that counts lines and drops leading blanks. The reader rejects
+   lines that are too long, contain a NUL byte or open a section.
 
    An unknown key is an error, not a warning: a misspelt limit that is silently ignored would be
-   found when it was needed.  A key of another subcommand is passed over: the subcommands of one
-   program share its file.  The first error wins; it names file and line. */
+   noticed too late. A key of another subcommand is skipped, because the subcommands of one program
+   share its file. The first error is reported, with file and line. */
 #include "options_source.h"
 
 #include <ctype.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --help and --version, printed from the table, so that what is said is what is parsed.  One option
-   takes one or two lines: its forms, what it does, then its default and the name it has in the
-   environment.  Rows of one group stand under its heading; the three that every program has come
-   last, unless the program brings a group of the same name. */
+/* --help and --version, printed from the table, so that they match the parser. An option takes one
+   or two lines: its forms, its description, then its default and its environment name. Rows of a
+   group follow its heading. The three built-in options come last, unless the program has a group of
+   the same name. */
 #include "options_source.h"
 
 #include <ctype.h>
@@ -11,19 +11,19 @@
 
 enum {
   HELP_INDENT = 28, /* column of the explanation */
-  HELP_WIDTH = 96,  /* narrower than the widest usual terminal, wider than 80 for long defaults */
+  HELP_WIDTH = 96,  /* narrower than the widest usual terminal; wider than 80 for long defaults */
   HELP_FORM_MAX = 160,
   HELP_NOTE_MAX = 160,
 };
 
-/* The letter forms -h and -V give way to a row that uses them. */
+/* A row that uses the letter replaces the forms -h and -V. */
 static bool has_letter(const struct option_table *table, char letter) {
   for (size_t i = 0; i < table->row_count; i++)
     if (table->rows[i].letter == letter) return true;
   return false;
 }
 
-/* Prints TEXT, broken at blanks, at HELP_INDENT.  Returns the column that follows. */
+/* Prints TEXT, wrapped at blanks, at HELP_INDENT. Returns the next column. */
 static int print_wrapped(const char *text) {
   int column = HELP_INDENT;
   while (*text != '\0') {
@@ -52,8 +52,8 @@ static void print_forms(const struct option *row) {
     printf("%s\n%*s", form, HELP_INDENT, "");
 }
 
-/* Default and environment name stay together, on the same line where they fit.  A default that is
-   no value of the option is told of by the help itself. */
+/* Default and environment name stay together, on the same line if they fit. If the default is no
+   value of the option, the help text itself describes it. */
 static void print_note(const struct option *row, int column) {
   char note[HELP_NOTE_MAX], environment[OPTION_ENVIRONMENT_MAX];
   const char *fallback = row->fallback ? row->fallback : row->kind == OPTION_FLAG ? "no" : "none";
@@ -121,7 +121,7 @@ void option_print_help(const struct option_table *table) {
   if (table->epilogue) printf("\n%s\n", table->epilogue);
 }
 
-/* The program is what stands before the first word of the usage that is no plain name. */
+/* The program is the part of the usage before the first word that is no plain name. */
 void option_print_version(const struct option_table *table) {
   const char *end = table->usage;
   for (const char *at = table->usage; islower((unsigned char)*at);) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files behind options.h share: finding a row, filling it from one source, and the two
-   things printed instead of running.  Not for others. */
+/* Shared by the files behind options.h: finding a row, filling it from one source, and printing
+   help and version. Private to them. */
 #ifndef COMMON_OPTIONS_SOURCE_H
 #define COMMON_OPTIONS_SOURCE_H
 
@@ -13,8 +13,8 @@ enum {
   OPTION_FILE_MAX = 128,       /* path of the usual config file */
 };
 
-/* One place that values come from: the defaults, the environment, a file or the command line.  The
-   first value of a list in a source replaces what weaker sources gave. */
+/* One source of values: the defaults, the environment, a file or the command line. The first value
+   of a list in a source replaces the values of weaker sources. */
 struct option_source {
   const struct option_table *table;
   void *settings;
@@ -23,17 +23,17 @@ struct option_source {
   bool is_filled[OPTION_ROWS_MAX]; /* by this source */
 };
 
-/* Returns the row called NAME (LEN bytes), or NULL. */
+/* Returns the row with NAME (LEN bytes), or NULL. */
 const struct option *option_find(const struct option_table *table, const char *name, size_t len);
 
-/* Returns the name nearest to WORD, among the rows and the three that every table has; NULL when it
-   is so far away that nobody can have meant it. */
+/* Returns the name nearest to WORD, among the rows and the three built-in options; NULL if it is
+   too different. */
 const char *option_nearest(const struct option_table *table, const char *word);
 
 /* Writes FLEETPROF_<NAME> into TEXT. */
 void option_environment_name(const char *name, char text[OPTION_ENVIRONMENT_MAX]);
 
-/* Sets ROW from TEXT.  WHERE is what the error names ("--hz", "FILE:3: hz").  Returns 0 or -EINVAL
+/* Sets ROW from TEXT. WHERE is the place for an error ("--hz", "FILE:3: hz"). Returns 0, or -EINVAL
    with the error written. */
 int option_set(struct option_source *source, const struct option *row, const char *where,
                const char *text);
@@ -48,10 +48,10 @@ int option_refuse(struct option_source *source, const char *format, ...)
 /* Fills from the INI file PATH.  Returns 0 or -EINVAL with the error written. */
 int option_read_file(struct option_source *source, const char *path);
 
-/* Writes the path of TABLE's usual config file; "" when it has none. */
+/* Writes the path of TABLE's usual config file; "" if it has none. */
 void option_usual_file(const struct option_table *table, char ret_path[OPTION_FILE_MAX]);
 
-/* As option_read_file, but a file that is not there is as good as an empty one. */
+/* As option_read_file, but a missing file counts as empty. */
 int option_read_usual_file(struct option_source *source);
 
 void option_print_help(const struct option_table *table);

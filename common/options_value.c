@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text -> the value that a row's kind says.  Each kind has one reader and one phrase for what it
-   wants, so that every error can name both.  Values keep their text where they are strings: argv,
-   the environment and the table live as long as the program does.
+/* Converts text to the value of a row's kind. Each kind has one reader and one phrase for its
+   syntax, so that every error can name both. String values keep their text: argv, the environment
+   and the table live as long as the program.
 
-   A percentage is kept in percent (0.5% is 0.5): that is how it is written, shown and compared. */
+   A percentage is stored in percent (0.5% is 0.5), as it is written, shown and compared. */
 #include "clock.h"
 #include "options.h"
 #include "options_source.h"
@@ -40,7 +40,7 @@ static const struct quantity_unit byte_units[] = {
 
 static const struct quantity_unit percent_units[] = {{"", PERCENT_SCALE}, {"%", PERCENT_SCALE}};
 
-/* Values from files and lists live until exit (options.h); the list keeps them reachable. */
+/* Values from files and lists live until exit (options.h); this list keeps them reachable. */
 struct kept_text {
   struct kept_text *next;
   char text[];
@@ -145,7 +145,7 @@ static const char *wanted(enum option_kind kind) {
   return "text";
 }
 
-/* The same text is kept once: a file may be read many times (collector/reload.h). */
+/* Equal texts are stored once: a file may be read many times (collector/reload.h). */
 const char *option_keep(const char *text, size_t len) {
   for (const struct kept_text *kept = kept_texts; kept != NULL; kept = kept->next)
     if (strlen(kept->text) == len && memcmp(kept->text, text, len) == 0) return kept->text;

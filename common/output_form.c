@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of one answer are text unless asked for JSON.  Those with more forms (report, query)
-   have a table of their own; a word of theirs that all commands share is no mistake here. */
+/* Most commands print text unless the user requests JSON. Commands with more forms (report, query)
+   have their own table; one of their words in a setting that all commands share is no error
+   here. */
 #include "output_form.h"
 
 #include "buf.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user who may write into a directory may put a link there, by the name that somebody else is
-   about to write, and choose what is overwritten.  The kernel's fs.protected_symlinks and
-   fs.protected_regular are against that, where they are on; here it is so everywhere.
+/* A user with write access to a directory may put a link under a name that another user is about to
+   write. So the former chooses the file that is overwritten. The kernel's fs.protected_symlinks and
+   fs.protected_regular prevent that, if enabled; this code always does.
 
-   The path is walked a component at a time, from descriptor to descriptor, and each link is looked
-   at by a descriptor of its own, so what was looked at is what is followed.  The links below /proc
-   are the kernel's: /proc/self/fd/2 names no path and can only be opened. */
+   The path is walked one component at a time, from descriptor to descriptor. Each link is checked
+   through its own descriptor, so the checked link is the one followed. The links below /proc are
+   the kernel's: /proc/self/fd/2 names no path and can only be opened. */
 #include "owned_path.h"
 
 #include <errno.h>
@@ -18,10 +18,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 40 /* as the kernel */ };
+enum { LINKS_MAX = 40 /* as in the kernel */ };
 
 struct walk {
-  int folder; /* where it is */
+  int folder; /* the current directory */
   char left[PATH_MAX];
   unsigned links;
 };
@@ -41,7 +41,7 @@ static int begin(struct walk *walk, const char *path) {
   return move_to(walk, open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Takes the next component into NAME.  Returns whether it is the last, or -errno. */
+/* Takes the next component into NAME. Returns 1 if it is the last, 0 if not, or -errno. */
 static int take_name(struct walk *walk, char name[NAME_MAX + 1]) {
   const char *at = walk->left + strspn(walk->left, "/");
   size_t len = strcspn(at, "/");
@@ -58,7 +58,7 @@ static bool is_of_proc(int fd) {
   return fstatfs(fd, &found) == 0 && found.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Puts what LINK says in front of what is left.  Returns 0, or -errno. */
+/* Prepends the target of LINK to the rest of the path. Returns 0 or -errno. */
 static int follow_link(struct walk *walk, int link) {
   char text[PATH_MAX];
   ssize_t len = readlinkat(link, "", text, sizeof text);
@@ -70,13 +70,13 @@ static int follow_link(struct walk *walk, int link) {
   return text[0] != '/' ? 0 : move_to(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Whether LINK, with STATUS, may be followed.  Returns 0 or -ELOOP. */
+/* Checks whether LINK, with STATUS, may be followed. Returns 0 or -ELOOP. */
 static int judge_link(struct walk *walk, const struct stat *status) {
   bool is_trusted = status->st_uid == geteuid() || status->st_uid == 0;
   return is_trusted && ++walk->links <= LINKS_MAX ? 0 : -ELOOP;
 }
 
-/* Goes through NAME, which is not the last component: a directory or a link. */
+/* Enters NAME, which is not the last component: a directory or a link. */
 static int pass(struct walk *walk, const char *name) {
   struct stat status;
   int next = openat(walk->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -95,7 +95,7 @@ static int pass(struct walk *walk, const char *name) {
   return result;
 }
 
-/* Goes to the folder of the last component, which is NAME then. */
+/* Goes to the directory of the last component; stores that component in NAME. */
 static int go(struct walk *walk, char name[NAME_MAX + 1]) {
   for (;;) {
     int is_last = take_name(walk, name);
@@ -105,8 +105,8 @@ static int go(struct walk *walk, char name[NAME_MAX + 1]) {
   }
 }
 
-/* In a sticky directory a file or FIFO is its owner's alone, and its owner reads what is written.
- */
+/* In a sticky directory only its owner controls a file or FIFO, and the owner can read the
+   output. */
 static bool is_foreign(const struct walk *walk, int fd) {
   struct stat folder, file;
   if (fstat(fd, &file) != 0 || file.st_uid == geteuid()) return false;
@@ -115,8 +115,8 @@ static bool is_foreign(const struct walk *walk, int fd) {
          (folder.st_mode & (S_IWOTH | S_IWGRP)) != 0;
 }
 
-/* Why NAME could not be opened, which FAILED; -EAGAIN when the walk goes on: it is a link that may
-   be followed.  Of what is another user's in a sticky directory the kernel may say EACCES. */
+/* The reason why opening NAME FAILED. -EAGAIN if the walk continues, because NAME is a link that
+   may be followed. For another user's file in a sticky directory the kernel may return EACCES. */
 static int look_again(struct walk *walk, const char *name, int failed, bool *ret_proc) {
   struct stat status;
   int found = openat(walk->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -130,7 +130,8 @@ static int look_again(struct walk *walk, const char *name, int failed, bool *ret
   return failed == 0 ? -EAGAIN : failed;
 }
 
-/* FD was opened with O_NONBLOCK and without O_TRUNC instead of with FLAGS: makes up for it. */
+/* Applies the differences: FD was opened with O_NONBLOCK and without O_TRUNC instead of with
+   FLAGS. */
 static int apply_flags(int fd, int flags) {
   struct stat file;
   int status = fcntl(fd, F_GETFL);
@@ -141,8 +142,8 @@ static int apply_flags(int fd, int flags) {
   return !S_ISREG(file.st_mode) || ftruncate(fd, 0) == 0 ? 0 : -errno;
 }
 
-/* Opens NAME, which is no link, and checks whose it is before anything of it changes and before
-   waiting for the reader of a FIFO. */
+/* Opens NAME, which is no link. Checks its owner before changing it and before waiting for the
+   reader of a FIFO. */
 static int open_checked(struct walk *walk, const char *name, int flags, mode_t mode) {
   bool may_block = (flags & O_ACCMODE) == O_WRONLY && !(flags & O_NONBLOCK);
   int safe = (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC;
@@ -161,7 +162,7 @@ static int open_checked(struct walk *walk, const char *name, int flags, mode_t m
   return failed;
 }
 
-/* Opens NAME, or goes on where it is a link: then -EAGAIN. */
+/* Opens NAME, or follows it if it is a link: then -EAGAIN. */
 static int open_last(struct walk *walk, const char *name, int flags, mode_t mode) {
   bool is_of_kernel = false;
   int fd = open_checked(walk, name, flags, mode), failed = fd;

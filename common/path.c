@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program's name for people is the last component of its path: the service that nobody named, the
-   heading of a column.  That is the path as it was given; no link is followed.
+/* A program's name for users is the last component of its path, as for a default service or the
+   heading of a column. The path is used as given; no link is followed.
 
-   Directories are made from the top, and mkdir itself says what is there already: to look first
-   would be a race, and would want rights above the directory that nobody needs. */
+   Directories are made from the top, and mkdir itself reports existing ones. A check beforehand
+   would be a race, and would need rights to the parent directory that are not required
+   otherwise. */
 #include "path.h"
 
 #include <errno.h>

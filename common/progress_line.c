@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing is shown within the first second: what is over by then needs no words.  It goes to
-   stderr, since stdout is somebody's input, and only to a terminal that can erase: a line that is
-   written over and over fills a log, or a serial console that has no such sequence (TERM=dumb).  A
-   line that is wider than the terminal would leave its first part behind. */
+/* Nothing is shown within the first second. The line goes to stderr, because stdout may be another
+   program's input, and only to a terminal that can erase. A line that is rewritten repeatedly would
+   fill a log, or a serial console without that sequence (TERM=dumb). A line wider than the terminal
+   would leave its first part behind. */
 #include "progress_line.h"
 
 #include "clock.h"
@@ -36,7 +36,7 @@ bool progress_line_is_due(const struct progress_line *line) {
          now_ns - line->shown_ns >= BETWEEN_NS;
 }
 
-/* How many bytes of TEXT stand in the terminal's line, whole letters. */
+/* The number of bytes of TEXT that fit into the terminal's line, in whole characters. */
 static int fitting(const char *text) {
   struct winsize size = {.ws_col = 0};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) size.ws_col = USUAL_COLUMNS;

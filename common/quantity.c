@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strtoull takes signs, blanks and overflow in its stride, and strtod depends on the locale; an
-   option or a query parameter must not.  So digits are read here, exactly: no sign, no blank, no
-   exponent, nothing behind the unit, and a result that does not fit is refused, never clipped.
+/* strtoull accepts signs, blanks and overflow, and strtod depends on the locale; an option or a
+   query parameter must not. So numbers are parsed here exactly: no sign, no blank, no exponent,
+   nothing after the unit. A result that does not fit is rejected, never clipped.
 
    Three decimals and a factor below 2^50 (a week in ns, a tebibyte) keep the fraction's product
-   inside 64 bits, also on CPUs that have nothing wider. */
+   within 64 bits, also on CPUs without wider integers. */
 #include "quantity.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ int quantity_parse_digits(const char **text, uint64_t *ret) {
   return 0;
 }
 
-/* Reads ".5" as 500 thousandths; no point at all is none. */
+/* Reads ".5" as 500 thousandths; without a point the result is 0. */
 static int parse_decimals(const char **text, uint64_t *ret_thousandths) {
   uint64_t thousandths = 0;
   if (**text == '.') {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The protocol of sd_notify(3) is one datagram to the socket that $NOTIFY_SOCKET names, a path or,
-   behind an '@', an abstract name.  That is less than the library that speaks it.
+/* The protocol of sd_notify(3) is one datagram to the socket in $NOTIFY_SOCKET, a path or, with a
+   leading '@', an abstract name. That is less code than the library that implements it.
 
-   The manager ends a service from which it has heard nothing for $WATCHDOG_USEC; we speak twice in
-   that time, as its manual asks.  $WATCHDOG_PID says who is meant: a child that inherits the
-   variable is not.  What the manager does not hear it does not act upon, so failures are nobody's
-   concern: a manager that goes away must not take us with it. */
+   The manager ends a service that has sent nothing for $WATCHDOG_USEC; this code sends twice in
+   that time, as the manual recommends. $WATCHDOG_PID is the intended process: a child that inherits
+   the variable is not. The manager does not act on lost messages, so failures are ignored: a
+   manager that disappears must not take the service with it. */
 #include "service_notify.h"
 
 #include "clock.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { US_PER_MS = 1000, BEATS = 2 /* in the time that the manager waits */ };
+enum { US_PER_MS = 1000, BEATS = 2 /* in the manager's timeout */ };
 
 static uint64_t number_of(const char *name) {
   const char *text = getenv(name);

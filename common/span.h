@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Borrowed bytes.  A span never owns: it is valid as long as what it points into. */
+/* Borrowed bytes. A span never owns its data, and is valid as long as they are. */
 #ifndef COMMON_SPAN_H
 #define COMMON_SPAN_H
 
@@ -25,8 +25,7 @@ static inline bool span_is_equal(struct span a, struct span b) {
   return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* Cuts the first LEN bytes off SPAN into RET.  Returns false, touching nothing, when SPAN is
-   shorter. */
+/* Takes the first LEN bytes of SPAN into RET. Returns false, with no change, if SPAN is shorter. */
 static inline bool span_take(struct span *span, size_t len, struct span *ret) {
   if (span->len < len) return false;
   *ret = (struct span){span->data, len};
@@ -35,7 +34,7 @@ static inline bool span_take(struct span *span, size_t len, struct span *ret) {
   return true;
 }
 
-/* The number that BYTES, 8 at most, are in their order. */
+/* The number stored in BYTES, at most 8, in the given byte order. */
 static inline uint64_t span_number(struct span bytes, bool is_big_endian) {
   uint64_t number = 0;
   if (is_big_endian)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of numbers that a peer can choose: they stop at the largest number and never wrap. */
+/* Saturating sums of numbers that a peer can choose. */
 #ifndef COMMON_SUMS_H
 #define COMMON_SUMS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a signed column of 64 bits holds. */
+/* The maximum of a signed 64-bit column. */
 #define SUM_MAX ((uint64_t)INT64_MAX)
 
-/* Whether A + B is at most SUM_MAX. */
+/* True if A + B is at most SUM_MAX. */
 static inline bool sum_fits(uint64_t a, uint64_t b) {
   return a <= SUM_MAX && b <= SUM_MAX - a;
 }
 
-/* Returns A + B, or SUM_MAX where that is less. */
+/* Returns A + B, at most SUM_MAX. */
 static inline uint64_t sum_of(uint64_t a, uint64_t b) {
   return sum_fits(a, b) ? a + b : SUM_MAX;
 }
@@ -26,12 +26,12 @@ static inline int64_t sum_of_signed(int64_t a, int64_t b) {
   return sum;
 }
 
-/* Nanoseconds of a whole fleet: ten thousand boards of four CPUs spend 10^20 in a month, which is
-   more than 64 bits hold.  Compilers for 32 bits have no wider number; what is read there is one
-   recording. */
+/* Nanoseconds of a whole fleet: ten thousand boards of four CPUs spend 10^20 in a month, more than
+   64 bits hold. 32-bit compilers have no wider integer; programs built by them read only single
+   recordings. */
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 wide_sum;
-static inline bool wide_sum_is_long(wide_sum sum) { /* more than 64 bits */
+static inline bool wide_sum_is_long(wide_sum sum) { /* exceeds 64 bits */
   return sum > UINT64_MAX;
 }
 #else
@@ -42,14 +42,14 @@ static inline bool wide_sum_is_long(wide_sum sum) {
 }
 #endif
 
-/* Returns SUM, or SUM_MAX where that is less: for forms that hold no more. */
+/* Returns SUM, at most SUM_MAX: for formats that hold no more. */
 static inline uint64_t wide_sum_cut(wide_sum sum) {
   return sum > SUM_MAX ? SUM_MAX : (uint64_t)sum;
 }
 
 enum { WIDE_SUM_DIGITS = 39 };
 
-/* Writes SUM's digits to RET.  Returns how many. */
+/* Writes SUM's digits to RET. Returns their number. */
 static inline unsigned wide_sum_print(wide_sum sum, char ret[WIDE_SUM_DIGITS + 1]) {
   char digits[WIDE_SUM_DIGITS];
   unsigned at = WIDE_SUM_DIGITS, len;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel and binutils write these lines, and so does whoever wants to: every word is taken with
-   its length, nothing is copied.  Words are set apart by blanks or tabs, as many as you like.  An
-   undefined symbol (nm's U, which has no address), a heading and an empty line are no symbols; the
+/* The kernel and binutils write these lines, but they may also be untrusted: every word is taken
+   with its length, and nothing is copied. Words are separated by any number of blanks or tabs. An
+   undefined symbol (nm's U, without address), a heading and an empty line are no symbols; the
    caller skips them.
 
-   A name may hold blanks when nm was told to demangle: it is then all that is left of the line, but
-   for a last word in brackets, which is how kallsyms names a module. */
+   With nm's demangling a name may contain blanks: it is then the rest of the line, except a last
+   word in brackets, which in kallsyms names a module. */
 #include "symbol_line.h"
 
 #include "number_text.h"
@@ -24,7 +24,7 @@ static struct span trim(struct span text) {
   return text;
 }
 
-/* Cuts the first word off TEXT. */
+/* Takes the first word of TEXT. */
 static struct span take_word(struct span *text) {
   size_t len = 0;
   while (len < text->len && !is_blank(text->data[len])) len++;
@@ -43,7 +43,7 @@ static bool is_letter(uint8_t c) {
   return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '-' || c == '?';
 }
 
-/* Cuts a last word of the form [MODULE] off NAME. */
+/* Takes a last word of the form [MODULE] off NAME. */
 static struct span take_module(struct span *name) {
   if (name->len < 3 || name->data[name->len - 1] != ']') return span_of(name->data, 0);
   const uint8_t *open = memrchr(name->data, '[', name->len);

@@ -8,27 +8,27 @@
 #include "span.h"
 
 struct symbol_line {
-  uint64_t address, size; /* size 0: the line says none */
+  uint64_t address, size; /* size 0: not in the line */
   char type;              /* nm's letter */
   struct span name;       /* borrows the text */
-  struct span module;     /* of a kernel's loadable module, else empty */
+  struct span module;     /* a kernel's loadable module, else empty */
 };
 
-/* Reads the next line of TEXT and advances past it; a last line needs no newline, and a carriage
-   return before it is no part of the line.  Returns 0, -ENOENT at the end of TEXT, or -EBADMSG for
-   a line that is no symbol with an address.  Pure. */
+/* Reads the next line of TEXT and advances past it. The last line needs no newline, and a carriage
+   return before a newline is ignored. Returns 0, -ENOENT at the end of TEXT, or -EBADMSG for a line
+   that is no symbol with an address. Pure. */
 int symbol_line_next(struct span *text, struct symbol_line *ret);
 
-/* How well LINE names its address: 0, not at all (no place in the program: an absolute value, a
-   debug entry, an assembler's mark); 1, as data, which bounds the function before it; 2, 3, 4, as a
+/* How well LINE names its address: 0, not at all (not in the program: an absolute value, a debug
+   entry, an assembler's mark); 1, as data, which bounds the function before it; 2, 3, 4, as a
    local, weak, global function. */
 unsigned symbol_line_rank(const struct symbol_line *line);
 
-/* Negative when A is the better name of two for one address, positive when B is: by rank, then
-   fewer leading underscores, the shorter, the alphabetically first. */
+/* Negative if A is the better name of two for one address, positive if B is: by rank, then fewer
+   leading underscores, the shorter, the alphabetically first. */
 int symbol_line_compare(const struct symbol_line *a, const struct symbol_line *b);
 
-/* True for the letters of code: T t W w (and i, a function that is chosen at run time). */
+/* True for the letters of code: T t W w (and i, a function selected at run time). */
 bool symbol_line_is_code(const struct symbol_line *line);
 
 #endif

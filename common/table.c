@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linear probing over 16-byte cells.  The table knows only 64-bit keys and the caller's 32-bit
-   indices; the things themselves stay in the caller's array, so that one table serves stacks,
-   modules and threads without callbacks or copies.
+/* Linear probing over 16-byte cells. The table stores only 64-bit keys and the caller's 32-bit
+   indices. The entries themselves stay in the caller's array, so one table serves stacks, modules
+   and threads without callbacks or copies.
 
    Keys are mixed before use, so that plain numbers (thread ids, addresses) spread as well as
-   hashes do.  Equal keys stand in one probe run: table_find yields the first, table_next the
-   others, and the caller compares the real thing.  Entries are never removed one by one; a window
-   that closes clears its table.  Not keyed: do not put in what a stranger chooses to collide. */
+   hashes. Equal keys are in one probe run: table_find yields the first, table_next the others, and
+   the caller compares the entries. Entries are never removed one by one; a window that closes
+   clears its table. The hash is not keyed: do not add keys that an untrusted peer can choose to
+   collide. */
 #include "table.h"
 
 #include <endian.h>
@@ -16,7 +17,7 @@
 
 enum { TABLE_FIRST_CELLS = 64 };
 
-/* The largest power of two below TABLE_NONE: a cursor must never be able to reach it. */
+/* The largest power of two below TABLE_NONE: a cursor must never reach it. */
 #define TABLE_LARGEST_CELLS (UINT32_C(1) << 31)
 
 struct table_cell {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread names and paths are whatever a program set them to: broken UTF-8, escape sequences, line
-   ends.  They end up in JSON, on terminals and in logs of people who trust the collector.  So one
-   rule holds on the wire: UTF-8 as RFC 3629 defines it (shortest form, no surrogates, at most
-   U+10FFFF), and none of the controls (below U+0020, U+007F to U+009F).  Boards replace what breaks
-   it, collectors refuse what still does.
+/* Thread names and paths are chosen by programs: broken UTF-8, escape sequences, line ends. They
+   are shown in JSON, on terminals and in logs of users who trust the collector. So one rule holds
+   on the wire: UTF-8 as in RFC 3629 (shortest form, no surrogates, at most U+10FFFF), without
+   controls (below U+0020, U+007F to U+009F). Boards replace invalid bytes, collectors reject texts
+   that still have some.
 
-   Direction overrides and look-alike letters are permitted: some scripts need them.  Direction
+   Direction overrides and look-alike letters are permitted: some scripts need them. Direction
    overrides are not written to terminals, where they would reorder the text around them. */
 #include "text.h"
 
 #include <stdarg.h>
 
-/* What follows each lead byte: how many bytes, and the range of the first of them, which is where
-   overlong forms, surrogates and too large values differ. */
+/* The bytes after each lead byte: their number, and the range of the first of them, which excludes
+   overlong forms, surrogates and too large values. */
 struct lead {
   uint8_t first, last; /* of the lead byte */
-  uint8_t tail;        /* bytes that follow */
-  uint8_t low, high;   /* of the first that follows */
+  uint8_t tail;        /* number of following bytes */
+  uint8_t low, high;   /* of the first following byte */
 };
 
 static const struct lead leads[] = {
@@ -40,7 +40,7 @@ static size_t character_len(struct span text) {
   return 0;
 }
 
-/* Moves TEXT to its first byte that is not clean. */
+/* Advances TEXT to its first byte that is not clean. */
 static void skip_clean(struct span *text) {
   struct span character;
   while (text->len > 0) {
@@ -63,7 +63,7 @@ void text_clean(char *text) {
   }
 }
 
-/* The marks are two of the three bytes that U+2000 to U+207F begin with, and one of a few. */
+/* The marks begin with two of the lead sequences of U+2000 to U+207F, and end with a few values. */
 bool text_turns(const uint8_t *at) {
   if (at[0] != 0xe2) return false;
   if (at[1] == 0x80) return at[2] >= 0xaa && at[2] <= 0xae;
@@ -71,7 +71,7 @@ bool text_turns(const uint8_t *at) {
 }
 
 void text_show(char *text) {
-  text_clean(text); /* so a lead byte has its tail behind it */
+  text_clean(text); /* so each lead byte has its tail */
   for (; *text != '\0'; text++)
     if (text_turns((const uint8_t *)text)) text[0] = text[1] = text[2] = '?';
 }

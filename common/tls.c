@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One place decides what TLS means here, so that daemon, command line and collector cannot differ.
+/* The TLS settings are all here, so that daemon, command line and collector cannot differ.
 
-   Trust is the fleet's CA and the kind of certificate, nothing else: a leaf must carry the extended
-   key usage of its end, explicitly (OpenSSL alone would take a certificate without any for both).
-   Host names play no part.
+   Trust depends only on the fleet's CA and the kind of certificate: a leaf must explicitly have the
+   extended key usage of its end (OpenSSL alone would accept a certificate without any for both).
+   Host names are not checked.
 
-   Clocks: a board without a battery starts in 1970, another one jumps ten years ahead, and both
-   must still reach their collector to learn the time.  So a client's clock counts only where
-   something keeps it (NTP, as the kernel knows) and it is not before what is certain: this
-   program's age, and what the caller knows of the last session.  Else the client does not mind a
-   certificate that is "not yet valid", and judges expiry by the earliest that it can be.  That is
-   never no judgement: what had expired when the board last heard the time is refused.  By a clock
-   that counts nothing is forgiven.
+   Clocks: a board without a battery starts in 1970, another jumps ten years ahead, and both must
+   still reach their collector to get the time. So a client uses its clock only if it is
+   synchronized (NTP, as reported by the kernel) and not before a certain lower bound: this
+   program's age, and the time of the last session known to the caller. Otherwise the client ignores
+   "not yet valid", and checks expiry against the lower bound. So expiry is always checked: a
+   certificate that had expired when the board last got the time is rejected. A client with a usable
+   clock ignores nothing.
 
-   Enrolment has no CA file yet: the token carries the SHA-256 of the root, the server sends its
-   chain with the root, and verification runs with that root as the only trusted one.
+   Enrolment has no CA file yet. The token has the SHA-256 of the root, the server sends its chain
+   with the root, and verification trusts only that root.
 
-   While one CA takes over from another a server has a certificate under each.  Which of them a
-   client can verify it says itself, in its first message (certificate_authorities, TLS 1.3): the
-   second one goes to who knows that CA, and so is in use long before the first is taken away; the
-   first to all others.  Two CAs of one name cannot be told apart that way: then it is the first
-   one's, which everybody knows.
+   While one CA replaces another, a server has a certificate under each. A client announces the CAs
+   it can verify in its first message (certificate_authorities, TLS 1.3). The second certificate is
+   for clients that announce the second CA, so it is in use long before the first is removed; the
+   first is for all others. Two CAs with the same name cannot be distinguished that way: then the
+   first certificate is used, which all clients know.
 
-   Alerts are kept with the connection, because libevent takes OpenSSL's error queue for itself. */
+   Alerts are stored with the connection, because libevent consumes OpenSSL's error queue. */
 #include "tls.h"
 #include "clock.h"
 #include "tls_words.h"
@@ -38,7 +38,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* 2024-01-01: this program did not exist before.  A constant and not the build's date, so that
+/* 2024-01-01: this program did not exist before. A constant instead of the build date, so that
    builds are reproducible. */
 #define CLOCK_PLAUSIBLE_SECONDS INT64_C(1704067200)
 
@@ -47,12 +47,12 @@
 
 enum {
   FINGERPRINT_BYTES = 32,
-  CHAIN_DEPTH_MAX = 3, /* leaf, at most two intermediates, root */
-  CHAIN_BYTES_MAX = 16 << 10, /* ours are 1 KiB each; more is refused before it is parsed */
+  CHAIN_DEPTH_MAX = 3,        /* leaf, at most two intermediates, root */
+  CHAIN_BYTES_MAX = 16 << 10, /* the fleet's are 1 KiB each; longer chains are rejected unparsed */
   WEB_CHAIN_DEPTH_MAX = 9,
   WEB_CHAIN_BYTES_MAX = 100 << 10, /* OpenSSL's own */
   ALERT_FATAL = 2,
-  /* A connection's note: the description plus one, and whether the alert was ours. */
+  /* The connection's note: the description plus one, and whether this end sent the alert. */
   NOTE_ALERT_MASK = (1 << 9) - 1,
   NOTE_SENT = 1 << 9,
 };
@@ -74,7 +74,7 @@ static void free_fingerprint(void *parent, void *data, CRYPTO_EX_DATA *all, int 
   OPENSSL_free(data);
 }
 
-/* What a server shows to clients that know its second CA. */
+/* A server's certificate for clients that know its second CA. */
 struct second {
   X509 *ca, *certificate;
   EVP_PKEY *key;
@@ -106,7 +106,7 @@ static void on_alert(const SSL *ssl, int where, int value) {
     SSL_set_ex_data((SSL *)(uintptr_t)ssl, alert_slot, (void *)note);
 }
 
-/* The earliest that it can be now, as far as SSL's context knows. */
+/* A lower bound of the current time, from SSL's context. */
 static time_t earliest_of(const SSL *ssl) {
   const SSL_CTX *context = ssl != NULL ? SSL_get_SSL_CTX(ssl) : NULL;
   uintptr_t told =
@@ -118,7 +118,7 @@ static bool is_clock_good(time_t earliest_now) {
   return clock_is_kept() && clock_walltime_ns() / NS_PER_SECOND >= (uint64_t)earliest_now;
 }
 
-/* Returns the error that a clock that does not count leaves of ERROR. */
+/* Returns the remaining part of ERROR if the clock is not usable. */
 static int judge_with_bad_clock(X509_STORE_CTX *store, int error, time_t earliest_now) {
   if (error != X509_V_ERR_CERT_NOT_YET_VALID && error != X509_V_ERR_CERT_HAS_EXPIRED &&
       error != X509_V_OK)
@@ -134,7 +134,7 @@ static bool has_usage(X509 *certificate, uint32_t usage) {
          (X509_get_extended_key_usage(certificate) & usage) != 0;
 }
 
-/* Called by OpenSSL for each certificate of the chain, root first, and for each thing wrong. */
+/* Called by OpenSSL for each certificate of the chain, root first, and for each fault. */
 static int on_verify(int is_ok, X509_STORE_CTX *store) {
   const SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
   bool is_server = ssl && SSL_is_server(ssl);
@@ -151,7 +151,7 @@ static int on_verify(int is_ok, X509_STORE_CTX *store) {
   return error == X509_V_OK;
 }
 
-/* Returns the certificate that the peer sent whose fingerprint is pinned, or NULL. */
+/* Returns the peer's certificate with the pinned fingerprint, or NULL. */
 static X509 *find_pinned(STACK_OF(X509) * sent, const unsigned char *fingerprint) {
   for (int i = 0; i < sk_X509_num(sent); i++) {
     unsigned char digest[EVP_MAX_MD_SIZE];
@@ -164,7 +164,7 @@ static X509 *find_pinned(STACK_OF(X509) * sent, const unsigned char *fingerprint
   return NULL;
 }
 
-/* Verifies the whole chain, with the pinned root as the only one trusted. */
+/* Verifies the whole chain, trusting only the pinned root. */
 static int on_verify_pinned(X509_STORE_CTX *store, void *context) {
   const SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
   (void)context;
@@ -197,7 +197,7 @@ static int on_alpn(SSL *ssl, const unsigned char **ret, unsigned char *ret_len,
   return SSL_TLSEXT_ERR_OK;
 }
 
-/* OpenSSL does not call on_alpn when a client offers nothing at all. */
+/* OpenSSL does not call on_alpn if a client offers no protocol at all. */
 static int on_client_hello(SSL *ssl, int *ret_alert, void *context) {
   const unsigned char *data;
   size_t len;
@@ -225,7 +225,7 @@ static SSL_CTX *new_context(const SSL_METHOD *method, char *error, size_t error_
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS); /* 34 KiB a quiet connection otherwise */
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS); /* saves 34 KiB an idle connection */
   SSL_CTX_set_verify_depth(context, CHAIN_DEPTH_MAX);
   SSL_CTX_set_max_cert_list(context, CHAIN_BYTES_MAX);
   SSL_CTX_set_info_callback(context, on_alert);
@@ -239,7 +239,8 @@ static bool refuse_file(const char *what, const char *path, char *error, size_t 
   return false;
 }
 
-/* A key that others may read is no key: saying so here is the only chance that somebody notices. */
+/* A key that others may read is not secret: an error here is the only chance that this is
+   noticed. */
 static bool is_private(const char *path, char *error, size_t error_len) {
   struct stat file;
   if (stat(path, &file) != 0 || (file.st_mode & (S_IRWXG | S_IRWXO)) == 0) return true;
@@ -272,7 +273,7 @@ static bool names(const STACK_OF(X509_NAME) * list, const X509_NAME *name) {
   return false;
 }
 
-/* Called by OpenSSL when it has read what a client says of itself. */
+/* Called by OpenSSL when it has read the client's first message. */
 static int on_certificate(SSL *ssl, void *context) {
   const struct second *second = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), second_slot);
   (void)context;
@@ -319,7 +320,7 @@ static bool use_second(SSL_CTX *context, const struct tls_paths *paths, char *er
   return true;
 }
 
-/* Tells the server which CAs we know.  One that cannot be read is an error elsewhere. */
+/* Announces the client's CAs to the server. An unreadable file is reported elsewhere. */
 static void tell_ca(SSL_CTX *context, const char *path) {
   STACK_OF(X509_NAME) *list = SSL_load_client_CA_file(path);
   if (list != NULL) SSL_CTX_set0_CA_list(context, list);
@@ -402,7 +403,8 @@ SSL_CTX *tls_web_context(const char *ca, char *error, size_t error_len) {
   return NULL;
 }
 
-/* A name becomes a label, a log line and a file name's part: no control bytes, no separators. */
+/* A name becomes a label, part of a log line and of a file name: no control bytes, no
+   separators. */
 static bool is_usable_name(const unsigned char *name, size_t len) {
   if (len == 0 || name[0] == '.') return false;
   for (size_t i = 0; i < len; i++) {
@@ -430,8 +432,8 @@ int tls_peer_name(const SSL *ssl, char *name, size_t name_len) {
   return is_usable ? 0 : -EBADMSG;
 }
 
-/* Whether the peer went away in a handshake: OpenSSL takes that for bytes without sense, and
-   alerts decode_error. */
+/* True if the peer disconnected in a handshake: OpenSSL reports that as invalid data, and sends the
+   alert decode_error. */
 static bool is_peer_gone(void) {
   unsigned long error = ERR_peek_error();
   return ERR_GET_LIB(error) == ERR_LIB_SSL &&

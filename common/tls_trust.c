@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Over the DER and not over the file's bytes: what stands between the certificates of a PEM file
-   (comments, line ends) is nobody's trust. */
+/* The hash is over the DER and not over the file's bytes: text between the certificates of a PEM
+   file (comments, line ends) does not matter for trust. */
 #include "tls_trust.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@ static bool add(EVP_MD_CTX *digest, X509 *certificate) {
   return is_added;
 }
 
-/* Returns how many certificates BIO held, or -1. */
+/* Returns the number of certificates in BIO, or -1. */
 static int add_all(EVP_MD_CTX *digest, BIO *bio) {
   int count = 0;
   for (X509 *certificate; (certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL)) != NULL;
@@ -25,7 +25,7 @@ static int add_all(EVP_MD_CTX *digest, BIO *bio) {
     X509_free(certificate);
     if (!is_added) return -1;
   }
-  ERR_clear_error(); /* the end is an error to PEM */
+  ERR_clear_error(); /* PEM reports the end as an error */
   return count;
 }
 

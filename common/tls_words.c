@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenSSL's own texts name its internals ("sslv3 alert certificate revoked", "unable to get local
-   issuer certificate"); the one who reads `status` on a board wants to know what to mend.  The same
-   cause has the same words on both ends, whether we found it in a certificate or the peer told us
-   in an alert.  What is not in these tables falls back to OpenSSL's text. */
+   issuer certificate"); a reader of `status` on a board needs the remedy. The same cause has the
+   same words on both ends, found in a certificate or received in an alert. Causes that are not in
+   these tables use OpenSSL's text. */
 #include "tls_words.h"
 
 #include <openssl/err.h>
@@ -66,7 +66,7 @@ const char *tls_words_of_alert(int alert) {
 }
 
 void tls_words_of_queue(const char *fallback, char *why, size_t why_len) {
-  unsigned long error = ERR_peek_error(); /* the oldest is the cause, the others say who met it */
+  unsigned long error = ERR_peek_error(); /* the oldest is the cause, the others follow from it */
   const char *words = error != 0 ? ERR_reason_error_string(error) : NULL;
   int reason = ERR_GET_REASON(error);
   if (ERR_GET_LIB(error) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A write that takes nothing and says no error would be tried for ever: it is one (EIO). */
+/* A write of 0 bytes without an error would be repeated for ever: it counts as EIO. */
 #include "write_all.h"
 
 #include <errno.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As strict as needed to be sure where an answer ends, by the rules of RFC 9112, 6.3: a length that
-   is told twice and differently, or a length and chunks, is refused rather than guessed at, as are
-   lines that go on in the next one, which nobody sends any more.  What an answer says besides is
-   looked up by whoever wants it. */
+/* As strict as necessary to find an answer's end reliably, by RFC 9112, 6.3. Contradictory lengths,
+   or a length together with chunks, are rejected, as are folded header lines, which are obsolete.
+   Callers look up other fields themselves. */
 #include "answer_head.h"
 
 #include <errno.h>
@@ -10,8 +9,7 @@
 
 enum { VERSION_BYTES = 8, STATUS_DIGITS = 3, NO_CONTENT = 204, NOT_MODIFIED = 304, FIRST_OK = 200 };
 
-/* Cuts the line that REST begins with off it, without its end.  Returns false when REST is
-   empty. */
+/* Takes the first line off REST, without its end. Returns false if REST is empty. */
 static bool take_line(struct span *rest, struct span *line) {
   if (rest->len == 0) return false;
   const uint8_t *end = memchr(rest->data, '\n', rest->len);
@@ -73,7 +71,7 @@ static int read_length(struct span text, uint64_t *ret) {
   return 0;
 }
 
-struct fields { /* what decides about the body and the connection */
+struct fields { /* the fields that determine the body and the connection */
   bool has_length, has_chunks, is_closing, is_kept;
   uint64_t length;
 };
@@ -107,7 +105,7 @@ static enum answer_framing framing_of(const struct answer_head *head, const stru
   return fields->has_length ? ANSWER_BY_LENGTH : ANSWER_BY_CLOSE;
 }
 
-/* Returns the length of the head with its empty line, or 0 when that has not come. */
+/* Returns the length of the head with its empty line, or 0 if that has not arrived. */
 static size_t find_end(struct span bytes) {
   for (size_t i = 1; i < bytes.len; i++) {
     if (bytes.data[i] != '\n') continue;
@@ -141,7 +139,7 @@ int answer_head_decode(struct span bytes, bool was_head, struct answer_head *ret
 
 bool answer_head_field(struct span head, const char *name, struct span *ret) {
   struct span line, field, value;
-  if (!take_line(&head, &line)) return false; /* the status */
+  if (!take_line(&head, &line)) return false; /* the status line */
   while (take_line(&head, &line) && line.len > 0) {
     if (split(line, &field, &value) != 0 || !is_word(field, name)) continue;
     *ret = value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*   size [; text] CRLF  content CRLF  ...  0 CRLF  [trailer lines]  CRLF
+/* size [; text] CRLF  content CRLF  ...  0 CRLF  [trailer lines]  CRLF
 
-   One state a place in that line, a byte at a time outside of contents. */
+   One state for each position in that line; outside of contents, one byte at a time. */
 #include "chunks.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static int digit_of(uint8_t c) {
   return -1;
 }
 
-/* A size's line has ended. */
+/* The line of a size has ended. */
 static int end_size(struct chunks *chunks) {
   if (chunks->digits == 0) return -EBADMSG;
   chunks->state = chunks->left > 0 ? CONTENT : TRAILER;

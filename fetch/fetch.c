@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request goes out and its answer comes in; the parsing is answer_head's and chunks'.
+/* Sends requests and receives their answers; answer_head and chunks do the parsing.
 
-   Why not evhttp's client: it connects to the first address of a name alone (`localhost` is ::1
-   first, a collector on 127.0.0.1 is then not found), does not read while it writes, so that the
-   refusal of an upload is met only when the connection breaks, and is one more library beside
-   libevent's core.
+   evhttp's client is not used for three reasons. It connects only to the first address of a name
+   (`localhost` is ::1 first, so a collector on 127.0.0.1 is not found). It does not read while it
+   writes, so it sees the rejection of an upload only when the connection breaks. And it is one more
+   library beside libevent's core.
 
-   An upload that the server refuses half way is not sent to its end: an answer that comes while the
-   body goes out ends the sending, and a connection that breaks then is read to its end first, as
-   the answer may have come before.
+   A rejected upload is not sent to its end: an answer that arrives while the body is sent ends the
+   sending. If the connection breaks meanwhile, it is first read to its end, because the answer may
+   have arrived before.
 
-   A kept connection that the server has ended meanwhile is no failure: when nothing of an answer
-   has come, the request is made once more over a new one.  All that is asked for here may be asked
-   twice. */
+   A kept connection that the server has closed meanwhile is no failure: if nothing of an answer has
+   arrived, the request is repeated once over a new one. All requests here are idempotent. */
 #include "fetch.h"
 
 #include "answer_head.h"
@@ -45,10 +44,10 @@ struct exchange {
   const struct fetch_call *call;
   struct fetch_answer *answer;
   struct answer_head head;
-  struct buf in;       /* what came and is not used yet */
-  uint64_t body_taken; /* of the answer's */
-  bool has_come;       /* any byte of an answer */
-  bool is_enough;      /* of a refusal's body, though more may come */
+  struct buf in;       /* received and not used yet */
+  uint64_t body_taken; /* of the answer */
+  bool has_come;       /* any byte of an answer has arrived */
+  bool is_enough;      /* a rejection's body is complete enough, though more may follow */
 };
 
 static int fail(struct fetch *fetch, int error, const char *why) {
@@ -165,8 +164,8 @@ static void print_request(const struct exchange *exchange, struct buf *ret) {
   buf_append_string(ret, "\r\n");
 }
 
-/* Receives what is there (waits for it when IS_PATIENT).  Returns the number of bytes, 0 at the
-   end, -EAGAIN, or -errno. */
+/* Receives available bytes (waits if IS_PATIENT). Returns their number, 0 at the end, -EAGAIN, or
+   -errno. */
 static long receive(struct exchange *exchange, bool is_patient) {
   struct fetch *fetch = exchange->fetch;
   uint8_t *at = buf_reserve(&exchange->in, PIECE_BYTES);
@@ -181,8 +180,8 @@ static long receive(struct exchange *exchange, bool is_patient) {
   return got;
 }
 
-/* Sends LEN bytes.  Returns 0; 1 when the server speaks first: nothing more need be sent; or
-   -errno. */
+/* Sends LEN bytes. Returns 0; 1 if the server has already answered, so that no more need be sent;
+   or -errno. */
 static int send_all(struct exchange *exchange, const uint8_t *data, size_t len) {
   struct fetch *fetch = exchange->fetch;
   while (len > 0) {
@@ -191,7 +190,7 @@ static int send_all(struct exchange *exchange, const uint8_t *data, size_t len) 
     data += put;
     len -= (size_t)put;
     if (put > 0) continue;
-    long got = receive(exchange, false); /* TLS has words of its own, which are no answer */
+    long got = receive(exchange, false); /* TLS's own messages are no answer */
     if (got > 0) return 1;
     if (got == 0) return fail(fetch, -ECONNRESET, "the server has ended the connection");
     if (got != -EAGAIN) return (int)got;
@@ -229,7 +228,7 @@ static void keep_type(struct fetch_answer *answer) {
   answer->type[strcspn(answer->type, "; \t")] = '\0';
 }
 
-/* Reads one head, whatever its status. */
+/* Reads one head of any status. */
 static int read_one_head(struct exchange *exchange) {
   struct fetch *fetch = exchange->fetch;
   bool was_head = strcmp(exchange->call->method, "HEAD") == 0;
@@ -249,7 +248,7 @@ static int read_one_head(struct exchange *exchange) {
   }
 }
 
-/* Reads the head of the answer; 100 and the like go before it. */
+/* Reads the head of the answer; interim ones (100 and the like) come before it. */
 static int read_head(struct exchange *exchange) {
   for (int i = 0; i < INTERIM_MAX; i++) {
     int error = read_one_head(exchange);
@@ -263,7 +262,7 @@ static int read_head(struct exchange *exchange) {
   return fail(exchange->fetch, -EBADMSG, "the answer is not HTTP");
 }
 
-/* Who has a file's bytes written down did not ask for what a server says instead, however long. */
+/* A caller that stores a file's bytes must not get the text of an error, of any length. */
 static int keep_refusal(struct exchange *exchange, struct span piece) {
   struct buf *body = &exchange->answer->body;
   uint64_t room = FETCH_REFUSAL_BYTES_MAX - body->len;
@@ -289,7 +288,7 @@ static int take_piece(struct exchange *exchange, struct span piece) {
   return body->failed ? fail(exchange->fetch, -ENOMEM, "out of memory") : 0;
 }
 
-/* Takes what has come of the body.  Returns 1 when that is all of it, 0 when more is to come, or
+/* Takes the received part of the body. Returns 1 if the body is complete, 0 if more is to come, or
    -errno. */
 static int take_body(struct exchange *exchange, struct chunks *chunks) {
   struct span rest = buf_span(&exchange->in), piece;
@@ -347,7 +346,7 @@ static int exchange_once(struct exchange *exchange) {
   return answered;
 }
 
-/* Makes sure of a connection.  Returns 0, 1 when it is one that was used before, or -errno. */
+/* Connects if necessary. Returns 0, 1 if the connection was used before, or -errno. */
 static int connect_if_needed(struct fetch *fetch, const struct fetch_call *call) {
   uint64_t now_ns = clock_monotonic_ns();
   struct line *line = &fetch->line;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command line may block, but not for ever: the socket does not block, and each step waits for it
-   with poll until its deadline (the look-up of a name apart, whose time limit is libc's).
+/* A command line may block, but not for ever. The socket is non-blocking, and each step waits for
+   it with poll until its deadline. Only the look-up of a name has libc's time limit instead.
 
-   A name with several addresses is tried at each: `localhost` is ::1 first where a collector
-   listens on 127.0.0.1 alone.
+   All addresses of a name are tried: `localhost` is ::1 first, while a collector may listen only on
+   127.0.0.1.
 
-   While we send, the peer may already answer (an upload that it refuses) and stop to take any more.
-   So a wait for room ends too when there is something to read. */
+   During sending the peer may already answer (to reject an upload) and stop reading. So a wait for
+   room also ends when there is something to read. */
 #include "line.h"
 
 #include "common/clock.h"
@@ -23,14 +23,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = 254 /* the longest of DNS */ };
+enum { NAME_BYTES = 254 /* the maximum in DNS */ };
 
 static int fail(struct line *line, int error) {
   snprintf(line->why, sizeof line->why, "%s", strerror(-error));
   return error;
 }
 
-/* Waits until FD is ready for one of EVENTS.  Returns which, -ETIMEDOUT or -errno. */
+/* Waits until FD is ready for one of EVENTS. Returns the ready events, -ETIMEDOUT or -errno. */
 static int wait_for(struct line *line, int fd, short events) {
   uint64_t end_ns = clock_monotonic_ns() + line->patience_ns;
   if (line->until_ns != 0 && line->until_ns < end_ns) end_ns = line->until_ns;
@@ -83,13 +83,13 @@ static bool is_address(const char *host) {
   return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
 }
 
-/* Asks the handshake for a certificate of HOST. */
+/* Requires a certificate of HOST in the handshake. */
 static bool expect_host(SSL *ssl, const char *host) {
   if (is_address(host)) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1;
   return SSL_set_tlsext_host_name(ssl, host) == 1 && SSL_set1_host(ssl, host) == 1;
 }
 
-/* Appends ONE to NAMES, a list in words, or how much there is more. */
+/* Appends ONE to NAMES, a list as text, or "..." if there is no room. */
 static bool add_name(char names[LINE_NAMES_BYTES], const char *one) {
   static const char more[] = ", ...";
   size_t len = strlen(names), room = LINE_NAMES_BYTES - sizeof more - len;
@@ -101,7 +101,7 @@ static bool add_name(char names[LINE_NAMES_BYTES], const char *one) {
   return true;
 }
 
-/* Writes which hosts and addresses CERTIFICATE names. */
+/* Writes the hosts and addresses in CERTIFICATE. */
 static void list_names(const X509 *certificate, char ret[LINE_NAMES_BYTES]) {
   GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
   bool has_room = true;
@@ -121,7 +121,7 @@ static void list_names(const X509 *certificate, char ret[LINE_NAMES_BYTES]) {
   GENERAL_NAMES_free(names);
 }
 
-/* The certificate is gone when the handshake has failed: notes what is to be said of it. */
+/* The certificate is gone after the handshake has failed: stores its description. */
 static int on_verify(int is_ok, X509_STORE_CTX *store) {
   SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
   struct line *line = SSL_get_app_data(ssl);
@@ -132,8 +132,8 @@ static int on_verify(int is_ok, X509_STORE_CTX *store) {
   return is_ok;
 }
 
-/* What to do after an SSL call returned RESULT: the events to wait for before it is called again, 0
-   when the peer has ended, or -errno with the reason written. */
+/* The next step after an SSL call returned RESULT: the events to wait for before a repetition, 0 if
+   the peer has closed, or -errno with the reason written. */
 static int want_of(struct line *line, int result) {
   int error = errno, want = SSL_get_error(line->ssl, result);
   if (want == SSL_ERROR_WANT_READ) return POLLIN;
@@ -193,7 +193,7 @@ void line_close(struct line *line) {
   line->fd = -1;
 }
 
-/* Sends what can be sent now.  Returns the number of bytes, or 0 with the events to wait for in
+/* Sends as much as possible now. Returns the number of bytes, 0 with the events to wait for in
    WANT, or -errno. */
 static long put_now(struct line *line, const void *data, size_t len, short *want) {
   *want = POLLOUT;

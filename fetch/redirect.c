@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers of debug files stand behind content networks, which answer with an address that holds for
-   some minutes.  Who follows lets a stranger choose whom it asks, from inside our network: what
-   listens on this machine alone has often no other guard, so nobody is sent there from elsewhere,
-   and what was asked over TLS is not asked again where others can change the answer. */
+/* Debug file servers use content networks, and redirect to an address that is valid for some
+   minutes. Following a redirect lets an untrusted server choose the address of a request from
+   inside the own network. Services that listen only on this machine often have no other protection,
+   so other servers cannot redirect there. And a request over TLS is not repeated where others can
+   change the answer. */
 #include "redirect.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ bool redirect_is(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/* What may stand in the middle of a request's head. */
+/* True if TEXT may stand in the middle of a request's head. */
 static bool is_target(const char *text) {
   if (*text != '/' || strlen(text) >= REDIRECT_TARGET_BYTES) return false;
   for (; *text != '\0'; text++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a server sends those who ask it.  Pure. */
+/* Parses redirects. Pure. */
 #ifndef FETCH_REDIRECT_H
 #define FETCH_REDIRECT_H
 
@@ -7,13 +7,13 @@
 
 enum { REDIRECT_TARGET_BYTES = 2048 };
 
-/* Whether an answer of STATUS says where else to ask the same. */
+/* True if STATUS is a redirect to repeat the request elsewhere. */
 bool redirect_is(int status);
 
-/* Reads LOCATION, the field of an answer from FROM: an absolute URL or a path there.  RET is the
-   server to ask, without a path of its own, and TARGET what to ask it for.  Returns 0; -EPERM where
-   nobody should be sent: from HTTPS to plain HTTP, or from another machine to this one; or -EINVAL
-   when it is neither.  Any thread. */
+/* Reads LOCATION, the field of an answer from FROM: an absolute URL or a path. RET is the new
+   server, without its own path, and TARGET the path to request. Returns 0; -EPERM for a forbidden
+   redirect: from HTTPS to plain HTTP, or from another machine to this one; or -EINVAL if it is
+   neither.  Any thread. */
 int redirect_parse(const struct url *from, const char *location, struct url *ret,
                    char target[REDIRECT_TARGET_BYTES]);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No user name or password is taken (`user:secret@host`): a process list shows them, and a look
-   alike of a host before the '@' has fooled many.  Nor a query or a fragment: they are the
-   caller's.  A host that stays on this machine speaks plain HTTP there, as the collector does; any
-   other is HTTPS unless http:// is written. */
+/* User names and passwords (`user:secret@host`) are not accepted: a process list shows them, and a
+   fake host before the '@' has deceived many users. Queries and fragments are not accepted either:
+   the caller adds them. A host on this machine means plain HTTP, as the collector uses there; any
+   other host means HTTPS unless http:// is given. */
 #include "url.h"
 
 #include "common/buf.h"
@@ -44,8 +44,8 @@ static int read_authority(const char *text, size_t len, struct url *url) {
   return endpoint_parse(authority, &url->at);
 }
 
-/* What stands behind the authority: a path, and nothing that would end up in the middle of a
-   request's head. */
+/* Reads the part after the authority: a path without characters that are not allowed in a request's
+   head. */
 static int read_path(const char *text, struct url *url) {
   size_t len = strlen(text);
   for (size_t i = 0; i < len; i++)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* protobuf -> struct batch, from a board that may be anybody's.  In this order, so that nothing is
-   allocated on a stranger's word:
+/* Decodes protobuf to struct batch, from an untrusted board. The order of steps makes sure that no
+   unchecked value causes an allocation:
 
      length       against LIMIT_BATCH_RAW_BYTES
      outline      submessages are counted on the raw bytes, before protobuf-c makes structs of them
-     unpack       into the arena, whose limit is the budget
+     unpack       into the arena, with its memory limit
      values       every string, number and index; columns cell by cell, to their last byte
 
-   Counts of nodes and samples are compared with their limits and with the length of their columns
-   (a cell takes at least a byte) before their arrays are made.  The tree that comes out has its
-   parents first and no stack deeper than LIMIT_STACK_DEPTH; the sums of counts and weights fit a
-   signed 64-bit column. */
+   Before their arrays are allocated, counts of nodes and samples are compared with their limits and
+   with the length of their columns: a cell takes at least a byte. The resulting tree has parents
+   first and no stack deeper than LIMIT_STACK_DEPTH; the sums of counts and weights fit a signed
+   64-bit column. */
 #include "batch_codec.h"
 #include "common/arena.h"
 #include "limits.h"
@@ -30,7 +30,7 @@ struct column {
   const char *name;
 };
 
-/* Steps over one field's value.  Returns false when it is cut short or of no known kind. */
+/* Skips the value of one field. Returns false if it is truncated or of an unknown type. */
 static bool skip_value(struct span *bytes, unsigned wire_type) {
   struct span value;
   uint64_t number = 0;
@@ -137,7 +137,7 @@ static struct column column_of(ProtobufCBinaryData cells, const char *name) {
   return (struct column){span_of(cells.data, cells.len), name};
 }
 
-/* Refuses a column that cannot hold COUNT cells, before anything is made for them. */
+/* Rejects a column that cannot hold COUNT cells, before anything is allocated for them. */
 static void column_check(struct unpack *unpack, const struct column *column, uint32_t count) {
   if (column->cells.len < count)
     unpack_refuse(unpack, -EBADMSG, "column %s has %zu bytes for %u cells", column->name,
@@ -151,7 +151,7 @@ static uint64_t column_next_long(struct unpack *unpack, struct column *column) {
   return cell;
 }
 
-/* Nearly all cells are of one byte: those take no call. */
+/* Nearly all cells have one byte: they need no call. */
 static inline uint64_t column_next(struct unpack *unpack, struct column *column) {
   if (column->cells.len == 0 || column->cells.data[0] >= 0x80)
     return column_next_long(unpack, column);
@@ -179,10 +179,10 @@ static inline uint32_t column_index(struct unpack *unpack, struct column *column
   return index < table_count ? (uint32_t)index : refuse_index(unpack, column, index, table_count);
 }
 
-/* The state that node cells are relative to. */
+/* The state to which node cells are relative. */
 struct node_reader {
   struct column depths, modules, addresses;
-  uint32_t path[LIMIT_STACK_DEPTH]; /* the last node, and those above it, by depth */
+  uint32_t path[LIMIT_STACK_DEPTH]; /* the last node, and its ancestors, by depth */
   uint64_t next_depth;              /* of a child of the last node */
   uint32_t last_module;
   uint64_t *last_address; /* by module */
@@ -241,23 +241,23 @@ static void unpack_nodes(struct unpack *unpack, const Fleetprof__Batch *in, stru
   batch->node_count = in->node_count;
 }
 
-/* The state that sample cells are relative to. */
+/* The state to which sample cells are relative. */
 struct sample_reader {
   struct column nodes, threads, types, counts, weights;
   uint64_t last_node;
   uint64_t weight_a_record; /* of most samples; in version 1 of the last one */
-  const uint64_t *steps;    /* that weights are cells of; NULL in version 1 */
+  const uint64_t *steps;    /* the table of weights' cells; NULL in version 1 */
   uint32_t step_count;
   uint64_t count_sum, weight_sum;
 };
 
-/* Of version 1, where weights stand for themselves. */
+/* For version 1, in which weights are stored directly. */
 static void expect_no_steps(struct unpack *unpack, const Fleetprof__Batch *in) {
   if (in->weight_steps.len > 0 || in->weight_a_record != 0)
     unpack_refuse(unpack, -EBADMSG, "weight_steps and weight_a_record lack their sample_steps");
 }
 
-/* Reads the table of steps: no more than there are samples. */
+/* Reads the table of steps: at most as many as samples. */
 static void read_steps(struct unpack *unpack, const Fleetprof__Batch *in,
                        struct sample_reader *reader) {
   struct column column = column_of(in->weight_steps, "weight_steps");
@@ -273,7 +273,7 @@ static void read_steps(struct unpack *unpack, const Fleetprof__Batch *in,
   reader->weights = column_of(in->sample_steps, "sample_steps");
 }
 
-/* How far the next weight is from what its count says. */
+/* The difference between the next weight and the weight expected from its count. */
 static uint64_t read_distance(struct unpack *unpack, struct sample_reader *reader) {
   if (reader->steps == NULL) return (uint64_t)zigzag_decode(column_next(unpack, &reader->weights));
   uint32_t step = column_index(unpack, &reader->weights, reader->step_count);

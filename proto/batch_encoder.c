@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* struct batch -> protobuf.  Names and modules are plain submessages; nodes and samples, which are
-   nearly all of it, are columns of varints (layout in WIRE.md), because the same small numbers in
-   a row are what zstd turns into next to nothing:
+/* Encodes struct batch as protobuf. Names and modules are plain submessages. Nodes and samples,
+   nearly all of the data, are columns of varints (layout in WIRE.md). zstd compresses runs of equal
+   small numbers to almost nothing:
 
-     node_depths     how far the node hangs above the place below its predecessor; 0: a child
+     node_depths     levels from the predecessor's child level up to the node; 0: a child
      node_modules    module + 1, or 0 for the module of the predecessor
      node_addresses  zigzag distance to the last address written of the same module
      sample_nodes    distance to the last sample's node; samples are sorted by node
-     sample_threads, sample_types, sample_counts    as they are
-     sample_steps    how far the weight is from that of most samples: a cell of weight_steps,
-                     which begins with the distance that most have (weight_steps.c)
+     sample_threads, sample_types, sample_counts    unchanged
+     sample_steps    difference of the weight from that of most samples: a cell of weight_steps,
+                     which begins with the most frequent difference (weight_steps.c)
 
-   Samples are sorted by counting, nodes in preorder.c.  All arithmetic on addresses and weights
-   wraps on purpose; the decoder wraps the same way. */
+   Samples are sorted by counting, nodes in preorder.c. Arithmetic on addresses and weights wraps on
+   purpose; the decoder wraps the same way. */
 #include "batch_codec.h"
 #include "common/buf.h"
 #include "limits.h"
@@ -23,12 +23,12 @@
 
 #include <errno.h>
 
-/* What the generated structs and the sort may take for the largest batch. */
+/* Memory of the generated structs and the sort for the largest batch. */
 enum { ENCODE_ARENA_BYTES = LIMIT_BATCH_UNPACK_BYTES };
 
 struct columns {
   struct buf depths, modules, addresses;
-  struct buf nodes, threads, types, counts, steps, of_samples; /* steps, and whose they are */
+  struct buf nodes, threads, types, counts, steps, of_samples; /* steps, and their samples */
 };
 
 static void columns_fini(struct columns *columns) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames about a board's certificate: its first and its next. */
+/* Frames for a board's certificate: the first one and renewals. */
 #ifndef PROTO_CERTIFICATE_PAYLOADS_H
 #define PROTO_CERTIFICATE_PAYLOADS_H
 
@@ -24,7 +24,7 @@ struct renew {
 
 struct renewed {
   struct span certificate; /* PEM */
-  struct span ca;          /* PEM, all that the board is to trust from now on */
+  struct span ca;          /* PEM, all CAs that the board must trust from now on */
   const char *error;       /* empty: renewed */
 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zstd, one frame a call.  A few kilobytes can announce gigabytes, so inflating starts from what
-   the caller was told and allows: RAW_LEN is compared with the limit before anything is allocated,
-   the output room is exactly RAW_LEN, and zstd writes into that room and nowhere else.  What the
-   frame itself claims is not believed, only compared.
+/* zstd, one frame for each call. A few kilobytes can announce gigabytes. So RAW_LEN, from the
+   envelope, is compared with the limit before anything is allocated. The output buffer has exactly
+   RAW_LEN bytes, and zstd writes only into it. The frame's own claims are only compared, not
+   trusted.
 
-   Simple calls instead of streams: with the sizes known zstd makes its window no larger than the
-   input, which is what keeps the board's memory small.  A prefix is handed over as a dictionary,
-   which zstd takes for mere content unless it begins like a trained one, as no batch does: as a
-   "prefix" it would first make a digest of it, in 27 KiB of memory made anew.  The names are those
-   of zlib's family, so they are hidden: a program must not offer its own compress() to the
-   libraries it loads. */
+   Simple calls are used instead of streams: with known sizes zstd's window is no larger than the
+   input, which keeps the board's memory small. A prefix is passed as a dictionary. zstd treats it
+   as plain content unless it begins like a trained one, as no batch does. As a "prefix" zstd would
+   first digest it, in 27 KiB of newly allocated memory. The function names are those of zlib's
+   family, so they are hidden: a program must not offer its own compress() to the libraries it
+   loads. */
 #include "compress.h"
 #include "common/buf.h"
 
@@ -53,8 +53,8 @@ int packer_compress(struct packer *packer, struct span raw, int level, struct bu
   return 0;
 }
 
-/* Bytes that refer to others say so with a checksum: a frame of zstd has a bit for it in the byte
-   behind its magic number.  One frame, since what follows it might have none. */
+/* A frame that refers to other bytes must have a checksum, which a bit in the byte after zstd's
+   magic number shows. It must be a single frame, because a following one might have none. */
 static bool is_checked(struct span packed) {
   enum { MAGIC_BYTES = 4, HAS_CHECKSUM = 1 << 2 };
   return packed.len > MAGIC_BYTES && (packed.data[MAGIC_BYTES] & HAS_CHECKSUM) != 0 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes <-> fewer bytes (zstd).  The one bounded inflate routine: batches, debug chunks and store
-   blocks all come through here, so no path can forget the cap. */
+/* zstd compression. This is the only bounded inflate routine, for batches, debug chunks and store
+   blocks, so no path can omit the limit. */
 #ifndef PROTO_COMPRESS_H
 #define PROTO_COMPRESS_H
 
@@ -8,16 +8,16 @@
 
 struct buf;
 
-/* zstd's own memory, kept between calls: to make it anew takes ten microseconds of each call, which
-   is most of what a few kilobytes cost.  All-zero is empty.  One thread at a time. */
+/* zstd's own memory, reused between calls: allocating it takes ten microseconds of each call, most
+   of the cost for a few kilobytes. All-zero is empty. One thread at a time. */
 struct packer {
   void *compressor, *decompressor;
-  struct span prefix; /* what the next call refers to (prefix.h), borrowed; that call clears it */
+  struct span prefix; /* the next call refers to these bytes (prefix.h), borrowed, and clears it */
 };
 void packer_fini(struct packer *packer);
 
-/* As compress and decompress, below.  A frame that refers to a prefix inflates with the same bytes
-   alone: it must have a checksum, and with others, as without one, it is -EBADMSG. */
+/* As compress and decompress, below. A frame that refers to a prefix inflates only with the same
+   bytes, and must have a checksum. Without one, or with other bytes, the result is -EBADMSG. */
 int packer_compress(struct packer *packer, struct span raw, int level, struct buf *ret);
 int packer_decompress(struct packer *packer, struct span packed, size_t raw_len, size_t max_bytes,
                       struct buf *ret);
@@ -25,9 +25,9 @@ int packer_decompress(struct packer *packer, struct span packed, size_t raw_len,
 /* Appends RAW compressed at LEVEL (1 on boards, 3 in the store) to RET.  Returns 0 or -ENOMEM. */
 int compress(struct span raw, int level, struct buf *ret);
 
-/* Appends exactly RAW_LEN inflated bytes of PACKED to RET.  Returns 0, -EBADMSG when PACKED is not
-   zstd or does not inflate to RAW_LEN bytes, -EOVERFLOW when RAW_LEN is over MAX_BYTES, -ENOMEM.
-   Never allocates more than RAW_LEN for the output, whatever PACKED claims. */
+/* Appends exactly RAW_LEN inflated bytes of PACKED to RET. Returns 0, -EBADMSG if PACKED is not
+   zstd or does not inflate to RAW_LEN bytes, -EOVERFLOW if RAW_LEN exceeds MAX_BYTES, -ENOMEM.
+   Never allocates more than RAW_LEN for the output. */
 int decompress(struct span packed, size_t raw_len, size_t max_bytes, struct buf *ret);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The outermost layer of the wire, and the first code that meets a stranger's bytes:
+/* The outermost layer of the wire, and the first code that reads untrusted bytes:
 
      | payload length, 4 bytes, big-endian | type, 1 byte | payload ... |
 
-   The length is judged as soon as the header is there, by the limit of its type: a peer that
-   announces two gigabytes is refused after five bytes, and nobody buffers for it.  Pure: it looks
-   at the bytes that have come and remembers nothing; the caller asks again when more are there. */
+   The length is checked as soon as the header is there, against the limit of its type. So a peer
+   that announces two gigabytes is rejected after five bytes, and nothing is buffered for it. Pure:
+   it examines the received bytes and has no state; the caller repeats the call when more have
+   arrived. */
 #include "frame.h"
 #include "limits.h"
 

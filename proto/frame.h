@@ -34,9 +34,9 @@ struct frame {
   struct span payload; /* borrows the stream */
 };
 
-/* Finds the first frame in STREAM.  Returns the bytes it takes (header and payload), -EAGAIN when
-   STREAM holds only part of it, -EBADMSG for an unknown type, -EOVERFLOW when the length is over
-   the limit for its type (limits.h).  RET_FRAME is untouched on failure.  Any thread. */
+/* Finds the first frame in STREAM. Returns its size (header and payload); -EAGAIN if STREAM has
+   only a part of it; -EBADMSG for an unknown type; -EOVERFLOW if the length exceeds the limit for
+   its type (limits.h). RET_FRAME is unchanged on failure.  Any thread. */
 long frame_decode(struct span stream, struct frame *ret_frame);
 
 /* Writes the header for a payload of LEN bytes.  Any thread. */

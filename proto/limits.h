@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every number a peer can influence.  A length that arrives from outside is compared with one of
-   these before it is used for anything, and the message that refuses it names the constant. */
+/* Every number that a peer can influence. A length from outside is compared with one of these
+   before it is used, and the message of a rejection names the constant. */
 #ifndef PROTO_LIMITS_H
 #define PROTO_LIMITS_H
 
 enum {
-  LIMIT_PROTOCOL_VERSION = 2, /* WIRE.md, "How it grows", has what each brought */
+  LIMIT_PROTOCOL_VERSION = 2, /* see WIRE.md, "How it grows", for each version */
 
   /* Frames: 4 bytes of length, 1 of type, then the payload. */
   LIMIT_FRAME_BYTES = 2 << 20,
@@ -15,15 +15,15 @@ enum {
   LIMIT_BATCH_ZSTD_BYTES = 1 << 20,
   LIMIT_BATCH_RAW_BYTES = 8 << 20,
   LIMIT_PREFIX_BYTES = 16 << 10, /* of one that the next may refer to, inflated: a copy a board */
-  LIMIT_BATCH_UNPACK_BYTES = 32 << 20, /* what decoding one batch may allocate */
+  LIMIT_BATCH_UNPACK_BYTES = 32 << 20, /* memory for decoding one batch */
   LIMIT_BATCH_MODULES = 4096,
   LIMIT_BATCH_TARGETS = 1024,
   LIMIT_BATCH_THREADS = 8192,
   LIMIT_BATCH_NODES = 131072,
   LIMIT_BATCH_SAMPLES = 262144,
-  LIMIT_CPUS = 8192, /* of a board: as many as Linux can be built for */
+  LIMIT_CPUS = 8192, /* of a board: the maximum that Linux can be built for */
   LIMIT_LABELS = 32,
-  LIMIT_BOOTS = 64,        /* earlier ones that a board tells of */
+  LIMIT_BOOTS = 64,        /* earlier ones that a board reports */
   LIMIT_STACK_DEPTH = 128, /* frames kept of one stack */
 
   /* Strings, in bytes without the NUL. */
@@ -38,19 +38,19 @@ enum {
   /* Debug files. */
   LIMIT_DEBUG_CHUNK_BYTES = 256 << 10,
   LIMIT_DEBUG_CHUNK_ZSTD_BYTES = (256 << 10) + (4 << 10), /* one that does not compress */
-  LIMIT_DEBUG_WANTED = 64, /* modules asked for at once on one connection */
+  LIMIT_DEBUG_WANTED = 64, /* modules requested at once on one connection */
 
   /* Sources of one module. */
   LIMIT_SOURCE_FILES = 65536,
-  LIMIT_SOURCE_BYTES = 16 << 20, /* of one file; SQLite's, all in one, has 9 MB */
+  LIMIT_SOURCE_BYTES = 16 << 20, /* of one file; SQLite's amalgamation has 9 MB */
   LIMIT_SOURCE_BUNDLE_BYTES = 256 << 20,
 
   /* A connection. */
   LIMIT_CONNECTIONS = 16384,
-  /* Descriptors of a collector that are no connection's: a question has 64 files of days open
-     beside 48 that wait for the next one, three each; the rest has some hundred. */
+  /* Descriptors of a collector besides its connections: a query has 64 day files open while 48 are
+     open for the next one, with three each; the rest needs about a hundred. */
   LIMIT_COLLECTOR_FILES = 448,
-  LIMIT_COLLECTOR_FILES_MIN = 512, /* with fewer in all it does not start */
+  LIMIT_COLLECTOR_FILES_MIN = 512, /* with a lower limit it does not start */
   LIMIT_IN_FLIGHT = 16,            /* batches sent and not yet acked */
 };
 

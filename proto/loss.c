@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and sums for the books of a run.  The list itself is in loss.h, once, for enum and names
-   together: a reason that has a number but no name cannot be added.  What the numbers mean for the
-   answers (produced = stored + dropped + pending) is the store's business. */
+/* Names and sums for a run's counters. The list is in loss.h, once for enum and names, so that
+   every reason has a name. The store checks the accounting identity of the answers (produced =
+   stored + dropped + pending). */
 #include "loss.h"
 
 #include <stddef.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A frame's payload -> struct message: the mirror image of message_encoder.c, with every value
-   checked on the way.  What can be judged from one message alone is judged here (lengths, text,
-   sizes that contradict each other); what depends on the conversation (order, versions, who may
-   send what) is the session's business.
+/* Decodes a frame's payload to struct message: the reverse of message_encoder.c, with every value
+   checked. Checks that need only one message are here (lengths, text, contradictory sizes); checks
+   that depend on the conversation (order, versions, permissions of a peer) are in the session.
 
-   Fields that this version does not know are skipped by protobuf: that is how the protocol grows
-   (WIRE.md). */
+   protobuf skips fields unknown to this version: that is how the protocol grows (WIRE.md). */
 #include "common/arena.h"
 #include "limits.h"
 #include "messages.h"
@@ -13,7 +11,7 @@
 
 #include <errno.h>
 
-/* Declares IN, the unpacked payload, or leaves the function with the refusal noted. */
+/* Declares IN, the unpacked payload, or returns from the function with the rejection recorded. */
 #define UNPACK(type, prefix)                                               \
   const type *in = unpack_message(unpack, &prefix##__descriptor, payload); \
   if (in == NULL) return

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* struct message -> one whole frame.  A function for each type fills the generated struct; the
-   table at the end finds it.  The header is written first with a length that is put right when the
-   payload is there, so that a frame is built in one buffer.
+/* Encodes struct message as one complete frame. A function for each type fills the generated
+   struct; the table at the end selects it. The header is written first, and its length is corrected
+   once the payload is written, so that a frame is built in one buffer.
 
-   On failure the buffer is as it was: a frame is appended whole or not at all.  What fields mean is
-   said in profile.proto, their limits in limits.h; batches come here already compressed. */
+   On failure the buffer is unchanged: a frame is appended completely or not at all. profile.proto
+   describes the fields, limits.h their limits; batches are already compressed. */
 #include "common/buf.h"
 #include "limits.h"
 #include "messages.h"
@@ -12,10 +12,11 @@
 
 #include <errno.h>
 
-/* The generated structs of any control message; long spans are borrowed and do not count. */
+/* Memory of the generated structs of any control message; long spans are borrowed and do not
+   count. */
 enum { PACK_ARENA_BYTES = 128 << 10 };
 
-/* Declares OUT, a zeroed generated struct in PACK's arena, or leaves the function. */
+/* Declares OUT, a zeroed generated struct in PACK's arena, or returns from the function. */
 #define PACK_NEW(type, prefix)                  \
   type *out = pack_array(pack, 1, sizeof *out); \
   if (out == NULL) return NULL;                 \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every frame's payload as a C struct, so that nobody outside this folder sees the generated code.
-   Batches travel in an envelope; what is inside it is batch_codec's business. */
+/* Every frame's payload as a C struct, so that the generated code is private to this folder.
+   Batches are sent in an envelope; batch_codec handles its content. */
 #ifndef PROTO_MESSAGES_H
 #define PROTO_MESSAGES_H
 
@@ -32,14 +32,14 @@ struct message {
   };
 };
 
-/* Appends the whole frame, header included, to RET, or nothing on failure.  NULL strings are sent
-   empty, others clean (text.h).  Returns 0, -EOVERFLOW when a string, span or size is over its
+/* Appends the complete frame, including its header, to RET, or nothing on failure. NULL strings are
+   sent empty, others clean (text.h). Returns 0, -EOVERFLOW if a string, span or size exceeds its
    limit, -EINVAL for an unknown type, -ENOMEM.  Any thread. */
 int message_encode(const struct message *message, struct buf *ret);
 
-/* Decodes the payload of FRAME.  Strings (never NULL, always valid UTF-8 without control
-   characters) and spans live in ARENA.  Returns 0, -EBADMSG or -EOVERFLOW (WHY says what), or
-   -ENOMEM.  Any thread. */
+/* Decodes the payload of FRAME. Strings (never NULL, always valid UTF-8 without control characters)
+   and spans are in ARENA. Returns 0, -EBADMSG or -EOVERFLOW (reason in WHY), or -ENOMEM.
+   Any thread. */
 int message_decode(const struct frame *frame, struct arena *arena, struct message *ret_message,
                    char *why, unsigned long why_len);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a batch are needed only while it is decoded: protobuf-c copies what it keeps.  So
-   the inflated form goes to the caller's room, which one thread uses for all its batches. */
+/* The bytes of a batch are needed only while it is decoded: protobuf-c copies the data that it
+   keeps. So the inflated form is stored in the caller's room, which a thread reuses for all its
+   batches. */
 #include "opened_batch.h"
 
 #include "batch_codec.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoding builds the generated structs in an arena and lets protobuf-c write them straight into
-   the caller's buffer: their exact size is known first, so nothing is copied twice.  Long things
-   (columns, zstd, certificates) are borrowed, not copied, and so are clean strings.
+/* Encoding builds the generated structs in an arena, and protobuf-c writes them directly into the
+   caller's buffer: their exact size is computed first, so nothing is copied twice. Long data
+   (columns, zstd, certificates) and clean strings are borrowed, not copied.
 
-   Limits are checked here as well as by the receiver: what a peer would refuse must not leave, or
-   it would be sent again for ever.  The generated structs want `char *` where they only read. */
+   Limits are checked here as well as by the receiver: a message that a peer would reject must not
+   be sent, or it would be repeated for ever. The generated structs need `char *` although they only
+   read. */
 #include "pack.h"
 #include "common/buf.h"
 #include "common/text.h"
@@ -83,7 +84,7 @@ Fleetprof__Boot **pack_boots(struct pack *pack, const struct boot_time *boots, s
   return list;
 }
 
-/* Zeros at the end stay off the wire: a peer that knows fewer can then still read it. */
+/* Trailing zeros are not sent, so that a peer with fewer entries can still read it. */
 static ProtobufCBinaryData pack_cells(struct pack *pack, const uint64_t *values, size_t count) {
   while (count > 0 && values[count - 1] == 0) count--;
   struct buf cells = {0};

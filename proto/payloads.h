@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each frame carries, one struct a type; messages.h puts them on the wire.  Strings and spans
-   are borrowed by encoders; decoders leave them in the caller's arena. */
+/* The content of each frame, one struct for each type; messages.h converts them. Encoders borrow
+   strings and spans; decoders store them in the caller's arena. */
 #ifndef PROTO_PAYLOADS_H
 #define PROTO_PAYLOADS_H
 
@@ -13,11 +13,11 @@
 enum { MESSAGE_SHA256_BYTES = 32 };
 
 enum capability {
-  CAPABILITY_RENEWAL = 1, /* understands renew_only, and may send Renew */
-  CAPABILITY_PREFIX = 2,  /* may send batches that refer to the one before */
+  CAPABILITY_RENEWAL = 1, /* supports renew_only, and may send Renew */
+  CAPABILITY_PREFIX = 2,  /* may send batches that refer to the previous one */
 };
 
-struct boot_time { /* of an earlier boot; offset 0: not known */
+struct boot_time { /* of an earlier boot; offset 0: unknown */
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];
   uint64_t offset_ns, alive_ns;
 };
@@ -45,18 +45,18 @@ struct welcome {
   uint64_t last_seq;
   const char *page_url;
   uint32_t batch_bytes_max;
-  uint64_t
-      trust; /* of the CA certificates (common/tls_trust.h); 0: this collector knows no Renew */
+  uint64_t trust; /* of the CA certificates (common/tls_trust.h); 0: this collector does not support
+                     Renew */
   bool renew_only;           /* the certificate has expired */
-  uint32_t return_within_ms; /* once the connection has ended; 0: not said */
-  uint32_t prefix_bytes_max; /* of a batch that the next may refer to; 0: to none */
+  uint32_t return_within_ms; /* after the connection has ended; 0: unspecified */
+  uint32_t prefix_bytes_max; /* of a batch that the next may refer to; 0: none */
 };
 
 struct envelope {
   uint64_t run, seq, records;
   uint32_t raw_len;
   struct span zstd;
-  uint64_t after; /* the seq whose bytes ZSTD refers to (prefix.h); 0: it stands alone */
+  uint64_t after; /* the seq of the batch to which ZSTD refers (prefix.h); 0: none */
 };
 
 struct ack {
@@ -68,7 +68,7 @@ struct reject {
   const char *reason;
   bool permanent;
   uint32_t retry_after_ms;
-  bool over_quota; /* a permanent one is to be counted as LOSS_QUOTA */
+  bool over_quota; /* a permanent rejection counts as LOSS_QUOTA */
 };
 
 struct debug_wanted {
@@ -96,12 +96,12 @@ struct ping {
   const char *sampler;
   uint32_t achieved_mhz;
   struct effort effort;
-  bool is_settled; /* no batch of an earlier run waits on the board */
+  bool is_settled; /* no batch of an earlier run is pending on the board */
 };
 
 struct pong {
   uint64_t walltime_ns;
-  uint64_t trust;            /* 0: as Welcome or an earlier Pong said */
+  uint64_t trust;            /* 0: as in Welcome or an earlier Pong */
   uint32_t return_within_ms; /* the same */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One copy a connection, for as long as it lasts. */
+/* One copy for each connection, as long as it lasts. */
 #include "prefix.h"
 #include "limits.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon makes nodes in the order in which stacks arrive; depth first they compress better,
-   because then one small number a node (how far up the next one hangs) says the whole shape.  And
-   siblings go by module and address, so that addresses grow in small steps: 7 % fewer bytes on a
-   server's profile, for a sort that is little beside the compression.  It also makes the bytes of a
-   tree independent of the order in which it grew.
+/* The daemon makes nodes in the order in which stacks arrive. In depth-first order they compress
+   better, because one small number for each node (the levels up to the next one's parent) encodes
+   the whole shape. Siblings are sorted by module and address, so that addresses grow in small
+   steps. That saves 7 % of the bytes of a server's profile, for a sort that costs little beside the
+   compression. It also makes the bytes of a tree independent of the order in which it grew.
 
-   Children are linked as lists (first child, next sibling), filled in sorted order; then the walk
-   goes down, aside or up by these links alone.  No recursion, no stack: the tree's shape comes from
-   somebody else's call stacks. */
+   Children are linked as lists (first child, next sibling), filled in sorted order. The walk then
+   goes down, aside or up by these links alone. No recursion, no stack: the shape of the tree is
+   untrusted. */
 #include "preorder.h"
 #include "limits.h"
 #include "pack.h"
@@ -23,14 +23,14 @@ struct links {
   uint32_t *next_sibling;
 };
 
-/* A node among all others, which its siblings are part of. */
+/* A node in the list of all nodes, which includes its siblings. */
 struct sibling {
   uint64_t address;
   uint32_t module;
   uint32_t node;
 };
 
-/* Descending, the caller's order last; lists that are filled from the front come out ascending. */
+/* Descending, with the caller's order last: lists filled from the front become ascending. */
 static int compare(const void *a, const void *b) {
   const struct sibling *left = a, *right = b;
   if (left->module != right->module) return left->module > right->module ? -1 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The depth-first order of a batch's call tree.  For batch_encoder.c. */
+/* The depth-first order of a batch's call tree. For batch_encoder.c. */
 #ifndef PROTO_PREORDER_H
 #define PROTO_PREORDER_H
 
@@ -13,8 +13,8 @@ struct preorder {
   const uint8_t *depths;   /* by place; roots have 0 */
 };
 
-/* Orders BATCH's nodes into RET, whose arrays live in PACK.  Errors are remembered in PACK:
-   -EINVAL when a parent does not come first, -EOVERFLOW over LIMIT_STACK_DEPTH, -ENOMEM. */
+/* Orders BATCH's nodes into RET, with arrays in PACK. Errors are recorded in PACK: -EINVAL if a
+   parent does not come first, -EOVERFLOW over LIMIT_STACK_DEPTH, -ENOMEM. */
 void preorder_make(struct pack *pack, const struct batch *batch, struct preorder *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each content is a frame of its own, so that one file of ten thousand is read without the others.
-   Of what a bundle says about itself nothing is believed: an entry counts only when path and
-   content lie within the file and no length is over its limit. */
+/* Each content is a separate frame, so that one file of ten thousand is read without the others. A
+   bundle's own data is untrusted: an entry counts only if path and content lie within the file and
+   no length exceeds its limit. */
 #include "source_bundle.h"
 
 #include "compress.h"
@@ -51,7 +51,7 @@ int source_bundle_parse(struct span bytes, struct source_bundle *ret) {
   return 0;
 }
 
-/* Cuts the LEN bytes at OFFSET out of BYTES. */
+/* Returns the LEN bytes at OFFSET of BYTES in RET. */
 static bool cut(struct span bytes, uint64_t offset, uint64_t len, struct span *ret) {
   if (offset > bytes.len || len > bytes.len - offset) return false;
   *ret = span_of(bytes.data + offset, (size_t)len);
@@ -77,7 +77,7 @@ static int compare_paths(struct span a, struct span b) {
   return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* Absolute, each part of it a name. */
+/* True for an absolute path with only proper names. */
 static bool is_canonical(struct span path) {
   if (path.len < 2 || path.data[0] != '/') return false;
   for (size_t start = 1, end; start <= path.len; start = end + 1) {

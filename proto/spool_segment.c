@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One segment file: encoding, and reading back what may have been damaged.
+/* One segment file: encoding, and reading of possibly damaged data.
 
-   Header and payload have checksums of their own.  A good header bounds its payload, so a damaged
-   payload costs one batch.  A damaged header hides where the next one is: the reader then searches
-   for the next bytes that are a header by magic and by checksum, so damage never costs more than
-   the batches that it lies in.
+   Header and payload have separate checksums. A good header bounds its payload, so a damaged
+   payload costs one batch. After a damaged header the next one is unknown. The reader then searches
+   for the next header by magic and checksum, so damage never costs more than the batches that
+   contain it.
 
-   At the end of a file two things look alike and are told apart.  A write that a crash cut short
-   leaves less than a header, a good header with too few bytes behind it, or zeros (the file grew,
-   its bytes never came): such an entry never was appended as far as the caller knows, and is no
-   loss.  Anything else there is damage.
+   At the end of a file two cases are distinguished. A crash during a write leaves less than a
+   header, a good header with too few bytes after it, or zeros: the file grew without its data. For
+   the caller that entry was never appended, so it is no loss. Anything else there is damage.
 
-   Only pread is used, never a mapping: a file that shrinks below a mapping would be a SIGBUS. */
+   Only pread is used, never a mapping: a file that shrinks below a mapping would raise SIGBUS. */
 #include "spool_segment.h"
 
 #include "common/buf.h"
@@ -24,8 +23,8 @@
 
 enum { SEARCH_WINDOW_BYTES = 16384 };
 
-/* Castagnoli's polynomial, reflected, four bits at a time: 64 bytes of table instead of a
-   kilobyte, and still several times faster than the flash it guards. */
+/* Castagnoli's polynomial, reflected, four bits at a time: a table of 64 bytes instead of a
+   kilobyte, and still several times faster than flash memory. */
 static const uint32_t crc_nibbles[16] = {
     0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
     0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
@@ -87,7 +86,7 @@ static void encode_header(const struct spool_entry *entry, uint8_t header[SPOOL_
   put32(header + 44, spool_crc32c(span_of(header, 44)));
 }
 
-/* Returns 0, or -EBADMSG when HEADER is no entry that this version wrote. */
+/* Returns 0, or -EBADMSG if HEADER is no valid entry of this version. */
 static int decode_header(const uint8_t header[SPOOL_HEADER_BYTES], struct spool_entry *ret) {
   if (get32(header) != SPOOL_MAGIC || get16(header + 4) != SPOOL_VERSION) return -EBADMSG;
   if (get32(header + 44) != spool_crc32c(span_of(header, 44))) return -EBADMSG;
@@ -107,7 +106,7 @@ static int decode_header(const uint8_t header[SPOOL_HEADER_BYTES], struct spool_
   return 0;
 }
 
-/* Reads exactly LEN bytes.  Returns 0, -ENODATA when the file is shorter, -errno. */
+/* Reads exactly LEN bytes. Returns 0, -ENODATA if the file is shorter, -errno. */
 static int read_at(int fd, uint64_t offset, void *data, size_t len) {
   size_t done = 0;
   while (done < len) {
@@ -120,8 +119,8 @@ static int read_at(int fd, uint64_t offset, void *data, size_t len) {
   return 0;
 }
 
-/* Finds a header in WINDOW; returns its place, or window.len when there is none.  Files full of
-   zeros are gone through at the speed of memchr. */
+/* Finds a header in WINDOW; returns its offset, or window.len if there is none. Skips zeros at the
+   speed of memchr. */
 static size_t search_window(struct span window) {
   struct spool_entry entry;
   for (size_t at = 0; at + SPOOL_HEADER_BYTES <= window.len; at++) {
@@ -134,7 +133,7 @@ static size_t search_window(struct span window) {
   return window.len;
 }
 
-/* Finds the first good header after OFFSET.  Returns 0, -ENOENT, or -errno. */
+/* Finds the first good header after OFFSET. Returns 0, -ENOENT, or -errno. */
 static int search(const struct spool_reader *reader, uint64_t offset, uint64_t *ret_offset) {
   uint8_t window[SEARCH_WINDOW_BYTES];
   while (reader->end - offset >= SPOOL_HEADER_BYTES) {
@@ -194,7 +193,7 @@ int spool_segment_read(int fd, const struct spool_entry *entry, struct buf *ret_
   buf_clear(ret_payload);
   uint8_t *at = buf_reserve(ret_payload, entry->zstd_len);
   if (at == NULL) {
-    ret_payload->failed = false; /* memory may be there next time */
+    ret_payload->failed = false; /* memory may be available next time */
     return -ENOMEM;
   }
   int rc = read_at(fd, entry->offset + SPOOL_HEADER_BYTES, at, entry->zstd_len);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names for the ends of stacks.  The list is in stack_end.h, once.
+/* Names for the ends of stacks. The list is in stack_end.h, once.
 
-   A stack without a pseudo frame at its root is complete where its target's window says that ends
-   are told (MARK_ENDS_TOLD), and else nobody knows: frame pointers end at the first function that
-   has none as quietly as at the last one of all, and daemons of earlier versions told nothing. */
+   A stack without a pseudo frame at its root is complete if its target's window has MARK_ENDS_TOLD.
+   Otherwise its completeness is unknown: a frame-pointer walk ends the same way at a function
+   without frame pointers as at the outermost one, and older daemons sent no ends. */
 #include "stack_end.h"
 
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* protobuf-c unpacks a message whole, and an empty submessage of two bytes becomes some eighty in
-   memory: so it unpacks into the caller's arena, whose limit is the budget, and what does not fit
-   is refused by name.  Nothing is freed one by one; the results borrow from the arena, which also
-   holds the strings, so that only our own arrays are made on top.
+/* protobuf-c unpacks a message as a whole, and an empty submessage of two bytes takes some eighty
+   in memory. So it unpacks into the caller's arena, which has a memory limit, and a message that
+   does not fit is rejected. Nothing is freed separately. The results borrow from the arena, which
+   also holds the strings, so that only the module's own arrays are added.
 
-   After unpacking every value is looked at before anybody else sees it: a string by its length and
-   its bytes, a number by what a signed 64-bit column of the store can hold.  A NUL inside a string
-   ends it, as protobuf-c hands it over. */
+   After unpacking every value is checked before it is used: a string by its length and its bytes, a
+   number by the range of a signed 64-bit column of the store. A NUL ends a string, because
+   protobuf-c passes it without a length. */
 #include "unpack.h"
 #include "common/text.h"
 #include "limits.h"
@@ -27,7 +27,7 @@ static void *on_alloc(void *context, size_t len) {
   return NULL;
 }
 
-/* The arena is freed at once, by its owner. */
+/* The owner frees the whole arena. */
 static void on_free(void *context, void *data) {
   (void)context, (void)data;
 }
@@ -48,7 +48,7 @@ void unpack_refuse(struct unpack *unpack, int error, const char *format, ...) {
   va_end(args);
 }
 
-/* Tells a budget that is used up from a machine that has no memory. */
+/* Distinguishes an exhausted limit from a machine without memory. */
 static void refuse_allocation(struct unpack *unpack) {
   if (unpack->is_over_limit)
     unpack_refuse(unpack, -EOVERFLOW, "unpacking takes more than its budget of %zu bytes",
@@ -57,7 +57,7 @@ static void refuse_allocation(struct unpack *unpack) {
     unpack_refuse(unpack, -ENOMEM, "out of memory");
 }
 
-/* protobuf-c says only NULL; whether it lacked memory is what on_alloc noted. */
+/* protobuf-c returns only NULL; on_alloc has recorded whether memory was short. */
 void *unpack_message(struct unpack *unpack, const ProtobufCMessageDescriptor *descriptor,
                      struct span bytes) {
   if (unpack->error != 0) return NULL;
@@ -169,7 +169,7 @@ void unpack_counters(struct unpack *unpack, const Fleetprof__Counters *packed,
   if (unpack->error == 0) *ret = counters;
 }
 
-/* An end that only a newer board knows is a stack of which this collector cannot tell. */
+/* An end that only a newer board defines counts as unknown. */
 static void unpack_stacks(struct unpack *unpack, ProtobufCBinaryData cells,
                           uint64_t ret[STACK_END_COUNT]) {
   struct span rest = span_of(cells.data, cells.len);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seven bits a byte, lowest first, the top bit says that more follows (LEB128).  Most cells of a
-   column are small, so the one-byte case goes first on both ways.
+/* Seven bits a byte, lowest first; the top bit is set if more bytes follow (LEB128). Most cells of
+   a column are small, so the one-byte case comes first in both directions.
 
-   Ten bytes hold 64 bits; the tenth may only carry the last of them.  Longer or larger forms are
-   refused, so that no two lengths of input mean the same overflow.  Padded forms (0x80 0x00) are
-   legal LEB128 and read as what they say. */
+   Ten bytes hold 64 bits; the tenth may only have the last of them. Longer or larger forms are
+   rejected, so that different lengths of input cannot overflow to the same value. Padded forms
+   (0x80 0x00) are legal LEB128 and are accepted. */
 #include "varint.h"
 #include "common/buf.h"
 

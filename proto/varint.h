@@ -17,11 +17,11 @@ static inline int64_t zigzag_decode(uint64_t bits) {
   return (int64_t)(bits >> 1) ^ -(int64_t)(bits & 1);
 }
 
-/* Appends VALUE.  Running out of memory is remembered in BUF (buf.h). */
+/* Appends VALUE. An allocation failure is remembered in BUF (buf.h). */
 void varint_encode(struct buf *buf, uint64_t value);
 
-/* Reads one varint and advances SPAN.  Returns 0, or -EBADMSG when SPAN ends inside it or it is
-   longer than 10 bytes.  RET is untouched on failure. */
+/* Reads one varint and advances SPAN. Returns 0, or -EBADMSG if SPAN ends inside it or it is longer
+   than 10 bytes. RET is unchanged on failure. */
 int varint_decode(struct span *span, uint64_t *ret);
 
 #endif

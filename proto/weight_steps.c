@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A timer's samples weigh a period each; those by perf vary by up to a fifth of it and are told in
-   quarters (agent/targets/rate.c), so that a window has some ten distances from the usual weight,
-   however many samples there are:
+/* A timer's samples weigh a period each. Weights of perf samples vary by up to a fifth of it and
+   are in quarters (agent/targets/rate.c). So a window has some ten different distances from the
+   usual weight, for any number of samples:
 
      weight of one            how often    distance    cell
      10 101 008  (a period)   995                 0       0
@@ -9,11 +9,11 @@
      12 626 260               332         2 525 252       2
      20 202 016  (of two)      97                 0       0
 
-   As numbers of four bytes each they are a quarter of a batch, and zstd finds no more in them than
-   that they come again; as cells of one byte they take two to three bits.
+   As numbers of four bytes each, weights are a quarter of a batch, and zstd finds nothing in them
+   but repetitions; as cells of one byte they take two to three bits.
 
-   Sorting and halving instead of a hash: what a program's ring says of weights is the program's
-   word, and nobody can choose numbers that make a sort slow. */
+   Sorting and binary search are used instead of a hash: weights in a program's ring are untrusted,
+   and no input makes a sort slow. */
 #include "weight_steps.h"
 #include "pack.h"
 
@@ -37,7 +37,7 @@ static int most_used_first(const void *left, const void *right) {
   return by_distance(a, b);
 }
 
-/* Returns the number that NUMBERS, sorted, have most often. */
+/* Returns the most frequent number in NUMBERS, which are sorted. */
 static uint64_t most_frequent(const uint64_t *numbers, uint32_t count) {
   uint64_t best = 0;
   uint32_t best_run = 0, run = 0;
@@ -65,7 +65,7 @@ static uint64_t distance_of(const struct weight_steps *steps, const struct batch
   return sample->weight - sample->count * steps->weight_a_record;
 }
 
-/* Makes the distances of all samples, in by_distance, one step each. */
+/* Fills by_distance with one step for each distinct distance of the samples. */
 static void find_distances(const struct batch *batch, struct weight_steps *steps) {
   struct weight_step *step = steps->by_distance;
   for (uint32_t i = 0; i < batch->sample_count; i++)
@@ -97,7 +97,7 @@ void weight_steps_find(struct pack *pack, const struct batch *batch, struct weig
 
 uint32_t weight_steps_cell(const struct weight_steps *steps, const struct batch_sample *sample) {
   const struct weight_step wanted = {.distance = distance_of(steps, sample)};
-  const struct weight_step *found = bsearch(&wanted, steps->by_distance, steps->count,
+    const struct weight_step *found = bsearch(&wanted, steps->by_distance, steps->count,
                                             sizeof *steps->by_distance, by_distance);
   return found->cell;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The weights of a batch's samples, as few numbers.  For batch_encoder.c. */
+/* A batch's weights, encoded as few distinct numbers. For batch_encoder.c. */
 #ifndef PROTO_WEIGHT_STEPS_H
 #define PROTO_WEIGHT_STEPS_H
 
@@ -7,11 +7,11 @@
 
 struct pack;
 
-/* How far a weight is from count * weight_a_record. */
+/* The distance of a weight from count * weight_a_record. */
 struct weight_step {
   uint64_t distance; /* wraps */
-  uint32_t samples;  /* that have it */
-  uint32_t cell;     /* what stands for it in a column: its place among the steps by use */
+  uint32_t samples;  /* number of samples with it */
+  uint32_t cell;     /* its value in a column: its index among the steps by use */
 };
 
 struct weight_steps {
@@ -21,11 +21,11 @@ struct weight_steps {
   const struct weight_step **by_use; /* the most used first */
 };
 
-/* Finds the steps of BATCH's samples into RET, whose arrays live in PACK, where errors are
-   remembered: -ENOMEM.  weight_a_record is the one that most samples have, 0 without samples. */
+/* Finds the steps of BATCH's samples into RET, with arrays in PACK, which records errors: -ENOMEM.
+   weight_a_record is the most frequent one, 0 without samples. */
 void weight_steps_find(struct pack *pack, const struct batch *batch, struct weight_steps *ret);
 
-/* Returns the cell of SAMPLE, one of those that STEPS were found of. */
+/* Returns the cell of SAMPLE, one of those from which STEPS were made. */
 uint32_t weight_steps_cell(const struct weight_steps *steps, const struct batch_sample *sample);
 
 #endif

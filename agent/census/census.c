@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A look at a target begins with the list of its threads: those of the process that registered, of
-   the processes that hold slots in its ring, and of those that have entered it only: a child that
-   was forked with the signal blocked never has a sample.  They are looked at (census_look.c) as
-   many a tick as the limit allows.  When the list is done the figures are made up anew: they say
-   how it is now, not how often it ever was.
+/* A look at a target begins with a list of threads: those of the registered process, of the
+   processes that own slots in its ring, and of those that have only entered it. A child forked with
+   the signal blocked never has a sample. The threads are checked (census_look.c), in each tick as
+   many as the limit allows. When the list is done, the figures are recomputed: they describe the
+   present, not the past.
 
-   Where the drain had to skip a turn (targets/toll.h) signals may wait in the ring, or have found
-   it full: such a look proves nothing.
+   If the drain had to skip a turn (targets/toll.h), signals may wait in the ring, or have found it
+   full: that look proves nothing.
 
-   Nothing is looked at while a target is paused: it has no timers then, and that is as it should
-   be. Nor in the first interval: the start of a program is no time to judge it.
+   A paused target is not checked, because it has no timers then, as intended. Nor is a target in
+   its first interval, at the program's start.
 
-   A timer that was refused is warned of once, whoever else meets the same limit: who is not sampled
-   is counted and told in status all the time, and nobody reads a log that says so for each program.
+   A refused timer causes only one warning, even if other programs meet the same limit. Unsampled
+   threads are counted and reported in status all the time, and a warning for each program would
+   flood the log.
 
-   A mark on the whole target needs a quarter of its CPU time: less cannot move the shares much. */
+   A mark on the whole target needs a quarter of its CPU time: less cannot change the shares
+   much. */
 #include "census_parts.h"
 
 #include "common/clock.h"
@@ -29,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARK_SHARE = 4 /* one in so many nanoseconds of CPU time */ };
+enum { MARK_SHARE = 4 /* 1/this of the CPU time */ };
 
 void census_free(struct census *census) {
   if (census == NULL) return;
@@ -54,7 +56,7 @@ static void list_process(struct census_list *list, pid_t pid) {
   closedir(tasks);
 }
 
-/* Finds TARGET's processes: at most CENSUS_PROCESSES_MAX. */
+/* Finds at most CENSUS_PROCESSES_MAX of TARGET's processes. */
 static unsigned find_processes(const struct target *target, pid_t pids[CENSUS_PROCESSES_MAX]) {
   const struct census *census = target->census;
   unsigned count = 1;
@@ -68,7 +70,7 @@ static unsigned find_processes(const struct target *target, pid_t pids[CENSUS_PR
   return children_add(target, pids, count, CENSUS_PROCESSES_MAX);
 }
 
-/* A program whose path may not be read any more became privileged by an exec, as a rule. */
+/* A program with an unreadable path has usually become privileged by an exec. */
 static bool runs_another(const struct target *target) {
   char path[INTAKE_PATH_BYTES];
   if (target->held.exe[0] == '\0') return false;
@@ -76,7 +78,7 @@ static bool runs_another(const struct target *target) {
   return strcmp(path, target->held.exe) != 0;
 }
 
-/* Of PIDS together; 0 when one cannot be read. */
+/* The CPU time of PIDS together; 0 if that of any cannot be read. */
 static uint64_t cpu_ns(const pid_t *pids, unsigned count) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < count; i++) {
@@ -87,7 +89,7 @@ static uint64_t cpu_ns(const pid_t *pids, unsigned count) {
   return sum;
 }
 
-/* Who has spent nothing has missed no sample, and most programs of a board sleep. */
+/* A process without CPU time has missed no sample, and most programs of a board sleep. */
 static bool has_slept(struct census *census, const pid_t *pids, unsigned count) {
   uint64_t before = census->looked_cpu_ns;
   census->looked_cpu_ns = cpu_ns(pids, count);
@@ -133,7 +135,8 @@ static uint32_t sum_marks(const struct census *census, uint64_t spent_ns) {
   return any_ns >= spent_ns / MARK_SHARE ? MARK_LOCK_STEP_POSSIBLE : 0;
 }
 
-/* Moves up to MOST threads to REASON from the ALIKE reasons that look the same from outside. */
+/* Moves up to MOST threads to REASON from the first ALIKE reasons that look the same from
+   outside. */
 static void move_to(struct census_figures *figures, enum unsampled_reason reason, uint32_t most,
                     unsigned alike) {
   static const enum unsampled_reason look_alikes[] = {UNSAMPLED_RAW, UNSAMPLED_DELETED,
@@ -147,12 +150,13 @@ static void move_to(struct census_figures *figures, enum unsampled_reason reason
   }
 }
 
-/* The agent itself counts the threads that it had nothing for: those are not raw ones. */
+/* The agent itself counts the threads for which it had no slot or timer: those are not raw. */
 static void part_refused(const struct target *target, struct census_figures *figures) {
   uint32_t refused = ring_reader_unsampled(&target->ring);
   uint32_t cramped = ring_reader_cramped(&target->ring);
   if (cramped > refused) cramped = refused;
-  /* Where one clock signals the whole process, the agent blocks the signal in such a thread. */
+  /* If one clock signals the whole process, the agent blocks the signal in a thread of that
+     kind. */
   unsigned alike = target->held.clock == RING_CLOCK_THREAD ? 2 : 3;
   move_to(figures, UNSAMPLED_CRAMPED, cramped, alike);
   move_to(figures, UNSAMPLED_LIMIT, refused - cramped, alike);
@@ -194,7 +198,7 @@ static void end_look(struct target *target) {
   end_list(census);
 }
 
-/* Returns how many threads it looked at, at most LEFT. */
+/* Returns the number of threads checked, at most LEFT. */
 static unsigned step_target(struct target *target, uint64_t now, unsigned left) {
   struct census *census = census_of(target);
   unsigned looked = 0;
@@ -237,7 +241,7 @@ void census_step(struct targets *targets) {
     if (target == NULL || target->held.kind != HOLD_TIMER) continue;
     warn_of_refused(targets, target);
     left -= step_target(target, now, left);
-    if (left == 0) targets->census_row = row; /* where the next tick goes on */
+    if (left == 0) targets->census_row = row; /* the next tick continues here */
   }
 }
 

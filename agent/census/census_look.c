@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thread at one look: CPU time, signal mask and sleeps, against those of the last look.
+/* Checks one thread: CPU time, signal mask and sleeps, compared with the last look.
 
-   Signals that were seen in its slot make it a sampled one, whatever else is true.  The kernel's
-   list of timers is read only when a thread is quiet, at most once a look for each process.
+   A thread with signals in its slot is sampled, regardless of everything else. The kernel's list of
+   timers is read only for a quiet thread, and at most once for each process and look.
 
-   Where all threads count together (histogram) a signal may be any other thread's: it speaks for
-   none that has the signal blocked or no timer.
+   If all threads count together (histogram), a signal may belong to any thread. It does not count
+   for a thread with the signal blocked or without a timer.
 
-   A mark needs wake-ups that seem locked to the tick at three looks in a row, or records that no
-   fair tick makes (lock_step.c). */
+   A mark needs wake-ups that seem synchronized with the tick at three looks in a row, or records
+   that no fair tick makes (lock_step.c). */
 #include "census_parts.h"
 
 #include "common/array.h"
@@ -22,7 +22,7 @@
 
 enum { LOCKED_LOOKS = 3 };
 
-/* Finds the thread's entry or makes one.  NULL: no memory. */
+/* Finds or adds the thread's entry. NULL if memory is short. */
 static struct census_thread *thread_of(struct census *census, pid_t pid, pid_t tid) {
   for (uint32_t i = 0; i < census->thread_count; i++)
     if (census->threads[i].tid == tid && census->threads[i].pid == pid) return &census->threads[i];
@@ -37,7 +37,7 @@ static struct census_thread *thread_of(struct census *census, pid_t pid, pid_t t
 }
 
 static enum unsampled_timer has_timer(const struct target *target, pid_t pid, pid_t tid) {
-  if (target->held.clock != RING_CLOCK_THREAD) return UNSAMPLED_TIMER_YES; /* the process has */
+  if (target->held.clock != RING_CLOCK_THREAD) return UNSAMPLED_TIMER_YES; /* the process has one */
   struct census *census = target->census;
   if (census->timers == NULL) {
     census->timers = malloc(sizeof *census->timers);
@@ -51,12 +51,13 @@ static enum unsampled_timer has_timer(const struct target *target, pid_t pid, pi
   return proc_timers_has(census->timers, tid) ? UNSAMPLED_TIMER_YES : UNSAMPLED_TIMER_NO;
 }
 
-/* A sandbox that the program began itself; a container's filter around it lets timers be made. */
+/* Only filters that the program installed itself: a container's filter around it permits timers. */
 static uint32_t filters_at_start(const struct target *target) {
   return target->held.filters == PROC_FILTERS_UNKNOWN ? 0 : target->held.filters;
 }
 
-/* What it has counted (a signal that was taken already, say) it has met. */
+/* If the agent has counted anything (for example a signal already in use), it has found the
+   ring. */
 static bool is_unmet(const struct target *target, pid_t pid) {
   return pid == target->held.pid && ring_reader_unsampled(&target->ring) == 0 &&
          !ring_switch_has_entered(&target->ring, (uint32_t)pid);
@@ -66,8 +67,8 @@ static bool is_shared(const struct target *target) {
   return target->held.collect == RING_HISTOGRAM;
 }
 
-/* It had one when its slot says so; where there are no slots, when the process says that more of
-   its threads have one than the kernel knows of. */
+/* True if the thread's slot shows that it had a timer. Without slots: if the process reports more
+   threads with a timer than the kernel knows. */
 static bool had_timer(const struct target *target, const struct census_thread *thread) {
   const struct census *census = target->census;
   if (!is_shared(target)) return census_find_slot(census, thread->pid, thread->tid) != NULL;
@@ -82,7 +83,7 @@ static bool is_blocked(const struct target *target, const struct census_thread *
   return thread->was_blocked && (status->blocked & bit) != 0;
 }
 
-/* Signals that nobody can tell the thread of are none of THREAD's. */
+/* True if signals of unknown threads cannot be THREAD's. */
 static bool is_out_of_reach(const struct target *target, const struct census_thread *thread,
                             const struct proc_status *status) {
   return is_blocked(target, thread, status) ||
@@ -110,7 +111,7 @@ static enum unsampled_reason judge(const struct target *target, const struct cen
       .timer = UNSAMPLED_TIMER_NO};
   if (unsampled_judge(&evidence) == UNSAMPLED_NOT) return UNSAMPLED_NOT; /* even at the worst */
   evidence.timer = has_timer(target, thread->pid, thread->tid);
-  evidence.had_timer = had_timer(target, thread); /* the list is there now */
+  evidence.had_timer = had_timer(target, thread); /* the list has been read now */
   return unsampled_judge(&evidence);
 }
 
@@ -128,7 +129,7 @@ static uint32_t mark_of(const struct target *target, struct census_thread *threa
                                                            : MARK_LOCK_STEP_POSSIBLE;
 }
 
-/* Compares the thread with what it was at the last look. */
+/* Compares the thread with its state at the last look. */
 void census_look_at(struct target *target, pid_t pid, pid_t tid) {
   struct proc_status status;
   uint64_t cpu_ns, now = clock_monotonic_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What census.c, census_slot.c and census_look.c share. */
+/* Shared by census.c, census_slot.c and census_look.c. */
 #ifndef CENSUS_CENSUS_PARTS_H
 #define CENSUS_CENSUS_PARTS_H
 
@@ -19,7 +19,7 @@ struct census_slot {
 
 struct census_thread {
   pid_t pid, tid;
-  uint64_t cpu_ns, sleeps, read_ns; /* at the last look */
+  uint64_t cpu_ns, sleeps, read_ns; /* as of the last look */
   uint64_t signals;
   uint64_t spent_ns; /* between the last two looks */
   uint64_t quiet_ns;
@@ -30,7 +30,7 @@ struct census_thread {
   enum unsampled_reason reason;
 };
 
-/* A list of threads that is being worked through. */
+/* A list of threads in progress. */
 struct census_list {
   pid_t (*ids)[2]; /* pid, tid */
   uint32_t count, at;
@@ -41,29 +41,29 @@ struct census {
   uint32_t thread_count, thread_cap;
   struct census_slot *slots;
   uint32_t slot_count;
-  uint64_t shared_signals; /* of threads that have no slot of their own (histogram) */
-  uint64_t missed;         /* turns of the drain, at the begin of the look */
-  bool is_deaf; /* some were missed since the look before: signals may wait in the ring */
+  uint64_t shared_signals; /* of threads without their own slot (histogram) */
+  uint64_t missed;         /* missed turns of the drain, at the beginning of the look */
+  bool is_deaf; /* some were missed since the previous look: signals may wait in the ring */
   struct census_list list;
   struct proc_timers *timers; /* of timers_pid, read during this look; NULL: not needed yet */
   pid_t timers_pid;
-  bool is_replaced;     /* what PID runs is not what registered */
-  const char *obstacle; /* why that cannot carry the agent, or NULL */
+  bool is_replaced;     /* the process runs another program than the registered one */
+  const char *obstacle; /* the reason why that cannot load the agent, or NULL */
   uint32_t look;
-  uint64_t looked_ns, looked_cpu_ns; /* of its processes, as far as their clocks can be read */
-  uint64_t period_ns;                /* that the tallies belong to */
+  uint64_t looked_ns, looked_cpu_ns; /* of its processes, as far as their clocks are readable */
+  uint64_t period_ns;                /* of the tallies */
   uint32_t window_marks;
   struct unsampled_looks looks;
   struct census_figures figures;
 };
 
-/* Makes TARGET's census when it has none.  NULL: no memory. */
+/* Makes TARGET's census if there is none. NULL if memory is short. */
 struct census *census_of(struct target *target);
 
-/* What is known of the slot of a thread, or NULL when it has none. */
+/* The data of a thread's slot, or NULL if it has none. */
 const struct census_slot *census_find_slot(const struct census *census, pid_t pid, pid_t tid);
 
-/* Compares thread TID of PID with what it was at the last look, and judges it. */
+/* Compares thread TID of PID with its state at the last look, and classifies it. */
 void census_look_at(struct target *target, pid_t pid, pid_t tid);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the drain sees of each slot: that signals come at all, and what their weights are like. Both
-   are of the thread that owns the slot, and begin anew with the next owner.  Threads whose samples
-   share one count (histogram) are believed to be sampled as long as it grows.
+/* The drain's view of each slot: whether signals arrive, and the statistics of their weights. Both
+   belong to the thread that owns the slot, and restart with the next owner. Threads that share one
+   count (histogram) are assumed to be sampled as long as it grows.
 
-   A weight counts the ring's unit, the period that was asked for at first; the timer may have
-   another one by now, so that is turned back into expiries, the nearest number.  A record of less
-   than half of one (the period has just become longer) is left out. */
+   A weight is in units of the ring, the initially requested period. The timer may have another
+   period by now, so the weight is converted to the nearest number of expiries. A record of less
+   than half an expiry (the period has just become longer) is left out. */
 #include "census_parts.h"
 
 #include <stdlib.h>

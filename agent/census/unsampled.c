@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread without samples is nothing strange: it sleeps, or has spent less than a period.  What
-   counts is CPU time that passed without a signal.  Two amounts of it:
+/* A thread without samples is normal: it sleeps, or has spent less than a period. The criterion is
+   CPU time without a signal. There are two thresholds:
 
-     some   4 periods and 4 ticks: enough where the kernel itself says what is wrong (no handler,
-   the signal blocked at two looks, no timer for the thread) much   30 periods and 250 ticks: needed
-   where only the missing signals speak.  Nothing else looks like a program that has put its own
-   handler in the place of ours; but a program whose bursts are all shorter than a tick may never
-   meet one (lock_step.c), and is left in peace.
+     some   4 periods and 4 ticks: enough if the kernel itself shows the cause
+            (no handler, the signal blocked at two looks, no timer for the thread)
+     much   30 periods and 250 ticks: needed if only the missing signals show it
 
-   A thread that had signals once and has no timer now has lost it: only the program can have
-   deleted it, for the agent does so at a thread's end and while it is paused or has left, when
-   nobody asks.
+   Only a program that has replaced the agent's handler looks like the latter. A program with all
+   bursts shorter than a tick may never meet one (lock_step.c), and is exempt.
 
-   Where one clock of the process signals whichever thread runs as it expires, no thread has a
-   timer, and that one was not met yet says nothing.
+   A thread that once had signals and now has no timer has lost it. Only the program can have
+   deleted it: the agent does so at a thread's end, while it is paused and after it has left, when
+   threads are not checked.
 
-   The order is that of certainty: a process without a handler explains all its threads.  It may
-   have begun another program, never have had the handler (its agent waits for an answer no longer
-   than a start may take, and the ring came later), or have put its own in the place of ours.
+   If one clock of the process signals the running thread, no thread has a timer, and a missing one
+   means nothing.
 
-   When has a target's sampler failed?  What was taken away does not come back: a quarter of the CPU
-   time is enough, for less cannot move the shares much, at two looks, because of a program that is
-   ending the kernel has deleted the timers already.  A blocked signal does come back, as a
-   rule: programs block all they have for a moment, and the expiry waits.  So what is only out of
-   reach (blocked, a thread without a timer) must be next to all of the CPU time at five looks in a
-   row; until then it is [unsampled], and said so. */
+   Reasons are checked in order of certainty. A process without a handler explains all its threads.
+   It may have executed another program, or have replaced the agent's handler. Or it never had one:
+   the agent waits only as long as a start may take, and the ring came later.
+
+   A sampler has failed in two cases. A deleted handler or timer does not return, so a quarter of
+   the CPU time at two looks is enough: less cannot change the shares much. Two looks, because the
+   kernel has already deleted the timers of a program that is ending. A blocked signal usually does
+   return: programs block all signals for a moment, and the expiry waits. So threads that are only
+   out of reach (blocked, or without a timer) must use nearly all CPU time at five looks in a row.
+   Until then it is reported as [unsampled]. */
 #include "unsampled.h"
 
-enum { FAILED_SHARE = 4, LIGHT_SHARE = 16 }; /* one in so many nanoseconds */
+enum { FAILED_SHARE = 4, LIGHT_SHARE = 16 }; /* 1/this of the CPU time */
 enum { SOME_PERIODS = 4, SOME_TICKS = 4, MUCH_PERIODS = 30, MUCH_TICKS = 250 };
 
 static bool has_spent(const struct unsampled_evidence *evidence, uint64_t periods, uint64_t ticks) {
@@ -35,8 +36,8 @@ static bool has_spent(const struct unsampled_evidence *evidence, uint64_t period
          evidence->quiet_ns >= ticks * evidence->tick_ns;
 }
 
-/* Why it has no timer, as far as can be seen from outside: that the agent ran out of something is
-   the caller's to know. */
+/* The reason why it has no timer, as far as visible from outside. The caller adds whether the agent
+   ran out of slots or timers. */
 static enum unsampled_reason without_timer(const struct unsampled_evidence *evidence) {
   if (evidence->had_timer && evidence->timer == UNSAMPLED_TIMER_NO) return UNSAMPLED_DELETED;
   return evidence->is_sandboxed ? UNSAMPLED_SECCOMP : UNSAMPLED_RAW;
@@ -86,7 +87,7 @@ bool unsampled_is_for_good(enum unsampled_reason reason) {
          reason == UNSAMPLED_DELETED || reason == UNSAMPLED_UNMET || reason == UNSAMPLED_CRAMPED;
 }
 
-/* So many looks in a row, this one included. */
+/* The number of looks in a row, including this one. */
 static uint32_t count_look(uint32_t before, bool is_so) {
   if (!is_so) return 0;
   return before < UNSAMPLED_PATIENCE ? before + 1 : before;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole board's records.  They are like a program's, but of everybody, and that makes three
-   differences.
+/* Drains the events of the whole board. The records are like a program's, but of all programs,
+   which makes three differences.
 
-   A process that is sampled for a target of its own (`fleetprof run`, the preload) is left to it:
-   its samples here are skipped, so nothing counts twice.  A child of such a process is covered like
-   its parent until it executes something that the preload may not be in.
+   A process sampled by its own target (`fleetprof run`, the preload) is left to that target: its
+   samples here are skipped, so nothing counts twice. A child of that process is covered like its
+   parent until it executes a program that the preload may not be in.
 
-   Nobody follows the processes that were there before: the first sample of one has its name and
-   mappings read from /proc, so the work is bounded by the number of samples; what the kernel says
-   of processes that were never sampled is not even looked at.
+   Existing processes are not followed. The first sample of a process has its name and mappings read
+   from /proc, so the number of samples bounds the work. Records of processes without samples are
+   not decoded.
 
-   The idle task is not in these rings (exclude_idle), and would be dropped here.  Programs that are
-   not to be shipped become one row, [others], so that the total is the board's all the same; not
-   even their names leave it. */
+   The idle task is not in these rings (exclude_idle), and would be dropped here. Programs that must
+   not be shipped become one row, [others], so that the total is still the board's; not even their
+   names leave the board. */
 #include "drain_parts.h"
 #include "target_state.h"
 
@@ -34,7 +34,7 @@ static bool is_shipped(const struct drain *drain, const char *service) {
   return drain->allow == NULL || drain->allow->count == 0 || is_listed(drain->allow, service);
 }
 
-/* The process when it is the board's; NULL when it is unknown or covered. */
+/* The process if it is the board's; NULL if it is unknown or covered. */
 static struct process *find_own(const struct drain *drain, const struct target *board,
                                 const struct perf_record *record) {
   struct process *process = processes_find(drain->processes, record->pid);
@@ -46,7 +46,7 @@ static bool is_covered(const struct drain *drain, const struct target *board, in
   return process != NULL && process->target != board->held.id;
 }
 
-/* One for all who are not to be named. */
+/* One row for all programs without a name. */
 static void add_to_others(struct drain *drain, struct target *board,
                           const struct perf_record *record, struct counters *tally) {
   static const struct code_frame frame = {.module = MODULE_OTHERS};
@@ -97,8 +97,8 @@ static void take_sample(struct drain *drain, struct target *board, struct perf_r
   drain_add(drain, &stack, tally);
 }
 
-/* A child is what its parent is, be that the board's or covered.  Where a perf target covers the
-   parent, that target's own record says the same. */
+/* A child belongs to its parent's target: the board or a covering target. If a perf target covers
+   the parent, that target's own record reports the same. */
 static void on_fork(struct drain *drain, const struct perf_record *record) {
   const struct process *known = processes_find(drain->processes, record->pid);
   const struct process *parent = processes_find(drain->processes, record->task.parent_pid);
@@ -107,8 +107,8 @@ static void on_fork(struct drain *drain, const struct perf_record *record) {
   if (!is_told) processes_fork(drain->processes, parent, record->pid);
 }
 
-/* A new program in a process that the preload covered: it may not be loaded into this one.  When it
-   is, it says so, and takes the process back. */
+/* A new program in a process that the preload covered may not have loaded it. If it has, it
+   registers, and takes the process back. */
 static void on_exec(struct drain *drain, const struct target *board,
                     const struct perf_record *record) {
   struct process *process = find_own(drain, board, record);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rule of every drain: records are put into the window first, the books are written down as
-   they will be, then the ring's tail moves, then the books are switched (counter_page.h).  A worker
-   killed before the tail moved leaves the records in the ring for the next one; killed later, they
-   are in the books and were in its window: lost, and known to be.
+/* The rule of every drain: put the records into the window, store the future accounts, move the
+   ring's tail, then switch the accounts (counter_page.h). If a worker is killed before the tail
+   moves, the records stay in the ring for the next one. If it is killed later, they are in the
+   accounts and were in its window: lost, and counted as lost.
 
    So a window is never closed between adding records and moving the tail: a spooled batch would
-   hold records that are still in the ring.  What does not fit into the window any more is dropped
-   and counted; shipper.c closes windows long before.
+   contain records that are still in the ring. Records that no longer fit into the window are
+   dropped and counted; shipper.c closes windows long before.
 
    Histograms have no tail, and another rule (histogram_drain.c). */
 #include "drain.h"
@@ -54,11 +54,11 @@ void drain_describe(struct drain *drain, const struct target *target, struct pro
                                 .why = held->why,
                                 .exe_module = process->exe_module,
                                 .asked_mhz = held->asked_mhz};
-  if (process->is_kernel) ret->service = KERNEL_NAME; /* their names are legion */
+  if (process->is_kernel) ret->service = KERNEL_NAME; /* kernel threads have very many names */
   if (ret->service[0] == '\0') ret->service = "unknown";
 }
 
-/* A stack's kernel part, then the program's, which a thread of the kernel has not. */
+/* Resolves a stack's kernel part, then the program's, which a kernel thread does not have. */
 static uint32_t resolve(struct drain *drain, const struct drain_stack *stack,
                         struct code_frame frames[LIMIT_STACK_DEPTH]) {
   uint32_t count = stack->depth < LIMIT_STACK_DEPTH ? stack->depth : LIMIT_STACK_DEPTH;
@@ -70,8 +70,8 @@ static uint32_t resolve(struct drain *drain, const struct drain_stack *stack,
   return depth;
 }
 
-/* Puts END at the root of DEPTH frames, in the place of the outermost one where they are as many as
-   a stack may have.  Returns their number. */
+/* Puts END at the root of DEPTH frames; replaces the outermost frame if the stack has the maximum
+   depth. Returns their number. */
 static uint32_t add_end(enum stack_end end, struct code_frame frames[LIMIT_STACK_DEPTH],
                         uint32_t depth) {
   static const uint32_t modules[STACK_END_COUNT] = {[STACK_TRUNCATED] = MODULE_TRUNCATED,
@@ -125,7 +125,7 @@ void drain_mention_all(struct drain *drain) {
     struct process stub;
     if (target == NULL || target->held.behind != 0) continue;
     drain_describe(drain, target, drain_root(drain, target, &stub), &series);
-    window_mention(drain->window, &series); /* a full window speaks for itself */
+    window_mention(drain->window, &series); /* a full window is reported anyway */
   }
 }
 
@@ -157,7 +157,7 @@ struct counters drain_after(const struct drain *drain, const struct counters *ta
   return after;
 }
 
-/* Where the tail of a pending drain's ring is now.  Returns false when there is no such ring. */
+/* The current tail of a pending drain's ring. Returns false if there is no ring of that number. */
 static bool find_tail(const struct drain *drain, const struct counter_drain *pending,
                       uint64_t *ret_tail) {
   if (pending->ring == DRAIN_RING_PERF) {
@@ -178,7 +178,7 @@ void drain_recover(struct drain *drain) {
   struct counter_drain pending;
   uint64_t tail;
   if (!counter_page_has_pending(drain->page, &pending)) return;
-  if (pending.ring == DRAIN_RING_SPOOL) return; /* the shipper's */
+  if (pending.ring == DRAIN_RING_SPOOL) return; /* belongs to the shipper */
   const struct target *target = targets_find(drain->targets, pending.ring);
   if (!find_tail(drain, &pending, &tail) || tail != pending.tail) {
     counter_page_forget(drain->page);
@@ -189,8 +189,8 @@ void drain_recover(struct drain *drain) {
   counter_page_commit(drain->page);
 }
 
-/* A restored target's first reading comes after its ring has been emptied, so that what the dead
-   worker left there is not reported a second time as rest. */
+/* A restored target's first reading follows the first complete drain of its ring. Otherwise the
+   dead worker's records there would be reported again as rest. */
 static void rebase_restored(struct drain *drain) {
   struct processes_sum sum;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
@@ -206,7 +206,8 @@ static void rebase_restored(struct drain *drain) {
 }
 
 static uint64_t run_mode(struct drain *drain, struct target *target, bool is_whole) {
-  /* First: then all samples of those who said it are among those that are drained now. */
+  /* Read this before draining, so that all samples of the processes it covers are drained in this
+     pass. */
   target->exit.said_ns = ring_reader_exit_cpu_ns(&target->ring);
   switch (target->held.collect) {
   case RING_HISTOGRAM:
@@ -219,7 +220,7 @@ static uint64_t run_mode(struct drain *drain, struct target *target, bool is_who
   }
 }
 
-/* A turn that has begun. */
+/* Runs a turn that has begun. */
 static uint64_t run_turn(struct drain *drain, struct target *target, bool is_whole) {
   modules_set_payer(drain->modules, &target->toll, target->held.id);
   uint64_t records = run_mode(drain, target, is_whole);
@@ -242,7 +243,7 @@ static int compare_debts(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-/* Who owes least comes first: where a user has to wait, it is the programs that cost most. */
+/* The smallest debt first: if a user has to wait, its most expensive programs do. */
 static uint64_t run_timers(struct drain *drain, bool is_whole) {
   struct target *order[HOLD_TARGETS_MAX];
   uint32_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moves records from every ring into the open window, and books them. */
+/* Moves records from every ring into the open window, and accounts for them. */
 #ifndef DRAIN_DRAIN_H
 #define DRAIN_DRAIN_H
 
@@ -14,11 +14,11 @@
 #include "walk/walker.h"
 
 enum {
-  DRAIN_RING_PERF = 0,             /* counter_page's number for the perf rings; slot is the CPU */
-  DRAIN_SCRATCH_BYTES = 256 << 10, /* records copied out at once, of all CPUs together */
+  DRAIN_RING_PERF = 0,             /* number of the perf rings in counter_page; slot is the CPU */
+  DRAIN_SCRATCH_BYTES = 256 << 10, /* records copied at once, for all CPUs together */
 };
 
-/* counter_page's number for a batch that is made of no ring (shipper.c); tail is its seq. */
+/* Ring number in counter_page of a batch from no ring (shipper.c); tail is its seq. */
 #define DRAIN_RING_SPOOL UINT32_MAX
 
 struct option_list;
@@ -30,11 +30,11 @@ struct drain_figures {
 
 /* Records that wait in the kernel's rings for a table (perf_wait.c). */
 struct drain_wait {
-  bool is_allowed, is_on; /* in this run; and it came to that */
+  bool is_allowed, is_on; /* in this run; and it happened */
   uint64_t since_ns;      /* CLOCK_MONOTONIC; 0: nothing has waited since all tables were there */
 };
 
-/* The pipeline's parts, borrowed, and what a drain needs of its own. */
+/* The pipeline's parts, borrowed, and the drain's own state. */
 struct drain {
   struct counter_page *page;
   struct targets *targets;
@@ -42,9 +42,9 @@ struct drain {
   struct modules *modules;
   struct window *window;
   struct perf_rings *perf;
-  const struct option_list *allow, *deny; /* services of the whole board; NULL: none are named */
-  struct table_store *tables;             /* NULL: stacks that were copied have no callers */
-  struct kernel_frames kernel;            /* of the whole board */
+  const struct option_list *allow, *deny; /* services of the whole board; NULL: no list */
+  struct table_store *tables;             /* NULL: copied stacks have no callers */
+  struct kernel_frames kernel;            /* for the whole board */
   struct walker walker;
   struct drain_wait wait;
   uint8_t *scratch;
@@ -52,49 +52,50 @@ struct drain {
   struct exit_debts debts;
   struct user_tolls users;
   struct drain_figures figures;
-  uint64_t stacks_ns[STACK_END_COUNT]; /* of all samples, by how their stacks ended */
-  bool is_last;                        /* drain_run_last: nothing is left behind */
-  bool is_over;     /* the books are told as final: nothing is drained any more */
-  bool has_gone_on; /* a recording into a file ends, and some of its targets do not */
+  uint64_t stacks_ns[STACK_END_COUNT]; /* of all samples, by the end of their stacks */
+  bool is_last;                        /* drain_run_last: nothing is left in the rings */
+  bool is_over;                        /* final accounts were sent: nothing more is drained */
+  bool has_gone_on; /* a recording into a file ends, and some of its targets continue */
 };
 
 int drain_init(struct drain *drain); /* after the parts are set; returns 0 or -ENOMEM */
 void drain_fini(struct drain *drain);
 
-/* Finishes or forgets what a killed worker had begun. */
+/* Completes or discards the killed worker's unfinished step. */
 void drain_recover(struct drain *drain);
 
-/* Drains every ring once.  Returns the number of records taken. */
+/* Drains every ring once. Returns the number of records taken. */
 uint64_t drain_run(struct drain *drain);
-/* The same, but stacks whose tables are being made may stay in the kernel's rings for a moment.
-   Whoever counts on everything being taken asks for the other. */
+/* The same, but stacks with tables in the making may stay in the kernel's rings for a short time.
+   Callers that need all records call drain_run. */
 uint64_t drain_run_patiently(struct drain *drain);
-/* The same, of the kernel's rings alone: they hurry, and targets' own rings have their turns. */
+/* The same for the kernel's rings alone: they fill fast, and targets' own rings have their
+   turns. */
 uint64_t drain_run_events(struct drain *drain);
-/* The same, before something is closed: also of the histograms, which else wait for their second.
- */
+/* The same before a window closes: includes the histograms, which otherwise are read once a
+   second. */
 uint64_t drain_run_whole(struct drain *drain);
 /* The same, before an account is closed: leaves nothing in the rings of the targets of RUN (0: of
-   all), whatever they owe.  What takes too long (TOLL_LAST_MS) is dropped and counted. */
+   all), even if they are over their quota. Records that take too long (TOLL_LAST_MS) are dropped
+   and counted. */
 uint64_t drain_run_last(struct drain *drain, uint32_t run);
 
-/* Frees the drained slots of TARGET whose threads are gone, and those of PID (0: of nobody), which
-   runs another program now.  Returns how many still have an owner. */
+/* Frees the drained slots of TARGET with dead threads, and those of PID (0: none), which runs
+   another program now. Returns the number of slots that still have an owner. */
 uint32_t drain_reclaim_slots(struct target *target, pid_t pid);
 
-/* Reports what is due of a perf target's exact rest: all of it when IS_FINAL. */
+/* Reports the due part of a perf target's exact rest: all of it if IS_FINAL. */
 void drain_residual(struct drain *drain, struct target *target, bool is_final);
-/* TARGET is about to be forgotten: what it has answered for goes to the account of the target that
-   it is inside of, as time that is somebody else's. */
+/* Before TARGET is removed: adds its reported time to the account of the target that contains it,
+   as time reported elsewhere. */
 void drain_leave(struct drain *drain, const struct target *target);
-/* Reports what processes of a timer target, that have ended, had spent unseen; IS_FINAL: all have.
- */
+/* Reports the unsampled CPU time of a timer target's ended processes; IS_FINAL: all have ended. */
 void drain_exits(struct drain *drain, struct target *target, bool is_final);
 /* Reports WEIGHT_NS of TARGET as [unsampled]; TARGET need not be registered. */
 void drain_rest(struct drain *drain, struct target *target, uint64_t weight_ns);
 
-/* Every target stands in the window, so that its sampler, why and marks are told without samples.
- */
+/* Adds every target to the window, so that its sampler, why and marks are reported without
+   samples. */
 void drain_mention_all(struct drain *drain);
 
 #endif

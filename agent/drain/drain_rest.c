@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports the CPU time that no sample shows.  The kernel's count of a perf target's tree is exact;
-   what its samples leave of that is [kernel] or [unsampled] (residual.c).  It is billed to the
-   process that spent it, so that a service made of a thousand short commands has its time under
-   its own name:
+/* Reports the CPU time that no sample shows. The kernel's count of a perf target's tree is exact;
+   the part without samples is [kernel] or [unsampled] (residual.c). It is billed to the process
+   that spent it, so that a service of a thousand short commands has its time under its own name:
 
-     a process that has ended   what its threads' last records came to (perf_exits.h)
-     one that lives             what /proc says, less what may yet turn into samples
-     the program itself         what is left of the tree
+     a process that has ended   the counts in its threads' last records (perf_exits.h)
+     one that lives             its time in /proc, less the part that may yet turn into samples
+     the program itself         the remainder of the tree
 
-   Whatever is claimed for a process, no more is reported than the tree's count leaves: the total
-   stays exact when a record was lost or a clock is coarse.  How much of an ended process's time was
-   the kernel's nobody says; it gets the share that the tree has at that moment.
+   The sum of all claims is limited to the tree's count. So the total stays exact if a record was
+   lost or a clock is coarse. The kernel part of an ended process's time is unknown; it gets the
+   tree's current share.
 
-   An event stops counting a little before its task does: the kernel takes it away and then tears
-   down the address space, 60 to 110 us of a command's millisecond (measured on 6.18).  The clocks
-   of the tree have that time, so what they show beyond the events' count is spread over the
-   processes that ended meanwhile, by what each had spent, and at most an eighth of that.
+   An event stops counting shortly before its task does: the kernel removes it and then tears down
+   the address space. That takes 60 to 110 us of a command's millisecond (measured on 6.18). The
+   clocks of the tree include that time. Their excess over the events' count is spread over the
+   processes that ended meanwhile, by the time that each had spent. Each gets at most an eighth of
+   its time.
 
-   Of a timer target's processes those that end in order say so themselves (exit_bill.h); what
-   nobody says is left to the account of the run that they are part of (run_note.c). */
+   A timer target's processes that end normally report their time (exit_bill.h). Unreported time
+   goes to the account of the run that they are part of (run_note.c). */
 #include "drain.h"
 #include "drain_parts.h"
 
@@ -28,8 +28,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A whole part of the rest: its weight is exact, its stack is one pseudo frame, and it counts as no
-   sample.  Where the window has no place for it, it is a record that is lost. */
+/* Adds a whole part of the rest. Its weight is exact, its stack is one pseudo frame, and it counts
+   as no sample. If the window has no room for it, it counts as a lost record. */
 static void add_part(struct drain *drain, const struct window_series *series, const char *thread,
                      const struct window_sample *part) {
   struct window_sample sample = *part;
@@ -65,13 +65,13 @@ static uint64_t minus(uint64_t a, uint64_t b) {
   return a > b ? a - b : 0;
 }
 
-enum { TEARDOWN_PART = 8 /* of a process's time, at most, is its own end */ };
+enum { TEARDOWN_PART = 8 /* limit of the teardown: 1/this of a process's time */ };
 
 struct billing {
   struct drain *drain;
   struct target *target;
-  bool is_by_events;    /* the clocks have not seen all of the kernel's part */
-  uint64_t ending_ns;   /* of the processes whose accounts are closed now */
+  bool is_by_events;    /* the clocks have missed some of the kernel's part */
+  uint64_t ending_ns;   /* of the processes with accounts being closed */
   uint64_t teardown_ns; /* to be spread over them */
 };
 
@@ -81,8 +81,8 @@ static uint64_t debt_key(const struct billing *billing, struct process *process)
   return exit_debt_key(series.service, billing->target->held.id);
 }
 
-/* A CPU's clock meets one of several short processes, and that sample stands for them all: what is
-   more than its own time was that of others of its name. */
+/* A CPU's clock hits one of several short processes, and that sample stands for all of them. So an
+   excess over its own time belongs to other processes of its name. */
 static void owe(void *context, struct process *process) {
   const struct billing *billing = context;
   const struct process_time *time = &process->time;
@@ -150,7 +150,7 @@ static void bill_processes(struct drain *drain, struct target *target, bool is_b
   processes_each(drain->processes, target->held.id, close_account, &billing);
 }
 
-/* The inner ones are read after the tree: what they have is then never taken for its own. */
+/* Inner targets are read after the tree, so that their time is never counted as the tree's own. */
 static void count_elsewhere(const struct drain *drain, struct target *target) {
   uint64_t sum_ns = target->residual.left_ns;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
@@ -172,8 +172,8 @@ void drain_leave(struct drain *drain, const struct target *target) {
   outer->residual.left_kernel_ns += minus(residual->kernel_ns, residual->base_kernel_ns);
 }
 
-/* Returns true when the events say more of the kernel's part than SYSTEM_NS, which the clocks
-   do.  Events that sample the kernel say nothing by what has no sample (kernel_part.c). */
+/* Returns true if the events show more kernel time than SYSTEM_NS from the clocks. Events that
+   sample the kernel give no such evidence (kernel_part.c). */
 static bool look_at_kernel(struct target *target, uint64_t system_ns, uint64_t held_ns) {
   struct residual *residual = &target->residual;
   if (system_ns > residual->kernel_ns) residual->kernel_ns = system_ns;
@@ -192,15 +192,14 @@ static bool look_at_kernel(struct target *target, uint64_t system_ns, uint64_t h
   return true;
 }
 
-/* Steal time of the board.  perf_process.c reads the target's own clocks.
- */
+/* Reads the board's steal time. perf_process.c reads the target's own clocks. */
 static void look_at_board(struct target *target) {
   struct steal_look look = {.counted_ns = target->residual.counted_ns, .is_partial = true};
   proc_board_read(&look.board);
   residual_look(&target->residual, &look);
 }
 
-/* Its names, for when it is gone: each window asks. */
+/* Stores its names for when it is gone: each window needs them. */
 static void remember_root(const struct drain *drain, struct target *target) {
   const struct process *root = processes_find(drain->processes, target->held.pid);
   if (root == NULL) return;
@@ -231,8 +230,8 @@ void drain_rest(struct drain *drain, struct target *target, uint64_t weight_ns) 
 void drain_exits(struct drain *drain, struct target *target, bool is_final) {
   struct window_series series;
   struct process stub, *root = drain_root(drain, target, &stub);
-  if (target->held.behind != 0) return; /* the one before it accounts for all */
-  /* What a recorder keeps is weighed when it is shipped. */
+  if (target->held.behind != 0) return; /* the target that it is a fallback of accounts for all */
+  /* A recorder's values are weighed when it is shipped. */
   if (target->held.collect == RING_RECORDER && !is_final) return;
   drain_describe(drain, target, root, &series);
   pause_look(target, is_final);

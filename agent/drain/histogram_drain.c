@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A histogram is never emptied: what is shipped is how far each counter has moved from what stands
-   for it in `taken`, and histogram_books.h makes that happen once.  So nothing has to be taken out
-   in time.  Counters are read (histogram_pass.c) only when a window is about to close, and the
-   books know of what waits in it only when it is spooled (shipper.c): a worker that is killed
-   before that has lost none of it.
+/* A histogram is never emptied. Its growth beyond `taken` is shipped, and histogram_books.h makes
+   sure that this happens exactly once. So there is no deadline for reading it. Counters are read
+   (histogram_pass.c) only when a window is about to close, and are accounted for only when the
+   window is spooled (shipper.c). A worker killed before that has lost none of it.
 
-   Meanwhile a look each second keeps the figures of the target, which people and the budget want to
-   know, and its image: code that was mapped since the last look is outside until then. */
+   Meanwhile a check each second updates the target's figures, which users and the budget need, and
+   its image. Code mapped since the last check counts as outside until then. */
 #include "histogram_drain.h"
 #include "histogram_pass.h"
 
@@ -38,7 +37,7 @@ static void add_sum(struct histogram_sum *sum, struct histogram_sum more) {
   sum->units += more.units;
 }
 
-/* What an earlier worker shipped, and up to when; that is in the target's hands. */
+/* Reads the amount and time shipped by an earlier worker, which the target could have changed. */
 static void begin(struct target *target, const struct histogram_books *books) {
   uint64_t start = proc_ticks_to_ns(target->held.start_ticks), now = clock_boottime_ns();
   uint64_t taken_ns = *(volatile uint64_t *)&books->header->taken_boottime_ns;
@@ -47,7 +46,7 @@ static void begin(struct target *target, const struct histogram_books *books) {
   target->kept.is_summed = true;
 }
 
-/* Returns how many records are new, by the handler's own count. */
+/* Returns the number of new records, by the handler's own count. */
 static uint64_t look(struct target *target, const struct histogram_totals *totals) {
   struct histogram_books books;
   uint64_t now = clock_boottime_ns();
@@ -100,8 +99,8 @@ uint64_t histogram_drain_unshipped(const struct target *target, uint64_t *ret_si
   return target->kept.seen.records - target->kept.taken.records;
 }
 
-/* A batch that is sent must be in the journal even if the power goes: what is on the disk is older
-   than any batch else, and would be sent again.  Memory has no disk, and says so at once. */
+/* The journal of a shipped batch must survive a power cut: the disk would otherwise be older than
+   the batch, and its counts would be sent again. For memory msync returns at once. */
 static void sync_books(const struct target *target, const struct histogram_books *books) {
   uintptr_t begin = (uintptr_t)books->taken, end = (uintptr_t)(books->journal + 1);
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

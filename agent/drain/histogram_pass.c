@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares counters with what was shipped of them, block by block, and takes each that differs: its
-   growth to the window, where it stands now to the journal.  What a window or a journal has no room
-   for waits where it is.
+/* Compares counters with `taken`, block by block. For each difference the growth goes to the
+   window, and the new value to the journal. Counters for which a window or a journal has no room
+   stay as they are.
 
-   `outside` has no address: it is [unknown].  `saturated` and `contended` are known as time and not
-   as place: [unsampled].  Bins that no region claims (image.c) are [unknown], too.  So the sum of
-   what is shipped is the handler's own `samples`, and weighs its `units`.
+   `outside` has no address: it is [unknown]. `saturated` and `contended` have a time but no place:
+   [unsampled]. Bins in no region (image.c) are [unknown], too. So the shipped sum equals the
+   handler's own `samples`, with a weight of `units`.
 
-   How many records there are and what they weigh is read at the beginning, and no more of them are
-   taken: what handlers count meanwhile is the next pass's.
+   The number of records and their weight are read at the beginning, and the pass takes no more than
+   that: later counts are for the next pass.
 
-   Counters are the target's to write.  A growth that no number of CPUs could have made since the
-   process began is one bad record and no weight. */
+   Counters are writable by the target. A growth that all CPUs could not have made since the process
+   began is one bad record without weight. */
 #include "histogram_pass.h"
 
 #include "common/clock.h"
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ALLOWED_EXTRA 10000 /* units, beyond what the clock says */
+#define ALLOWED_EXTRA 10000 /* units, beyond the limit by the clock */
 
 enum { BLOCK_BINS = 256 /* compared at once */ };
 
@@ -31,9 +31,9 @@ struct pass {
   struct target *target;
   const struct histogram_books *books;
   struct histogram_reader reader;
-  uint64_t allowed;                    /* units that there may be */
-  struct histogram_weights weights;    /* given: what is in the window */
-  uint32_t modules[IMAGE_MODULES_MAX]; /* of the image -> of the daemon; MODULE_NONE: not asked */
+  uint64_t allowed;                    /* remaining plausible units */
+  struct histogram_weights weights;    /* given: in the window */
+  uint32_t modules[IMAGE_MODULES_MAX]; /* of the image -> daemon; MODULE_NONE: not requested */
   struct histogram_places places;
 };
 
@@ -59,7 +59,7 @@ static void book_bad(struct pass *pass) {
   counter_page_drop(pass->drain->page, LOSS_BAD_RECORD, 1);
 }
 
-/* COUNT records in one frame.  False without room. */
+/* Adds COUNT records in one frame. False if there is no room. */
 static bool add_records(struct pass *pass, const struct code_frame *frame, uint64_t count) {
   bool is_place = frame->module != MODULE_UNSAMPLED && frame->module != MODULE_UNKNOWN;
   struct histogram_weights after = pass->weights;
@@ -80,14 +80,14 @@ static bool add_bin(struct pass *pass, uint32_t bin, uint32_t count) {
   return add_records(pass, &frame, count);
 }
 
-/* Of GROWTH records those whose weight is known. */
+/* The part of GROWTH with known weight. */
 static uint64_t at_most_left(const struct pass *pass, uint64_t growth) {
   uint64_t left = pass->weights.all.records - pass->weights.given.records;
   return growth < left ? growth : left;
 }
 
-/* The counter is noted first: what is in the window is in the journal.  Returns false when there is
-   no more room, or nothing left to take. */
+/* The counter is recorded first: everything in the window is in the journal. Returns false if there
+   is no more room, or nothing left to take. */
 static bool take_bin(struct pass *pass, uint32_t bin) {
   uint32_t before = histogram_books_taken(pass->books, bin);
   uint32_t now = histogram_reader_count(&pass->reader, bin);
@@ -143,9 +143,10 @@ static void take_all(struct pass *pass, const struct histogram_totals *totals) {
   take_rest(pass, 2, totals->contended);
 }
 
-/* What there is to take, and whether it can be.  A handler raises units before their record, so a
-   pass may have given them to other records.  The record then weighs nothing, and the sum of all
-   passes stays the handler's.  So no record has to have a unit, but the totals have to. */
+/* Computes the amount to take, and whether it is plausible. A handler adds units before their
+   record, so an earlier pass may have given them to other records. The record then has no weight,
+   and the sum of all passes still equals the handler's. So single records may lack a unit, but the
+   totals must be consistent. */
 static bool weigh(struct pass *pass, const struct histogram_totals *totals) {
   struct histogram_sum taken = pass->target->kept.taken;
   struct histogram_sum more = histogram_totals_since(totals, taken);
@@ -156,7 +157,7 @@ static bool weigh(struct pass *pass, const struct histogram_totals *totals) {
   return is_weighed && more.records <= pass->allowed && more.units <= pass->allowed;
 }
 
-/* Headers that are no longer what the daemon wrote. */
+/* False if the headers differ from those that the daemon wrote. */
 static bool is_ours(const struct pass *pass) {
   const struct hold_target *held = &pass->target->held;
   return pass->reader.bin_count == held->bin_count &&

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's call chain is its own work, unwound in the kernel, so it is believed as it is: every
-   address but the first returns to where a call was.
+/* Resolves kernel addresses. The kernel's call chain is its own, unwound in the kernel, so it is
+   trusted: every address but the first is a return address.
 
-   Modules may be loaded at any time and nobody tells: when an address is in no piece that is known,
-   the layout is read again, at most once a minute, because reading it may take the daemon 40 ms (a
-   hundred thousand symbols, where kernel_layout.c knows no shorter way) and some code (BPF) never
-   has a place in it. */
+   Modules may be loaded at any time without notice. If an address is in no known piece, the layout
+   is read again, at most once a minute. Reading may take the daemon 40 ms (a hundred thousand
+   symbols, if kernel_layout.c has no shorter way). Some code (BPF) never has a place in it. */
 #include "kernel_frames.h"
 
 #include "common/clock.h"

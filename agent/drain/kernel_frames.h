@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses in the kernel as frames. */
+/* Converts kernel addresses to frames. */
 #ifndef DRAIN_KERNEL_FRAMES_H
 #define DRAIN_KERNEL_FRAMES_H
 
@@ -10,22 +10,22 @@
 struct kernel_frames {
   struct modules *modules;
   struct kernel_layout layout;
-  uint32_t *rows; /* of modules, one a piece */
+  uint32_t *rows; /* of modules, one for each piece */
   uint64_t read_ns;
 };
 
-/* Reads where the kernel is, unless FRAMES are open already.  Where it does not say, layout.why has
-   the reason and all its frames are [kernel]. */
+/* Reads the kernel's layout, unless FRAMES are already open. If it is unavailable, layout.why has
+   the reason and all frames are [kernel]. */
 void kernel_frames_open(struct kernel_frames *frames, struct modules *modules);
 void kernel_frames_close(struct kernel_frames *frames);
 
-/* Turns COUNT addresses, leaf first, into frames; callers get the address before the one they
-   return to.  What has no better name is one [kernel], however many addresses there are.  Returns
-   the number of frames, at most COUNT, 0 only for no addresses. */
+/* Converts COUNT addresses, leaf first, into frames; callers get the return address minus one.
+   Consecutive addresses without a better name become one [kernel]. Returns the number of frames, at
+   most COUNT, 0 only for no addresses. */
 uint32_t kernel_frames_resolve(struct kernel_frames *frames, const uint64_t *addresses,
                                uint32_t count, struct code_frame *ret);
 
-/* Keeps its modules through a sweep. */
+/* Marks its modules for a sweep. */
 void kernel_frames_mark(const struct kernel_frames *frames);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's rings are one a CPU, but a process lives on all of them: its FORK may be in one ring
-   and its first sample in another.  So all rings are copied out and their records taken in order of
+/* There is one kernel ring for each CPU, but a process runs on all of them: its FORK may be in one
+   ring and its first sample in another. So all rings are copied and their records taken in order of
    time.
 
-   Only records up to a horizon are taken, before which nothing can be missing: heads are read of
-   all CPUs, then once more while copying.  A record that was written before one that the first
-   reading saw is seen by the second; so the newest time within the first heads is safe.  A ring
-   with more than its share of the scratch buffer ends the horizon where its copy ends.  What lies
-   beyond stays in its ring for the next round.
+   Only records up to a horizon are taken, before which none can be missing. The heads of all CPUs
+   are read, then once more while copying. A record written before one that the first reading saw is
+   seen by the second, so the newest time within the first heads is safe. A ring with more than its
+   share of the scratch buffer ends the horizon at the end of its copy. Later records stay in their
+   ring for the next round.
 
      cpu 0  |====first====|==second==|      horizon = newest time in the first parts
      cpu 1  |==first==|=second=|
 
-   Then each CPU is booked on its own (drain.c), with what its records added to the books. */
+   Then each CPU is accounted for separately (drain.c), with the counts of its records. */
 #include "drain_parts.h"
 #include "perf_owner.h"
 
@@ -27,9 +27,9 @@
 #include <string.h>
 
 enum {
-  PIECE_BYTES_MIN = 24 << 10, /* holds any record of ours: the deepest chain and the largest copy */
+  PIECE_BYTES_MIN = 24 << 10, /* fits any record: the deepest chain and the largest copy */
   PIECE_BYTES_MAX = 64 << 10,
-  ROUNDS_MAX = 64, /* a drain ends even when targets write as fast as it reads */
+  ROUNDS_MAX = 64, /* a drain ends even if targets write as fast as it reads */
 };
 
 struct perf_piece {
@@ -38,7 +38,7 @@ struct perf_piece {
   uint64_t tail, first_head;
   size_t len, at;
   uint64_t next_time; /* of the record at `at` */
-  uint64_t last_time; /* of the last one taken, or 0 */
+  uint64_t last_time; /* of the last record taken, or 0 */
   bool is_partial;    /* the ring holds more than was copied */
   struct counters tally;
 };
@@ -78,8 +78,8 @@ static void set_next_time(struct perf_piece *piece) {
   if (piece->at < piece->len) piece->next_time = perf_record_time(next_record(piece));
 }
 
-/* Walks over the copied records: cuts off a last one that was copied in part, and finds the newest
-   time within the first head and within the whole copy. */
+/* Measures the copied records: cuts off an incomplete last one, and finds the newest time within
+   the first head and within the whole copy. */
 static void measure(struct perf_piece *piece, uint64_t *ret_first, uint64_t *ret_last) {
   size_t first_bytes = (size_t)(piece->first_head - piece->tail), at = 0;
   *ret_first = *ret_last = 0;
@@ -92,8 +92,8 @@ static void measure(struct perf_piece *piece, uint64_t *ret_first, uint64_t *ret
     if (at < first_bytes && time > *ret_first) *ret_first = time;
     at += size;
   }
-  /* Where no record begins nothing after it can be found: take_until counts it and gives up the
-     rest.  A last record that the copy cut in two waits for the next round. */
+  /* After an invalid record the next one cannot be found: take_until counts it and skips the rest.
+     A last record cut by the copy waits for the next round. */
   if (piece->is_partial && at > 0) piece->len = at;
 }
 
@@ -109,7 +109,7 @@ static void copy_piece(struct drain *drain, struct perf_piece *piece) {
   if (percent > drain->figures.fill_percent) drain->figures.fill_percent = percent;
 }
 
-/* Copies what waits in all rings.  Returns the horizon. */
+/* Copies the contents of all rings. Returns the horizon. */
 static uint64_t copy_all(struct drain *drain) {
   uint64_t horizon = 0, limit = UINT64_MAX, first, last;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
@@ -130,20 +130,20 @@ static uint64_t copy_all(struct drain *drain) {
   return horizon < limit ? horizon : limit;
 }
 
-/* What a sample holds is its event's matter, and events of all kinds write into one ring. */
+/* The event determines the content of its samples, and events of all kinds write into one ring. */
 struct perf_form perf_drain_form(const struct target *target) {
   enum perf_content content = PERF_CONTENT_CHAIN;
   if (target != NULL) content = (enum perf_content)target->held.content;
   return (struct perf_form){content, &perf_regs, &perf_walk_regs};
 }
 
-/* Where the program was, or 0: it is not in the sample. */
+/* The program's PC, or 0 if it is not in the sample. */
 static uint64_t user_pc(const struct perf_sample *sample) {
   if (sample->copy.word != PERF_WORD_NONE) return sample->copy.pc;
   return sample->kernel_depth < sample->depth ? sample->pc[sample->kernel_depth] : 0;
 }
 
-/* In the middle of an exec the registers are still those of the program before. */
+/* During an exec the registers are still those of the previous program. */
 static void forget_other_program(struct drain *drain, struct process *process,
                                  struct perf_sample *sample) {
   uint64_t pc = user_pc(sample);
@@ -155,9 +155,8 @@ static void forget_other_program(struct drain *drain, struct process *process,
   sample->depth = sample->kernel_depth;
 }
 
-/* Appends the callers found in the copy of the stack to the kernel's own frames.
-   The kernel unwinds itself by tables to its entry: without a program's part a stack is complete
-   there. */
+/* Appends the callers from the copy of the stack to the kernel's own frames. The kernel unwinds
+   itself by tables to its entry: a stack without a program's part is complete there. */
 enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
                                struct perf_record *record) {
   struct perf_sample *sample = &record->sample;
@@ -167,7 +166,7 @@ enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
   if (sample->copy.word == PERF_WORD_NONE) return drain_chain_end(sample->depth);
   uint32_t kernel =
       sample->kernel_depth < LIMIT_STACK_DEPTH ? sample->kernel_depth : LIMIT_STACK_DEPTH - 1;
-  uint64_t pcs[LIMIT_STACK_DEPTH]; /* the path takes the place of the chain */
+  uint64_t pcs[LIMIT_STACK_DEPTH]; /* the path replaces the chain */
   struct walker_chain chain = {.pcs = pcs, .depth = sample->depth - kernel};
   memcpy(pcs, sample->pc + kernel, chain.depth * sizeof *pcs);
   struct unwind_path path = {.pcs = sample->pc + kernel, .room = LIMIT_STACK_DEPTH - kernel};
@@ -176,15 +175,14 @@ enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
   return drain_walk_end(path.end);
 }
 
-/* The total is read once for all records that were copied out together: they are older than that.
- */
+/* The total is read once for all records copied together: they are older. */
 static void freshen(struct target *target) {
   if (!target->residual.is_fresh) target_read_total(target);
   target->residual.is_fresh = true;
 }
 
-/* The clock of a CPU meets a program by chance, so its samples may come to more than the program
-   has spent.  What is left of that is exact. */
+/* The clock of a CPU hits a program by chance, so its samples may exceed the program's CPU time.
+   Samples beyond the remaining time, which is exact, are dropped. */
 static bool is_too_much(struct target *target, uint64_t weight_ns) {
   if (!target->threads.is_wide || residual_due_ns(&target->residual) >= weight_ns) return false;
   freshen(target);
@@ -193,7 +191,7 @@ static bool is_too_much(struct target *target, uint64_t weight_ns) {
   return true;
 }
 
-/* Returns WEIGHT_NS of a sample less the stolen time that it pays for. */
+/* Returns WEIGHT_NS of a sample minus the stolen time that it pays for. */
 static uint64_t pay(struct target *target, uint64_t weight_ns) {
   if (target->residual.steal.stolen_ns == 0) return weight_ns;
   freshen(target);
@@ -227,7 +225,7 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
                               .weight_ns = record->sample.period_ns};
   uint64_t dropped = tally->dropped[LOSS_WINDOW_FULL];
   drain_add(drain, &stack, tally);
-  /* What the window refused is not in the batch: its time goes to the rest. */
+  /* A sample without room in the window is not in the batch: its time goes to the rest. */
   if (tally->dropped[LOSS_WINDOW_FULL] != dropped) {
     target->residual.kernel.lost_ns += record->sample.period_ns;
     return;
@@ -239,7 +237,7 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
   process->time.sampled_kernel_ns += kernel_ns;
 }
 
-/* Makes the sample's period what it stands for.  Returns false when it is thinned out. */
+/* Sets the sample's period to its weight. Returns false if it is thinned out. */
 static bool weigh(struct target *target, uint32_t event, struct perf_record *record,
                   uint64_t position) {
   struct stride_sample sample = {.event = event,
@@ -251,7 +249,7 @@ static bool weigh(struct target *target, uint32_t event, struct perf_record *rec
 }
 
 static void add_ownerless(struct drain *drain, struct counters *tally) {
-  if (drain->targets->has_been_wide) return; /* of other programs, since the event was closed */
+  if (drain->targets->has_been_wide) return; /* of other programs, from closed events */
   if (!perf_owner_may_have_died(drain)) {
     drain_add_bad(drain, tally);
     return;
@@ -269,13 +267,14 @@ static void blind_all(const struct targets *targets) {
   }
 }
 
-/* What one clock can have sampled in SPAN_NS on one CPU, at the shortest of its periods. */
+/* The maximum number of samples of one clock in SPAN_NS on one CPU, at the shortest of its
+   periods. */
 static uint64_t expiries(uint64_t span_ns, uint64_t period_ns) {
   return span_ns / (period_ns - period_ns / STRIDE_PART) + 1;
 }
 
-/* On one CPU there is one clock of whatever program runs, one of the board's, and one for each
-   target that samples whole CPUs. */
+/* On a CPU there is a clock for the running program, one for the board, and one for each target
+   that samples whole CPUs. */
 static uint64_t samples_at_most(const struct targets *targets, uint64_t span_ns) {
   enum { CLOCK_TREE, CLOCK_BOARD, CLOCK_WIDE, CLOCKS };
   uint64_t shortest[CLOCKS] = {RATE_PERIOD_NS_MAX, RATE_PERIOD_NS_MAX, RATE_PERIOD_NS_MAX};
@@ -291,13 +290,13 @@ static uint64_t samples_at_most(const struct targets *targets, uint64_t span_ns)
     if (period_ns != 0 && period_ns < *least) *least = period_ns;
     has_any = true;
   }
-  if (!has_any) return expiries(span_ns, RATE_PERIOD_NS_MIN); /* whoever it was has ended */
+  if (!has_any) return expiries(span_ns, RATE_PERIOD_NS_MIN); /* the sampled programs have ended */
   uint64_t wide = targets_count_wide(targets) * expiries(span_ns, shortest[CLOCK_WIDE]);
   return expiries(span_ns, shortest[CLOCK_TREE]) + expiries(span_ns, shortest[CLOCK_BOARD]) + wide;
 }
 
 /* The kernel counts records of all kinds, and a program may map and unmap thousands of times
-   between two samples: no more samples are lost than there was time for. */
+   between two samples. So the number of lost samples is limited by the elapsed time. */
 static void take_lost(struct drain *drain, const struct perf_piece *piece, uint64_t count,
                       struct counters *tally) {
   uint64_t most = count;
@@ -320,8 +319,8 @@ bool perf_drain_is_foreign(const struct drain *drain, const struct perf_owner *o
   return process == NULL || process->target != target->held.id || process->is_over;
 }
 
-/* RECORD, of a whole CPU, is of a program outside of all trees.  Where it says that a process has
-   begun, an entry of the same number is of one that has ended. */
+/* RECORD, of a whole CPU, is of a program outside all trees. If it reports the start of a process,
+   an entry with the same pid is of an ended one. */
 static void forget_ended(struct drain *drain, const struct perf_record *record) {
   bool is_birth = record->kind == PERF_RECORD_KIND_FORK && record->pid != record->task.parent_pid;
   bool is_exec = record->kind == PERF_RECORD_KIND_COMM && record->comm.is_exec;
@@ -399,7 +398,7 @@ static void take_until(struct drain *drain, uint64_t horizon) {
   }
 }
 
-/* Returns the records that were booked; RET_TOOK says whether any bytes were. */
+/* Returns the number of records accounted for; RET_TOOK is true if any bytes were taken. */
 static uint64_t book_all(struct drain *drain, bool *ret_took) {
   uint64_t records = 0;
   *ret_took = false;
@@ -427,18 +426,18 @@ uint64_t perf_drain_run(struct drain *drain) {
     uint64_t horizon = copy_all(drain);
     take_until(drain, horizon);
     records += book_all(drain, &took);
-    if (drain->wait.is_on) return records; /* the ends of tasks wait, too */
+    if (drain->wait.is_on) return records; /* the exits of tasks wait, too */
     bool is_stuck = false;
     for (unsigned i = 0; !took && i < drain->perf->count; i++)
       is_stuck = is_stuck || drain->pieces[i].is_partial;
     if (!is_stuck) continue;
-    /* Times that run backwards: order is worth less than progress. */
+    /* Times run backwards: progress is more important than order. */
     take_until(drain, UINT64_MAX);
     records += book_all(drain, &took);
   }
   perf_process_take_ends(drain);
   processes_mark_over(drain->processes);
-  /* Events on whole CPUs that were closed before have nothing left in the rings. */
+  /* Closed events on whole CPUs have no records left in the rings. */
   if (!took && targets_count_wide(drain->targets) == 0) drain->targets->has_been_wide = false;
   return records;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A record carries the id of its event, and the events at work are indexed.  But an event that is
-   no more may have left records in a ring: what a worker opened on threads (perf_threads.c) dies
-   with it, and within one worker such events are exchanged for others.  Those records are good, and
-   all that the kernel still says of their owner is the process.
+/* A record carries the ID of its event, and the active events are indexed. But closed events may
+   have left records in a ring. Events that a worker opened on threads (perf_threads.c) die with it,
+   and a worker replaces them by others. Those records are valid, and only their process shows the
+   owner:
 
-     a process that is known here   its target's
-     another, after a worker died   its parents lead to the program that a target began with
+     a process that is known here   its target
+     another, after a worker died   its ancestors lead to the program that a target began with
 
-   A process that had ended before the new worker could look leads nowhere: until the rings have
-   been emptied once its samples count as lost with the worker.  At any other time a sample that is
-   nobody's makes no sense. */
+   A process that ended before the new worker could check leads nowhere. Until the rings have been
+   emptied once, its samples count as lost with the worker. At any other time a sample without owner
+   is invalid. */
 #include "perf_owner.h"
 
 #include "perf/perf_record.h"
@@ -22,7 +22,7 @@ static struct target *if_perf(struct target *target) {
 
 static struct target *find_known(const struct drain *drain, pid_t pid) {
   const struct process *process = processes_find(drain->processes, pid);
-  /* An event on a whole CPU may have left records of the process that has that number now. */
+  /* An event on a whole CPU may have left records of the process that now has that pid. */
   if (process != NULL && process->is_over && drain->targets->has_been_wide) return NULL;
   return process ? if_perf(targets_find(drain->targets, process->target)) : NULL;
 }

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel tells of every fork, exec, mapping, name and exit in a perf target's tree, in the same
-   rings as the samples.  Followed in order of time they give each process's mappings as they were
-   when a sample was taken, also of processes that lived for a millisecond and that /proc has
-   forgotten.
+/* The kernel reports every fork, exec, mapping, name and exit in a perf target's tree, in the same
+   rings as the samples. Followed in order of time, they give each process's mappings at the time of
+   a sample. This includes processes that lived for a millisecond and have left /proc.
 
-   How much CPU time a task had when it ended comes by another ring (perf_exits.h).  What stands in
-   it when a drain begins is looked at when the drain is done: by then every sample that was made
-   before is booked to its process, which drain_rest.c relies on.
+   A task's CPU time at its end arrives in another ring (perf_exits.h). The records that are there
+   when a drain begins are handled when the drain is done. By then every earlier sample is booked to
+   its process, as drain_rest.c requires.
 
-   A tree may hold a target of its own (`fleetprof run` in a program that is sampled): the kernel
-   then tells everything of it twice, and is believed once, by that target's events.
+   A tree may contain another target (`fleetprof run` in a sampled program). The kernel then reports
+   everything in it twice, and only that target's events are used.
 
-   The same moments are right for a look at the clocks (steal_time.c).  The events are read first,
-   then all records, so every process that had a part in the count is known; then the clocks.
+   The same moments are right for a reading of the clocks (steal_time.c). The events are read first,
+   then all records, so every process with a part in the count is known; then the clocks.
 
-   What is missing (records lost in a full ring, a worker that was restarted) is made up for from
-   /proc by processes_get, at the first record of a process that nobody knows. */
+   Records may be missing (lost in a full ring, or by a worker's restart). processes_get then reads
+   /proc, at the first record of an unknown process. */
 #include "drain_parts.h"
 
 #include "common/clock.h"
@@ -36,7 +35,7 @@ void perf_process_map(struct drain *drain, struct process *process,
   process_map_add(drain->processes, process, &map, &file);
 }
 
-/* A number that is used again begins with a FORK. */
+/* A reused pid begins with a FORK. */
 bool perf_process_is_inner(const struct drain *drain, const struct target *target,
                            const struct perf_record *record) {
   const struct process *process = processes_find(drain->processes, record->pid);
@@ -67,8 +66,8 @@ static void on_fork(struct drain *drain, struct target *target, const struct per
                         process_thread_name(process, record->task.parent_tid, NULL));
 }
 
-/* The leader's end stands for the process's: threads that outlive it are still resolved by what is
-   known here. */
+/* The leader's end counts as the process's: threads that outlive it are still resolved with the
+   data here. */
 static void on_exit_of(struct drain *drain, struct target *target,
                        const struct perf_record *record) {
   target->residual.kernel.lost_ns += rate_held_ns(target, 1);
@@ -109,7 +108,7 @@ void perf_process_record(struct drain *drain, struct target *target,
   }
 }
 
-enum { PROCESSES_A_LOOK = 8 /* so many more, and the next look waits as long again */ };
+enum { PROCESSES_A_LOOK = 8 /* for this many more, the next reading is delayed as long again */ };
 
 #define LOOK_NS (200 * NS_PER_MS)
 
@@ -121,9 +120,9 @@ static void open_look(struct target *target) {
   steal->is_open = true;
 }
 
-/* What the kernel bills to all processes of TARGET, at most.  Of those that have ended it is what
-   their events counted, or what their parents were told, if that is less; /proc cuts two ticks of
-   each parent's sum.  Returns false when it is not known. */
+/* An upper bound of the time that the kernel bills to all processes of TARGET. For ended processes
+   it is the smaller of two values: their events' counts, and the time reported to their parents.
+   /proc truncates two ticks of each parent's sum. Returns false if it is unknown. */
 static bool read_bill(const struct target *target, const struct processes_sum *sum,
                       uint64_t *ret_ns) {
   const struct residual *residual = &target->residual;
@@ -136,7 +135,8 @@ static bool read_bill(const struct target *target, const struct processes_sum *s
   return true;
 }
 
-/* A process that is its own target now was a child of this one for a moment. */
+/* True if TARGET contains other targets: a process with its own target was a child of this one for
+   a moment. */
 static bool has_inner(const struct drain *drain, const struct target *target) {
   if (target->residual.left_ns > 0) return true;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
@@ -175,7 +175,7 @@ static void take_end(struct drain *drain, struct target *target, const struct pe
   struct process *process = processes_find(drain->processes, end->pid);
   if (process == NULL || process->target == target->held.id)
     target->residual.ended_ns += end->cpu_ns;
-  if (process == NULL || process->target != target->held.id) return; /* the tree answers for it */
+  if (process == NULL || process->target != target->held.id) return; /* the tree reports it */
   process->time.ended_ns += end->cpu_ns;
   if (end->tid == end->pid) process->is_awaited = false;
 }

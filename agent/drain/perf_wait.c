@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program's first samples come before the tables of its modules are made, which takes some
-   milliseconds a module, once for ever.  A sample cannot be walked a second time when it is in the
-   window; but it need not be taken out of the kernel's ring at once.  So while a table is being
-   made that a stack would use, its record and all that came after it on any CPU stay where they
-   are.
+/* A program's first samples arrive before its modules' tables are made, which takes some
+   milliseconds for each module, once. A sample in the window cannot be walked again, but it need
+   not be taken from the kernel's ring at once. So while a table that a stack needs is being made,
+   its record and all later ones on any CPU stay where they are.
 
-   Not for long.  A ring of 512 KiB holds 32 copies of a stack, so of a CPU that is always busy at
-   99 Hz the last 320 ms: it is waited until one is filled to WAIT_FILL_PERCENT_MAX, 240 ms there,
-   which is enough for libc (3 ms), not for all of node (205 ms).  Where CPUs are idle for the most
-   part it is WAIT_NS_MAX in all, until the last table that is waited for is there.  After that the
-   stacks are walked with what there is, and the first of a program may end in [no table].
+   This is limited. A ring of 512 KiB holds 32 copies of a stack: the last 320 ms of an always busy
+   CPU at 99 Hz. Records wait until a ring is filled to WAIT_FILL_PERCENT_MAX, 240 ms there. That is
+   enough for libc (3 ms), but not for all of node (205 ms). If CPUs are mostly idle, they wait
+   WAIT_NS_MAX in all, until the last table in demand is there. After that the stacks are walked
+   with the available tables, and a program's first ones may end in [no table].
 
-   Only ticks wait; whoever closes an account, a window or a target takes everything. */
+   Only ticks wait; closing an account, a window or a target takes everything. */
 #include "drain_parts.h"
 #include "perf_owner.h"
 
@@ -27,7 +26,7 @@ void perf_wait_begin(struct drain *drain) {
   if (drain->tables != NULL && !table_store_is_busy(drain->tables)) drain->wait.since_ns = 0;
 }
 
-/* The process of RECORD when it is TARGET's, or NULL. */
+/* The process of RECORD if it is TARGET's, or NULL. */
 static struct process *find_process(struct drain *drain, const struct target *target,
                                     const struct perf_record *record) {
   struct process *process = processes_find(drain->processes, record->pid);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was left was written by a stranger and may have been through a power cut: the readers of
-   agent/ring check what they give, and sums are checked here.
+/* The file is untrusted and may have been through a power cut. The readers of agent/ring check its
+   values, and sums are checked here.
 
      image table -> modules, target, boot and time of the batch
-     whatever was counted (postmortem_recorder.c, postmortem_histogram.c)
-                 -> (module, address) -> node           no parent: nobody knows the caller
+     the counts (postmortem_recorder.c, postmortem_histogram.c)
+                 -> (module, address) -> node           no parent: the caller is unknown
                     (node, thread) -> sample, weight in nanoseconds */
 #include "postmortem.h"
 #include "postmortem_parts.h"
@@ -23,7 +23,7 @@
 
 enum {
   PSEUDO_MODULES = 2,
-  NODES_MAX = LIMIT_BATCH_NODES - PSEUDO_MODULES, /* more places are [unknown] */
+  NODES_MAX = LIMIT_BATCH_NODES - PSEUDO_MODULES, /* further places are [unknown] */
 };
 
 uint32_t postmortem_unknown(const struct postmortem *left) {
@@ -40,7 +40,7 @@ static char *keep_text(struct postmortem *left, const char *text, size_t max) {
   return copy;
 }
 
-/* The modules of the image, in their order, and those of what has no place. */
+/* The modules of the image, in their order, and the pseudo modules. */
 static int make_modules(struct postmortem *left) {
   const struct image_table *image = left->image;
   struct batch_module *modules =
@@ -65,7 +65,7 @@ static int make_modules(struct postmortem *left) {
   return 0;
 }
 
-/* One more label of "k=v\nk=v"; returns what follows it. */
+/* Parses the next label of "k=v\nk=v"; returns the text after it. */
 static const char *take_label(struct postmortem *left, const char *text, struct label *ret) {
   size_t len = strcspn(text, "\n");
   const char *equals = memchr(text, '=', len);

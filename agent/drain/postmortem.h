@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a flight recorder or a histogram kept of a process that is gone, as one batch. */
+/* Converts the flight recorder or histogram of a process that is gone into one batch. */
 #ifndef DRAIN_POSTMORTEM_H
 #define DRAIN_POSTMORTEM_H
 
 #include "common/arena.h"
 #include "proto/batch.h"
 
-/* "recorder=post-mortem" on every sample of a recorder: these are a program's last moments, and
-   more of it may have been sampled otherwise. */
+/* "recorder=post-mortem" marks every sample of a recorder: these are a program's last moments, and
+   other samples of it may exist. */
 #define POSTMORTEM_LABEL "recorder"
 #define POSTMORTEM_VALUE "post-mortem"
 
 enum { POSTMORTEM_ARENA_BYTES = 24 << 20 };
 
-/* Reads the SIZE bytes of a recorder, or what the counters of a histogram are past what was shipped
-   of them, at RING (8-byte aligned) into RET, whose arrays are in ARENA and whose counters are the
-   caller's to fill in.  A histogram's journal is settled by now.  A sample is one value or expiry;
-   without any the batch has none.  Returns 0, -EPROTO for another version, -EBADMSG when it makes
-   no sense, or -ENOMEM.  Pure. */
+/* Reads the SIZE bytes at RING (8-byte aligned) of a recorder, or the unshipped part of a
+   histogram's counters, into RET. Its arrays are in ARENA, and the caller fills in its counters. A
+   histogram's journal is settled by now. A sample is one value or expiry; without any the batch has
+   none. Returns 0, -EPROTO for another version, -EBADMSG if it is invalid, or -ENOMEM. Pure. */
 int postmortem_read(const void *ring, size_t size, struct arena *arena, struct batch *ret);
 
 #endif

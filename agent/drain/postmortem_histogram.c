@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the counters are past `taken`, as a pass over the living histogram would have shipped it
-   (histogram_pass.c): under the same names, and with no label of its own, for it is no more and no
-   less than the rest of what was counted.  It was counted between the time up to which counters had
-   been shipped and the last sign of life.
+/* The part of the counters beyond `taken`, as a pass over the live histogram would have shipped it
+   (histogram_pass.c): under the same names, and without a label, because it is simply the
+   remainder. It was counted between the last shipment and the last sign of life.
 
-   Records weigh what all of them do on the average, and never nothing.
+   Each record has the average weight, and at least one unit.
 
-   A file that was through a power cut may hold anything: more than a thousand CPUs could have spent
-   in the life of its process is nothing to be believed. */
+   A file after a power cut may contain anything: more CPU time than a thousand CPUs could have
+   spent in the life of its process is rejected. */
 #include "postmortem_parts.h"
 
 #include "common/path.h"
@@ -22,7 +21,7 @@
 
 enum {
   CPUS_MAX = 1024,
-  ALLOWED_EXTRA = 10000, /* units, beyond what the clock says */
+  ALLOWED_EXTRA = 10000, /* units, beyond the limit by the clock */
   COMM_BYTES = 16,
 };
 
@@ -59,9 +58,10 @@ static void find_rests(struct reading *reading, const struct histogram_totals *t
   }
 }
 
-/* Finds out how many records there are, at how many places, and what they weigh.  By the counters
-   themselves: after a power cut `samples` and `units` may be of another moment.  Each record weighs
-   a unit at least then; else units that the last pass gave to others are not given again. */
+/* Determines the number of records, their places, and their weight. It uses the counters
+   themselves: after a power cut `samples` and `units` may be of another moment. Then each record
+   weighs at least one unit; otherwise units that the last pass gave to others are not given
+   again. */
 static int weigh(struct reading *reading, uint64_t *ret_places) {
   struct histogram_totals totals;
   uint64_t allowed = units_max(reading), records = 0;
@@ -120,7 +120,7 @@ static int add_rests(struct reading *reading) {
   return error;
 }
 
-/* What the living one would have called its first thread. */
+/* The name that the live process would have given its first thread. */
 static int add_thread(struct reading *reading) {
   char comm[COMM_BYTES];
   snprintf(comm, sizeof comm, "%.15s", path_name(reading->left->image->exe));
@@ -155,7 +155,7 @@ int postmortem_histogram(struct postmortem *left, const void *ring, size_t size)
   if (reading == NULL) return -ENOMEM;
   reading->left = left;
   int error = histogram_reader_open(&reading->histogram, ring, size, true);
-  /* One that nobody ships has no books. */
+  /* A histogram that is not shipped has no `taken`. */
   if (!error && !histogram_reader_is_shipped(&reading->histogram)) error = -EBADMSG;
   if (!error) error = read_counters(reading, ring);
   free(reading);

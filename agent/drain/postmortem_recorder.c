@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values have no time of their own.  The newest are as old as the last sign of life
-   (image_format.h) and reach back as far as the thread with the most of them has CPU time: the true
-   span is longer by what the process slept, never beyond its start. */
+/* Values have no time of their own. The newest are as old as the last sign of life
+   (image_format.h). The span is the CPU time of the thread with the most values. The true span is
+   longer by the time that the process slept, but never before its start. */
 #include "postmortem_parts.h"
 
 #include "ring/recorder_reader.h"

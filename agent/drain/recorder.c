@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is recorded are addresses as the process had them, so what was mapped where must be known
-   when it is gone: the mappings are read again every second in which a value was written.  A value
-   that lies in none of them is then [unknown]; what was mapped for less than that is lost.
+/* Recorded values are addresses in the process, so its mappings must be known after it is gone.
+   They are read again every second in which a value was written. A value in none of them is
+   [unknown]; a mapping shorter than that is lost.
 
-   A thread that has ended may be the one that everybody will ask about.  So its slot stays, until
-   so few are free that new threads might go without. */
+   A thread that has ended may be the one of interest. So its slot stays, until so few are free that
+   new threads might get none. */
 #include "recorder.h"
 
 #include "census/census.h"
@@ -17,7 +17,7 @@
 
 #define FOLLOW_INTERVAL_NS NS_PER_SECOND
 
-enum { FREE_SLOTS_SHARE = 4 /* slots are reclaimed when less than a quarter is free */ };
+enum { FREE_SLOTS_SHARE = 4 /* slots are reclaimed if less than 1/this is free */ };
 
 uint64_t recorder_written(const struct target *target) {
   uint32_t claimed = ring_reader_claimed(&target->ring);
@@ -59,7 +59,7 @@ uint32_t recorder_reclaim(struct target *target, pid_t pid) {
   struct claim seen = {0};
   struct ring_view view;
   bool *is_gone = calloc(ring->slot_count, sizeof *is_gone);
-  if (is_gone == NULL) return ring->slot_count; /* looked at again soon */
+  if (is_gone == NULL) return ring->slot_count; /* checked again soon */
   for (uint32_t slot = 0; slot < ring->slot_count; slot++) {
     ring_reader_look(ring, slot, &view);
     if (view.pid == 0) continue;

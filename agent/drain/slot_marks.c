@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mark in a slot says what holds for the samples behind it, so a thread's name is that at the
-   time of the sample.  Marks are made by the calls that the agent stands before.  A name that was
-   set by other means is found in /proc: at a slot's first records, where no mark is among them, and
-   once a second.  What was found later holds for the samples that come then: it may be a name that
-   the agent has noted and not yet marked. */
+/* A mark in a slot describes the samples after it, so a thread's name is its name at the time of
+   the sample. The agent's wrapped calls make marks. A name set by other means is read from /proc:
+   at a slot's first records, if they contain no mark, and once a second. A name that was read later
+   applies to the samples after it: the agent may already have noted it and not yet marked it. */
 #include "slot_marks.h"
 
 #include "common/clock.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a target wherever one is shown: in `status`, in each batch, to the collector. The
-   sentence has up to three parts, newest first, because a reader with little room sees its
-   beginning: counters that are full, what is not sampled any more (the census and the state of the
-   events know), and why no better sampler was taken when it began. */
+/* The description of a target, as shown in `status`, in each batch, and to the collector. The
+   sentence has up to three parts, newest first, because a reader with little room shows its
+   beginning. They are: full counters; what is no longer sampled (from the census and the state of
+   the events); and why no better sampler was chosen at the start. */
 #include "target_state.h"
 #include "histogram_drain.h"
 
@@ -29,8 +29,7 @@ const char *target_sampler(const struct target *target) {
                                          : names[target->held.kind];
 }
 
-/* What the agent itself has counted is known before the first look, and after its threads have
-   ended. */
+/* The agent's own counts are available before the first look, and after its threads have ended. */
 static void count_unsampled(const struct target *target, struct census_figures *ret) {
   census_figures(target, ret);
   bool has_ring = target->held.kind == HOLD_TIMER;
@@ -65,7 +64,7 @@ double target_unsampled_share(const struct target *target) {
   return rest_ns < all_ns ? (double)rest_ns / (double)all_ns : all_ns > 0 ? 1.0 : 0.0;
 }
 
-/* What has gone wrong since it began. */
+/* Faults since the start. */
 static void explain_news(const struct target *target, char why[CENSUS_WHY_BYTES]) {
   target_explain_unsampled(target, why);
   if (target->is_unmapped)
@@ -92,7 +91,7 @@ void target_explain(const struct target *target, char *why, size_t len) {
   explain_news(target, news);
   histogram_drain_explain(target, counters, sizeof counters);
   *why = '\0';
-  /* The news first: what does not fit is the older part. */
+  /* The news first: the older part is truncated. */
   for (unsigned i = 0; i < sizeof parts / sizeof *parts && used < len; i++)
     if (parts[i][0] != '\0')
       used += (size_t)snprintf(why + used, len - used, "%s%s", used > 0 ? "; " : "", parts[i]);

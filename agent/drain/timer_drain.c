@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slots of one target's ring, each looked at once, copied, decoded from the copy and booked.
-   The owner written in a slot is the target's claim (targets/claim.h): where it does not stand, the
-   samples go to the process that registered.  Numbers of lost records are the target's claim, too,
-   and only their growth is counted, up to a bound that no real loss can reach between two drains.
- */
+/* The slots of a target's ring, each read once, copied, decoded from the copy and accounted for. A
+   slot's owner is the target's claim (targets/claim.h). If the claim is rejected, the samples go to
+   the registered process. Numbers of lost records are the target's claim, too. Only their growth is
+   counted, up to a bound that no real loss can reach between two drains. */
 #include "drain_parts.h"
 #include "unloads.h"
 
@@ -21,12 +20,13 @@
 /* 100 000 signals between two drains of 100 ms would be a megahertz. */
 enum {
   LOST_AT_ONCE_MAX = 100000,
-  CLAIMS_A_SECOND = 64, /* of processes that were not known; others go to the registered one */
-  RECORDS_A_LOOK = 16,  /* between two looks at the toll */
+  CLAIMS_A_SECOND = 64, /* of unknown processes; others go to the registered one */
+  RECORDS_A_LOOK = 16,  /* between two checks of the quota */
 };
 
-#define BELIEVED_NS (10 * NS_PER_SECOND) /* of one sample, without a look at the clock */
-/* Of all beside what the CPUs had: a collector takes as much (collector/ingest/plausible.h). */
+#define BELIEVED_NS (10 * NS_PER_SECOND) /* of one sample, without reading the clock */
+/* Tolerance of the sum beyond the time of the CPUs: a collector has the same
+   (collector/ingest/plausible.h). */
 #define BELIEVED_ALL_NS (60 * NS_PER_SECOND)
 
 static uint64_t growth(uint64_t now, uint64_t counted) {
@@ -43,14 +43,15 @@ static bool may_claim(struct target *target) {
   return target->turn.claims++ < CLAIMS_A_SECOND;
 }
 
-/* A process that another target has is that one's: whoever registers it again says so first. */
+/* A process in another target belongs to that one: a new registration would have announced itself
+   first. */
 static bool is_of_another(const struct drain *drain, const struct process *process) {
   return process != NULL && !process->has_ended &&
          targets_find(drain->targets, process->target) != NULL;
 }
 
-/* The process that owns a slot: the registered one, or a child that forked from it.  A child in a
-   pid namespace of its own writes a number that means another process here, mostly an old one. */
+/* The process that owns a slot: the registered one, or a forked child. A child in its own pid
+   namespace writes a number that is another process here, mostly an old one. */
 static struct process *slot_process(struct drain *drain, struct target *target,
                                     const struct ring_view *view) {
   const struct hold_target *held = &target->held;
@@ -72,17 +73,17 @@ static struct process *slot_process(struct drain *drain, struct target *target,
     if (process != NULL) process_inherit_steady(process, first);
     return process;
   }
-  return first; /* a child that is gone had the same code, and needs no copy of the list of it */
+  return first; /* a child that is gone had the same code, and needs no copy of its list */
 }
 
-/* A period is a second at most; what is thinned, or merged by an expiry that came late, is more. */
+/* A period is at most a second; thinned samples, or those merged by a late expiry, are longer. */
 static bool is_beyond_belief(const struct target *target, uint64_t weight_ns) {
   return weight_ns > BELIEVED_NS && (weight_ns > target_cpu_ns_max(target) ||
                                      target->weight_ns > target_cpu_ns_max(target) - weight_ns);
 }
 
-/* Small samples come to more than there was time for, too: the collector would refuse the batch,
-   which is everybody's.  What was found to be possible needs no further look at the clock. */
+/* Small samples may also exceed the available time. The collector would reject the whole batch,
+   with the data of all programs. Up to the amount found possible, the clock is not read again. */
 static bool is_over_all(struct target *target, uint64_t weight_ns) {
   uint64_t all_ns = sum_of(target->weight_ns, weight_ns);
   if (all_ns <= target->turn.believed_ns) return false;
@@ -90,8 +91,8 @@ static bool is_over_all(struct target *target, uint64_t weight_ns) {
   return all_ns > target->turn.believed_ns;
 }
 
-/* A walk along frame pointers knows that it was cut, or led astray by code that keeps none, and not
-   that it was whole; where stacks are walked by tables it means that there were none yet. */
+/* A frame-pointer walk reports that it was truncated, or misled by code without frame pointers, but
+   not that it was complete. If stacks are walked by tables, it means that there were none yet. */
 static enum stack_end end_of(const struct target *target, const struct ring_sample *sample) {
   unsigned end = sample->flags >> RING_RECORD_END_SHIFT;
   bool is_cut = (sample->flags & RING_RECORD_TRUNCATED) != 0;
@@ -129,7 +130,7 @@ static void take_sample(struct drain *drain, struct target *target, const struct
   enum stack_end end = end_of(target, sample);
   process->has_other_stacks |= end == STACK_OTHER;
   if (!process_has_code(process, sample->pc[0]) || end == STACK_NO_TABLE || end == STACK_OTHER)
-    process_refresh(drain->processes, process, maps_fd); /* a library or a stack may have come */
+    process_refresh(drain->processes, process, maps_fd); /* a library or a stack may be new */
   region_state_note(&target->regions, process);
   if (end == STACK_NO_TABLE) process_maps_need(drain->modules, process, sample->pc, sample->depth);
   struct drain_stack stack = {.target = target,
@@ -149,14 +150,14 @@ static decode_fn *decoder_of(const struct target *target) {
   return target->held.collect == RING_PC_LR ? ring_pair_decode : ring_record_decode;
 }
 
-/* Too late for a last drain: the sample is known to have been, and what it stood for becomes a part
-   of the rest. */
+/* Too late for a last drain: the sample counts as produced, and its time goes to the rest. */
 static void skip_sample(struct counters *tally) {
   tally->produced++;
   tally->dropped[LOSS_RING_FULL]++;
 }
 
-/* Returns the bytes taken: fewer than LEN when the turn is over before, unless it is the last. */
+/* Returns the number of bytes taken: fewer than LEN if the turn ends before, unless it is the
+   last. */
 static size_t take_records(struct drain *drain, struct target *target, const struct ring_view *view,
                            size_t len, struct counters *tally) {
   unsigned taken = 0;
@@ -166,7 +167,7 @@ static size_t take_records(struct drain *drain, struct target *target, const str
   bool is_late = drain->is_last && toll_is_over(&target->toll);
   for (size_t at = 0; at < len;) {
     long size = decode(drain->scratch + at, len - at, &sample);
-    if (size <= 0) { /* where the next one begins is not known */
+    if (size <= 0) { /* the next record cannot be found */
       drain_add_bad(drain, tally);
       return len;
     }
@@ -242,7 +243,7 @@ static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t 
   return tally.produced;
 }
 
-/* What waits in a slot, looked at and left there; 0 where it makes no sense. */
+/* Sums the weights waiting in a slot, without taking them; 0 if it is invalid. */
 static uint64_t waiting_ns(const struct drain *drain, const struct target *target, uint32_t slot,
                            struct ring_view *ret_view) {
   struct ring_sample sample;
@@ -259,7 +260,7 @@ static uint64_t waiting_ns(const struct drain *drain, const struct target *targe
   return sum;
 }
 
-/* What the records of a process are worth together must be known before the first is taken. */
+/* The total weight of a process's records must be known before the first is taken. */
 static void weigh(struct drain *drain, struct target *target) {
   uint8_t is_waiting[RING_SLOTS_MAX] = {0};
   uint32_t claimed = ring_reader_claimed(&target->ring);
@@ -279,7 +280,7 @@ static void weigh(struct drain *drain, struct target *target) {
   }
 }
 
-/* Only work can use up a turn: most drains find most slots empty. */
+/* A turn ends only after some work: most drains find most slots empty. */
 static bool is_turn_over(const struct target *target, uint64_t records) {
   return records >= RECORDS_A_LOOK && toll_is_over(&target->toll);
 }
@@ -296,8 +297,8 @@ uint64_t timer_drain_run(struct drain *drain, struct target *target) {
   return records;
 }
 
-/* A slot is freed only when a look at it, taken after its thread was found gone, shows nothing
-   left: until then its records wait for the next drain. */
+/* A slot is freed only if it is found empty after its thread was found gone: otherwise its records
+   wait for the next drain. */
 uint32_t drain_reclaim_slots(struct target *target, pid_t pid) {
   uint32_t owned = 0, claimed = ring_reader_claimed(&target->ring);
   struct claim seen = {0}; /* most threads are of one process */

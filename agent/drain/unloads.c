@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sample does not say when it was taken, and /proc shows the present.  The changes in between are
-   known by a number that the program raises before and after it unloads a library, and by its log
-   of what has gone (ring/unload_format.h):
+/* Finds the library of a sample when libraries are unloaded. A sample does not have a time, and
+   /proc shows the present. The changes in between are known from two sources. The program
+   increments a number before and after it unloads a library, and it logs unloaded objects
+   (ring/unload_format.h):
 
-     sample     taken when the number was the one of its slot's last mark
-     log        an object that has gone, and the number as it went
+     sample     taken when the number was as in its slot's last mark
+     log        an unloaded object, and the number at that time
      mappings   read when the number was `maps_unloads`, as it is now
 
-   An address of a sample is in the first object that has gone since and that held it, else in the
-   mappings.  Where the log is not complete since the sample, only that is believed which the
-   program began with and nothing unloads; the rest is [unknown].  (Libraries that libc unloads by
-   itself raise no number: for them the mappings are read once a window.)
+   A sample's address is in the first object unloaded since that contained it, else in the mappings.
+   If the log is incomplete since the sample, only mappings from the program's start, which are
+   never unloaded, are used; the rest is [unknown]. (Libraries that libc unloads by itself do not
+   change the number: for them the mappings are read once a window.)
 
-   An agent without a log leaves two moments to compare: the samples are younger than the last time
-   that their slot was empty, and believed where the number was then what it is now.
+   Without a log, two moments are compared. The samples are younger than the last time that their
+   slot was empty, and are used if the number then equals the current one.
 
-   An object in the log is known by its file's first bytes.  The file is opened once for each, by a
-   child, since its path is the target's word; a file that is another one by now is not believed,
-   unless it was seen before it was replaced.
+   An object in the log is identified by its file's first bytes. A child opens the file once for
+   each, because its path is untrusted. If the file is another one by now, it is not used, unless it
+   was known before it was replaced.
 
-   The numbers are the target's word: a liar gets [unknown], or wrong names for himself. */
+   The numbers are untrusted: a lying program gets [unknown], or wrong names for itself. */
 #include "unloads.h"
 
 #include "common/clock.h"
@@ -34,13 +35,13 @@ enum { TRIES_MAX = 3, KEPT_MAX = 256 };
 #define TRY_NS (100 * NS_PER_MS)
 
 struct unload_history {
-  uint32_t event_count; /* of the log's that were taken */
-  uint32_t lost;        /* events of numbers up to here may be missing */
+  uint32_t event_count; /* taken from the log */
+  uint32_t lost;        /* events of numbers up to this may be missing */
   bool is_told;         /* there is a log */
-  uint64_t tried_ns;    /* CLOCK_MONOTONIC: when files were looked for that were not found before */
+  uint64_t tried_ns;    /* CLOCK_MONOTONIC: last search for files not found before */
   struct {
     uint32_t number, module;
-  } images[UNLOAD_IMAGES_MAX]; /* number 0: none, else 1 more than the log's */
+  } images[UNLOAD_IMAGES_MAX]; /* number 0: none, else the log's plus 1 */
   struct process_past past[KEPT_MAX];
   uint32_t past_count;
 };
@@ -57,7 +58,7 @@ static void lose(struct unload_history *history, uint32_t unloads) {
   if (unloads > history->lost) history->lost = unloads;
 }
 
-/* Fills RET with PATH as PID's own, which may be relative to where PID is. */
+/* Fills RET with PATH, which may be relative to PID's working directory. */
 static bool find_path(const char *path, pid_t pid, char ret[LIMIT_PATH_BYTES]) {
   char link[32], folder[LIMIT_PATH_BYTES];
   if (path[0] == '/') return snprintf(ret, LIMIT_PATH_BYTES, "%s", path) < LIMIT_PATH_BYTES;
@@ -69,7 +70,7 @@ static bool find_path(const char *path, pid_t pid, char ret[LIMIT_PATH_BYTES]) {
   return snprintf(ret, LIMIT_PATH_BYTES, "%s/%s", folder, path) < LIMIT_PATH_BYTES;
 }
 
-/* The module that IMAGE is of, MODULE_UNKNOWN when no file is known to be it. */
+/* The module of IMAGE; MODULE_UNKNOWN if no matching file is known. */
 static uint32_t identify(struct modules *modules, const struct unload_image *image, pid_t pid) {
   char path[LIMIT_PATH_BYTES];
   if (image->hash == 0 || !find_path(image->path, pid, path)) return MODULE_UNKNOWN;
@@ -118,7 +119,7 @@ static void take_event(struct unload_history *history, struct modules *modules,
   add(history, &past);
 }
 
-/* A file that was another one may be the right one by now: a program may put two in turn there. */
+/* A file that did not match may match by now: a program may alternate two files there. */
 static void forget_unknown(struct unload_history *history) {
   uint64_t now = clock_monotonic_ns();
   if (now - history->tried_ns < TRY_NS) return;
@@ -127,8 +128,8 @@ static void forget_unknown(struct unload_history *history) {
     if (history->images[i].module == MODULE_UNKNOWN) history->images[i].number = 0;
 }
 
-/* Takes what is new in TARGET's log, whose files PID can reach.  Most programs unload nothing: the
-   history is made here and not before. */
+/* Takes the new entries of TARGET's log, with files that PID can reach. Most programs unload
+   nothing, so the history is allocated only here. */
 static void take_log(struct target *target, struct modules *modules, pid_t pid) {
   struct unload_log log;
   bool is_whole = false;
@@ -151,8 +152,8 @@ static void take_log(struct target *target, struct modules *modules, pid_t pid) 
   history->event_count = log.event_count;
 }
 
-/* Reads mappings and log until nothing is unloaded meanwhile.  Returns false when that never was.
- */
+/* Reads mappings and log until no library is unloaded meanwhile. Returns false if that did not
+   succeed. */
 static bool catch_up(struct target *target, struct processes *processes, struct modules *modules,
                      const struct unloads_sample *sample) {
   struct process *process = sample->process;

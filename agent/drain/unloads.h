@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which library a sample of a timer target is of, where some are unloaded. */
+/* Finds the library of a timer target's sample if libraries are unloaded. */
 #ifndef DRAIN_UNLOADS_H
 #define DRAIN_UNLOADS_H
 
@@ -7,22 +7,22 @@
 
 #include "targets/processes.h"
 
-/* To be asked before a slot is looked at. */
+/* Call before a slot is read. */
 uint32_t unloads_now(const struct target *target);
 
-/* What is copied from the slot of MARK is taken: from here on only samples come that are younger
-   than BEFORE, the answer above. */
+/* The copied records of MARK's slot were taken: all further samples are younger than BEFORE, the
+   result of unloads_now. */
 void unloads_settle(struct slot_mark *mark, uint32_t before);
 
-/* A sample of TARGET that is to be named. */
+/* A sample of TARGET to be resolved. */
 struct unloads_sample {
-  const struct slot_mark *mark; /* of its slot, as it stands there; NULL: not known */
+  const struct slot_mark *mark; /* of its slot; NULL: unknown */
   struct process *process;
   int maps_fd; /* -1: /proc */
 };
 
-/* Reads the mappings of SAMPLE's process anew where they may have changed, and sets what the
-   process had then (process_past).  Marks it unsure where that is not known. */
+/* Reads the mappings of SAMPLE's process again if they may have changed, and sets its mappings at
+   the time of SAMPLE (process_past). Marks it unsure if they are unknown. */
 void unloads_prepare(struct target *target, struct processes *processes, struct modules *modules,
                      const struct unloads_sample *sample);
 

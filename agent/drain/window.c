@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call tree grows from the root: each frame of a stack, outermost first, finds or makes the child
-   of the node before it.  Five small tables of the same make (an array and a hash into it) hold
-   nodes, samples, threads, series and modules; all are emptied at once when the window closes, so
-   nothing is ever removed from them.
+/* A call tree grows from the root: each frame of a stack, outermost first, finds or adds the child
+   of the previous node. Five small tables of the same kind (an array and a hash index) hold nodes,
+   samples, threads, series and modules. All are emptied at once when the window closes, so nothing
+   is ever removed from them.
 
      stack  main > parse > read      nodes  0 main(-)  1 parse(0)  2 read(1)
      stack  main > parse             samples (1, thread 0) (2, thread 0)
 
-   Samples of one node and thread are summed up while they weigh alike; those before and after a
-   change of the rate stay apart, because intervals need to know (collector/view/evidence.c).
+   Samples of one node and thread are summed while they have equal weights. Those before and after a
+   change of the rate stay separate, because intervals need them (collector/view/evidence.c).
 
-   Addresses: the leaf is where the thread was, every other frame is one byte before its return
-   address (process_maps.c), so that each lies inside the call instruction it stands for and a call
-   that is the last instruction of a function is not taken for the next function.
+   Addresses: the leaf is the thread's PC. Every other frame is one byte before its return address
+   (process_maps.c). So each lies inside its call instruction, and a call that is the last
+   instruction of a function is not taken for the next function.
 
-   Modules are held by index only: modules.c sweeps after window_clear, never before. */
+   Modules are stored only by index: modules.c sweeps after window_clear, never before. */
 #include "window.h"
 
 #include "common/arena.h"
@@ -30,10 +30,10 @@
 enum {
   STRINGS_BYTES_MAX = 512 << 10,
   FIRST_ROWS = 64,
-  ROWS_KEPT = 2048, /* larger arrays are given back between windows */
+  ROWS_KEPT = 2048, /* larger arrays are freed between windows */
 };
 
-/* One growing array and the hash into it. */
+/* A growing array and its hash index. */
 struct rows {
   void *items;
   uint32_t count, cap, max;
@@ -45,7 +45,7 @@ struct series_row {
   struct batch_target target;
   uint32_t id;
   bool is_told;
-  bool has_ends, has_untold; /* stacks whose end is told, and others */
+  bool has_ends, has_untold; /* stacks with a known end, and others */
 };
 
 struct window {
@@ -76,7 +76,7 @@ static void rows_clear(struct rows *rows) {
   table_clear(&rows->index);
 }
 
-/* Adds ITEM under KEY.  Returns 0, -ENOSPC or -ENOMEM. */
+/* Adds ITEM under KEY. Returns 0, -ENOSPC or -ENOMEM. */
 static int rows_add(struct rows *rows, uint64_t key, const void *item, uint32_t *ret_at) {
   if (rows->count == rows->max) return -ENOSPC;
   if (rows->count == rows->cap) {
@@ -117,7 +117,7 @@ void window_free(struct window *window) {
   free(window);
 }
 
-/* A copy of at most MAX bytes of TEXT, fit to travel. */
+/* A copy of at most MAX bytes of TEXT, cleaned for transport. */
 static const char *keep_text(struct window *window, const char *text, size_t max) {
   if (text == NULL) return "";
   char *copy = arena_string(&window->strings, text, strnlen(text, max));
@@ -183,7 +183,8 @@ static int find_series(struct window *window, const struct window_series *series
   for (uint32_t at = table_find(&window->series.index, key, &cursor); at != TABLE_NONE;
        at = table_next(&window->series.index, key, &cursor)) {
     const struct series_row *row = (const struct series_row *)window->series.items + at;
-    /* The kept texts may have been cut or cleaned: the 64-bit hash of the originals decides. */
+    /* The stored texts may have been truncated or cleaned: the 64-bit hash of the originals
+       decides. */
     if (row->id != series->target) continue;
     *ret = at;
     return 0;
@@ -255,8 +256,7 @@ static int add_weight(struct window *window, uint32_t node, uint32_t thread,
   return rows_add(&window->samples, key, &row, &at);
 }
 
-/* Where one stack's end is not told, nobody can say of those without a word that they are complete.
- */
+/* If any stack lacks an end reason, unmarked stacks cannot be assumed complete. */
 static void note_end(struct window *window, uint32_t target, const struct window_sample *sample) {
   struct series_row *row = (struct series_row *)window->series.items + target;
   if (sample->type != SAMPLE_CPU || sample->count == 0) return;
@@ -323,7 +323,7 @@ static int describe_modules(struct window *window, struct batch *batch) {
   return 0;
 }
 
-/* What does not fit stays as the series said it at first. */
+/* A text without room keeps the series's initial value. */
 static void take_told(struct window *window, const struct window_told *told,
                       struct series_row *row) {
   struct batch_target *target = &row->target;
@@ -369,7 +369,8 @@ int window_batch(struct window *window, window_tell *tell, void *context, struct
                         .node_count = window->nodes.count,
                         .samples = window->samples.items,
                         .sample_count = window->samples.count};
-  /* What the batch itself needs was not there while the window filled: outside of its limit. */
+  /* The batch's own memory was not used while the window filled: it is outside the window's
+     limit. */
   window->strings.limit_bytes = 2 * STRINGS_BYTES_MAX;
   if (describe_modules(window, &batch) < 0) return -ENOMEM;
   if (describe_targets(window, tell, context, &batch) < 0) return -ENOMEM;

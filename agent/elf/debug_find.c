@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where debug files live, in the order in which they are tried:
+/* Debug files are searched in this order:
 
      ROOT/usr/lib/debug/.build-id/ab/cdef.debug    for a module with build-id abcdef
-     what .gnu_debuglink of the module's own file names: beside it, in .debug/ beside it, and in
+     the name in .gnu_debuglink of the module's own file: beside it, in .debug/ beside it, and in
      ROOT/usr/lib/debug/DIRECTORY
      the module's own file
 
-   The kernel's names are asked of the kernel (kernel_symbols.c) before its tree is looked at.
+   For the kernel, /proc/kallsyms (kernel_symbols.c) comes before its tree.
 
-   ROOT is the root of the target that used the module (a container has its own tree), then ours.
-   A separate file counts when its build-id is the module's and it has symbols or DWARF; the
-   debuglink's CRC is not looked at, since build systems that strip twice are known to leave a
-   wrong one, and a build-id says more.
+   ROOT is the root of the target that used the module (a container has its own tree), then the
+   daemon's. A separate file is accepted if its build-id is the module's and it has symbols or
+   DWARF. The debuglink's CRC is ignored: build systems that strip twice are known to leave a wrong
+   one, and a build-id is more reliable.
 
-   The collector may name a module that this daemon never saw, because an earlier one did: its path
-   is tried too.  What that can give away is bounded: only an ELF file leaves this board, and only
-   one whose build-id, or whose whole content's hash, the collector already knew. */
+   The collector may name a module that only an earlier daemon has seen: its path is tried too. The
+   exposure is limited: only an ELF file leaves this board, and only if the collector already had
+   its build-id or its content's hash. */
 #include "debug_find.h"
 #include "regular_file.h"
 
@@ -40,8 +40,8 @@ static const char debug_tree[] = "/usr/lib/debug";
 
 struct search {
   const struct debug_module *module;
-  char root[ROOT_BYTES]; /* of the target, "" when it is ours */
-  int worst;             /* the most telling failure so far */
+  char root[ROOT_BYTES]; /* of the target, "" for the daemon's own */
+  int worst;             /* the most informative failure so far */
 };
 
 static void note_failure(struct search *search, int rc) {
@@ -95,7 +95,7 @@ static bool try_tree(struct search *search, struct debug_found *ret) {
   return false;
 }
 
-/* Tries the file that the debuglink of a module at PATH names, under ROOT. */
+/* Tries the debuglink NAME of the module's file, under ROOT. */
 static bool try_link(struct search *search, const char *root, const char *name,
                      struct debug_found *ret) {
   char path[PATH_BYTES];
@@ -125,7 +125,7 @@ static bool try_links(struct search *search, int own, struct debug_found *ret) {
 
 /* --- The module's own file --- */
 
-/* Opens PATH when it still is the module. */
+/* Opens PATH if it still is the module. */
 static bool try_own(struct search *search, const char *path, struct debug_found *ret) {
   struct elf_notes notes;
   uint64_t size = 0;
@@ -144,8 +144,8 @@ static bool try_own(struct search *search, const char *path, struct debug_found 
   return false;
 }
 
-/* The root that OPEN_PATH goes through: what stands before the module's own path, or the root of
-   the process that has the file. */
+/* Sets the root of OPEN_PATH: its part before the module's own path, or the root of the process
+   that has the file. */
 static void find_root(struct search *search) {
   const char *open_path = search->module->open_path, *path = search->module->path;
   size_t open_len = strlen(open_path), len = strlen(path);

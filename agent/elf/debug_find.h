@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a module to the file that names it best: the separate debug file that belongs to it, else
-   its own. */
+/* Finds the best file with a module's names: its separate debug file, else its own file. */
 #ifndef ELF_DEBUG_FIND_H
 #define ELF_DEBUG_FIND_H
 
@@ -11,8 +10,8 @@
 
 struct debug_module {
   struct span id;
-  const char *path;      /* as its target saw it, or "" */
-  const char *open_path; /* where it could be opened (/proc/PID/root/...), or "" */
+  const char *path;      /* as its target sees it, or "" */
+  const char *open_path; /* a path by which it could be opened (/proc/PID/root/...), or "" */
 };
 
 struct debug_found {

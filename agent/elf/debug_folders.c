@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file counts by its build-id alone, wherever it lies:
+/* A file is identified only by its build-id, at any path:
 
      DIR/.build-id/ab/cdef.debug, DIR/usr/lib/debug/.build-id/ab/cdef.debug    looked up
      any other file below DIR                                                  all are read once
 
-   The second is what a build leaves when nobody has sorted it: .debug/ beside each program, or the
-   programs before they were stripped.  Only section headers are read of each, by the reader that
-   fuzzing knows; what is inside is for the symbol worker.  Of several files with one build-id the
-   first with debug information counts, else the first. */
+   The second kind is an unsorted build result: .debug/ beside each program, or the unstripped
+   programs. Only section headers of each file are read, by the reader that fuzzing covers; the
+   content is left to the symbol worker. Of several files with one build-id the first with debug
+   information is used, else the first. */
 #include "debug_folders.h"
 
 #include "common/buf.h"
@@ -34,13 +34,13 @@ struct debug_file {
   uint8_t id[LIMIT_MODULE_ID_BYTES];
   uint32_t id_bytes;
   bool has_dwarf;
-  size_t path; /* where it begins in the texts */
+  size_t path; /* its offset in the texts */
 };
 
 struct debug_folders {
   const char *paths[DEBUG_FOLDERS_MAX];
   unsigned count;
-  bool is_read, is_cut; /* of all files; there were too many */
+  bool is_read, is_cut; /* all files were read; there were too many */
   uint32_t seen;
   struct debug_file *files;
   uint32_t file_count, room;
@@ -78,7 +78,7 @@ bool debug_folders_is_cut(const struct debug_folders *folders) {
   return folders->is_cut;
 }
 
-/* Opens the file at PATH when it names anything.  Returns the descriptor, or -1. */
+/* Opens the file at PATH if it has symbols or debug information. Returns the descriptor, or -1. */
 static int open_named(const char *path, uint64_t *ret_bytes, struct elf_sections *ret) {
   struct stat status;
   int fd = regular_file_open(path, &status);
@@ -151,7 +151,8 @@ static struct debug_file *add_file(struct debug_folders *folders, struct span id
   return file;
 }
 
-/* Keeps PATH, whose headers are SECTIONS, unless a file as good is known.  Returns 0 or -ENOMEM. */
+/* Stores PATH, with the headers SECTIONS, unless an equally good file is known. Returns 0 or
+   -ENOMEM. */
 static int keep(struct debug_folders *folders, const char *path,
                 const struct elf_sections *sections) {
   struct span id = span_of(sections->build_id, sections->build_id_bytes);
@@ -181,7 +182,7 @@ static int on_path(void *context, const char *path, bool is_given) {
 }
 
 static void on_trouble(void *context, const char *path, const char *why) {
-  (void)context, (void)path, (void)why; /* what cannot be entered names nothing */
+  (void)context, (void)path, (void)why; /* an unreadable folder is ignored */
 }
 
 static void read_all(struct debug_folders *folders) {

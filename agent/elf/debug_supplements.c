@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug information names other files, and may name any: /etc/shadow, a FIFO, another user's
-   private build.  So a file counts only if it is
+/* Debug information names other files, and is untrusted: it may name /etc/shadow, a FIFO, another
+   user's private build. So a file is accepted only if it is
 
      a regular file (regular_file.h), within the limits
-     what it should be: ELF with the wanted build-id, or ELF with split debug information, of which
-     the reader then takes only units whose ids the program has
-     no secret of another user: everybody may read it, or it belongs to the owner of the program,
-     or to the user who asks, unless that is root
+     of the right kind: ELF with the wanted build-id, or ELF with split debug information; of the
+     latter the reader takes only units with ids of the program
+     no secret of another user: every user may read it, or it belongs to the owner of the program,
+     or to the requesting user, unless that is root
 
-   Names are looked for where the compiler wrote them, then beside the program, which may have been
-   moved together with them. */
+   Names are tried as the compiler wrote them, then beside the program, which may have been moved
+   together with them. */
 #include "debug_supplements.h"
 
 #include "common/hex_text.h"
@@ -31,10 +31,10 @@ struct search {
   const struct debug_program *program;
   struct debug_supplements *found;
   struct stat owner;                     /* of the program's file */
-  char folders[2][2 * LIMIT_PATH_BYTES]; /* the program's, and that of its open file; or "" */
+  char folders[2][2 * LIMIT_PATH_BYTES]; /* of the program, and of its open file; or "" */
 };
 
-/* Cuts PATH behind its folder. */
+/* Cuts PATH after its folder. */
 static void cut_name(char *path) {
   char *slash = strrchr(path, '/');
   if (slash == NULL)
@@ -63,8 +63,7 @@ static bool may_be_shown(const struct search *search, const struct stat *status)
   return geteuid() != 0 && status->st_uid == geteuid();
 }
 
-/* Opens the file PATH when it is the one with the build-id ID or, for an empty one, has split debug
-   information. */
+/* Opens the file PATH if it has the build-id ID or, if ID is empty, split debug information. */
 static bool take(struct search *search, const char *path, struct span id) {
   struct debug_supplements *found = search->found;
   struct elf_sections sections;
@@ -100,7 +99,7 @@ __attribute__((format(printf, 3, 4))) static bool try(struct search *search, str
   return len > 0 && (size_t)len < sizeof path && take(search, path, id);
 }
 
-/* Tries the absolute path PATH where the program's processes have it, and here. */
+/* Tries the absolute path PATH under the program's root, and under the daemon's. */
 static bool try_both(struct search *search, struct span id, const char *path) {
   const char *root = search->program->root;
   if (root[0] != '\0' && try(search, id, "%s%s", root, path)) return true;
@@ -137,7 +136,7 @@ static bool try_trees(struct search *search, const struct elf_sections *sections
   return try_both(search, id, path);
 }
 
-/* What the user names is the user's to read. */
+/* The user may read the files in folders of his choice. */
 static bool find_in_folders(struct search *search, struct span id) {
   struct debug_supplements *found = search->found;
   struct debug_found file;
@@ -198,7 +197,7 @@ void debug_supplements_find(const struct debug_program *program, struct debug_su
   find_package(&search);
 }
 
-/* Takes the text at the head of LIST. */
+/* Takes the first text of LIST. */
 static const char *take_text(struct span *list) {
   const uint8_t *end = list->len > 0 ? memchr(list->data, '\0', list->len) : NULL;
   if (end == NULL) return NULL;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loader believes program headers, so we do too; section headers may be stripped.  An armhf
-   program on an aarch64 board is normal; a file of the other byte order cannot run here. */
+/* The loader uses program headers, and so does this reader; section headers may be stripped. An
+   armhf program on an aarch64 board is normal; a file of the other byte order cannot run here. */
 #include "elf_notes.h"
 
 #include <errno.h>
 
 enum { DYNAMIC_BYTES_MAX = 4096 /* 256 entries; programs have about 30 */ };
 
-/* Where there are too many, code takes the place of data. */
+/* If there are too many, code replaces data. */
 static void add_segment(struct elf_notes *notes, const struct elf_header_part *head) {
   const struct elf_segment segment = {head->offset, head->bytes, head->address,
                                       (head->flags & PF_X) != 0};
@@ -22,8 +22,8 @@ static void add_segment(struct elf_notes *notes, const struct elf_header_part *h
   notes->segments[notes->segment_count++] = segment;
 }
 
-/* A program at a place of the loader's choice says so in its dynamic section; a shared library, and
-   the loader itself, do not. */
+/* A position-independent program has a flag in its dynamic section; a shared library, and the
+   loader itself, do not. */
 static bool is_pie(const struct elf_file *file, const struct elf_header_part *dynamic) {
   uint8_t bytes[DYNAMIC_BYTES_MAX];
   size_t len = dynamic->bytes < sizeof bytes ? (size_t)dynamic->bytes : sizeof bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of a section only what is asked for is read: its name's first bytes, a link's name, symbols until
-   the first function.  Nothing here depends on the file not changing while it is read; what is
-   decided here is verified again by the hash that travels with the file. */
+/* Only the needed parts of a section are read: the first bytes of its name, a link's name, symbols
+   up to the first function. The file may change while it is read: all decisions here are verified
+   again by the hash that is sent with the file. */
 #include "elf_sections.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static void read_debuglink(const struct elf_file *file, const struct elf_header_
   if (memchr(name, '\0', len) != NULL) memcpy(ret->debuglink, name, sizeof name);
 }
 
-/* A name, and behind it the build-id of the file that is called so. */
+/* A name, followed by the build-id of the file of that name. */
 static void read_alternate(const struct elf_file *file, const struct elf_header_part *section,
                            struct elf_sections *ret) {
   uint8_t bytes[ELF_DEBUGLINK_BYTES + LIMIT_MODULE_ID_BYTES];
@@ -56,7 +56,7 @@ static bool has_functions(const struct elf_file *file, const struct elf_header_p
   return false;
 }
 
-/* The sections that are found by their names. */
+/* Handles the sections that are found by their names. */
 static void look_at_name(const struct elf_file *file, const struct elf_header_part *section,
                          struct elf_sections *ret) {
   if (elf_file_is_named(file, section, ".gnu_debuglink"))

@@ -35,7 +35,7 @@ int file_tree_walk(const char *path, int (*on_path)(void *context, const char *p
       else
         on_trouble(context, entry->fts_path, strerror(entry->fts_errno));
       break;
-    default: /* links, sockets, devices, the way back */
+    default: /* links, sockets, devices, post-order visits */
       break;
     }
   }

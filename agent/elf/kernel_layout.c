@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel is put somewhere else at each boot (KASLR), so its addresses say nothing on another
-   board, or on this one tomorrow.  What is shipped is the distance from the symbol _text (_stext
-   where there is none), which is a property of the build:
+/* The kernel is at another address after each boot (KASLR), so its addresses are meaningless on
+   another board, or on this one tomorrow. The distance from the symbol _text (_stext if there is
+   none) is shipped, which is a property of the build:
 
      shipped = address - _text          id = the GNU build-id in /sys/kernel/notes
 
-   A loadable module is known by its own build-id; the distance is from its .text.  Code that is in
+   A loadable module is identified by its own build-id; the distance is from its .text. Code in
    neither (a BPF program, a trampoline) has no file and no name, and is plain [kernel].
 
-   Addresses are there for who may see them: root, CAP_SYSLOG, or everybody where kptr_restrict and
-   perf_event_paranoid are low.  Others are shown zeros.
+   Addresses are visible to root, with CAP_SYSLOG, or to all users if kptr_restrict and
+   perf_event_paranoid are low. Others see zeros.
 
-   _text stands at the head of /proc/kallsyms, _etext behind a hundred thousand names (25 ms).  Root
-   finds the distance of the two in /proc/iomem in far less. */
+   _text is at the head of /proc/kallsyms, _etext after a hundred thousand names (25 ms). For root,
+   /proc/iomem gives the distance of the two much faster. */
 #include "kernel_layout.h"
 #include "common/elf_file.h"
 #include "common/symbol_line.h"
@@ -44,8 +44,8 @@ static FILE *open_text(const char *root, const char *path) {
   return fopen(full, "re");
 }
 
-/* The bytes from _stext to the end of the code, or 0: not known.  Where addresses are hidden both
-   ends of a range are 0. */
+/* The number of bytes from _stext to the end of the code, or 0 if unknown. If addresses are hidden,
+   both ends of a range are 0. */
 static uint64_t read_code_bytes(const char *root) {
   char text[LINE_BYTES];
   unsigned long long start, last;
@@ -131,7 +131,7 @@ static int add_piece(struct kernel_layout *layout, const struct kernel_piece *pi
 static void read_modules(const char *root, struct kernel_layout *layout) {
   char line[LINE_BYTES];
   struct kernel_piece piece;
-  FILE *file = open_text(root, "/proc/modules"); /* absent where nothing can be loaded */
+  FILE *file = open_text(root, "/proc/modules"); /* absent in a kernel without loadable modules */
   if (file == NULL) return;
   while (layout->count < KERNEL_PIECES_MAX && fgets(line, sizeof line, file) != NULL)
     if (read_module(root, line, &piece) && add_piece(layout, &piece) < 0) break;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel says where its functions are in /proc/kallsyms; where it hides the addresses,
-   /boot/System.map of the same release has them from the build.  Both are brought to the base that
-   frames are shipped with, so that neither names nor samples tell anybody where the kernel of this
-   boot is: KASLR's secret stays on the board.
+/* The kernel's functions are in /proc/kallsyms. If it hides the addresses, /boot/System.map of the
+   same release has them from the build. Both are converted to the base of shipped frames. So
+   neither names nor samples reveal the kernel's address in this boot: KASLR's secret stays on the
+   board.
 
-   The list is made when it is wanted and kept in memory that is no file, some 3 MB for a common
-   kernel, until it has been sent. */
+   The list is made on demand and kept in anonymous memory, some 3 MB for a common kernel, until it
+   has been sent. */
 #include "kernel_symbols.h"
 #include "kernel_layout.h"
 
@@ -47,7 +47,7 @@ static void write_head(const struct kernel_piece *piece, FILE *out) {
   fprintf(out, "# build-id %s\n", id);
 }
 
-/* Copies the functions of PIECE from IN to OUT.  Returns how many. */
+/* Copies the functions of PIECE from IN to OUT. Returns their number. */
 static unsigned copy_functions(FILE *in, const struct kernel_piece *piece, FILE *out) {
   char text[LINE_BYTES];
   struct symbol_line line;
@@ -63,7 +63,7 @@ static unsigned copy_functions(FILE *in, const struct kernel_piece *piece, FILE 
   return count;
 }
 
-/* The build's own list of a kernel whose addresses are hidden: its _text is the base. */
+/* Finds the base in the build's list, for a kernel with hidden addresses: its _text. */
 static bool find_base(FILE *map, uint64_t *ret) {
   char text[LINE_BYTES];
   struct symbol_line line;
@@ -109,7 +109,7 @@ static unsigned copy_from_kernel(const char *root, const struct kernel_piece *pi
   return count;
 }
 
-/* The list as a file in memory.  Returns its descriptor or -errno. */
+/* Makes the list as a file in memory. Returns its descriptor or -errno. */
 static int make(const char *root, const struct kernel_piece *piece) {
   int fd = memfd_create("fleetprof-kernel-symbols", MFD_CLOEXEC);
   if (fd < 0) return -errno;
@@ -128,7 +128,7 @@ static int make(const char *root, const struct kernel_piece *piece) {
   return count > 0 ? -ENOMEM : -ENOENT;
 }
 
-/* The piece that MODULE is, without a base when the kernel hides it. */
+/* Finds the piece of MODULE, without a base if the kernel hides it. */
 static int find_piece(const char *root, const struct debug_module *module, struct kernel_piece *ret,
                       char *why, unsigned long why_len) {
   struct kernel_layout layout;

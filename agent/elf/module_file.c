@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A name in a mapping is a name in the target's mount namespace, so it is opened through
-   /proc/PID/root as long as the process lives; afterwards our own view of the name is tried, and
-   the inode number tells whether it is still the same file.  Of what stat says only that is
-   compared: overlay and btrfs file systems show another device in a mapping than stat does.
+/* A mapping's path is in the target's mount namespace, so it is opened through /proc/PID/root while
+   the process lives. Afterwards the same path is tried in the daemon's namespace, and the inode
+   number shows whether it is still the same file. Only the inode of stat is compared: overlay and
+   btrfs file systems have another device in a mapping than in stat.
 
-   A file that no name leads to (a memfd, a file that was unlinked or replaced) is opened through
-   what the process has of it.  These links are tried in this order:
+   A file without a path (a memfd, or a file that was unlinked or replaced) is opened through links
+   in /proc. They are tried in this order:
 
      /proc/PID/map_files/A-B     needs CAP_SYS_ADMIN, or CAP_CHECKPOINT_RESTORE since Linux 5.9
-     /proc/PID/exe               needs no more than the right to look at the process
-     /proc/PID/fd/N              the same, where the process still has the file open
+     /proc/PID/exe               needs only the right to inspect the process
+     /proc/PID/fd/N              the same, if the process still has the file open
 
-   Another file system may have a file of the same inode number, so a mapping must have the device
-   or the path, too.  A descriptor is chosen by its link's text, which the kernel knows: stat would
-   ask the file system of each, and one that hangs would hold us.
+   Another file system may have a file of the same inode number, so a mapping must also match in the
+   device or the path. A descriptor is chosen by its link's text, which the kernel provides. stat
+   would query each file system, and block if one hangs.
 
-   Most programs carry a build-id and cost four small reads.  One without is hashed whole, in the
-   loop: at most 64 MiB once a file, some 50 ms on a current CPU; kernel rings hold much more than
-   that.  Content is the only identity that such a file has on every board of a fleet.
+   Most programs have a build-id and cost four small reads. A file without one is hashed completely,
+   in the loop: at most 64 MiB once for each file, some 50 ms on a current CPU, for which kernel
+   rings have ample room. Its content is the only identity that such a file has on every board of a
+   fleet.
 
-   A build-id is what a file says of itself, and anybody's may say libc's.  So it matters who wrote
-   it: its owner, unless its mode lets others write (an access list shows in the group's bits), or
-   its file system is mounted nosuid, as sticks and users' own FUSE are: there the kernel does not
-   believe the owner either. */
+   A build-id is untrusted: any user's file may carry libc's. So the file's writer matters. That is
+   its owner, with two exceptions: its mode lets others write (an access list shows in the group's
+   bits), or its file system is mounted nosuid. Removable media and users' own FUSE mounts are
+   nosuid, and the kernel does not trust their owners either. */
 #include "module_file.h"
 #include "regular_file.h"
 
@@ -44,12 +45,12 @@
 enum {
   HASH_PIECE_BYTES = 32 << 10,
   OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32,
-  MAPS_LINES_MAX = 65536, /* read of one process: what the kernel lets it map by default */
-  OPEN_FILES_MAX = 1024,  /* looked at of one process */
+  MAPS_LINES_MAX = 65536, /* limit for a process: the kernel's default limit of mappings */
+  OPEN_FILES_MAX = 1024,  /* limit for a process */
 };
 
-/* An overlay of several file systems puts the layer's number into the highest bits of what stat
-   says; older kernels show the layer's own inode in a mapping. */
+/* An overlay of several file systems puts the layer's number into the highest bits of stat's inode;
+   older kernels show the layer's own inode in a mapping. */
 static bool is_inode(int fd, uint64_t found, uint64_t wanted) {
   static const uint64_t layer = UINT64_C(0xff) << 56;
   struct statfs system;
@@ -91,7 +92,7 @@ static bool find_mapping(const struct module_wanted *wanted, struct mapping *ret
   return is_found;
 }
 
-/* The kernel itself says which file stands behind a mapping, so no inode is compared. */
+/* The kernel provides the file of a mapping, so no inode is compared. */
 static int open_mapped(const struct module_wanted *wanted, char *ret_open_path) {
   struct mapping mapping;
   struct stat found;
@@ -101,7 +102,7 @@ static int open_mapped(const struct module_wanted *wanted, char *ret_open_path) 
   return regular_file_open(ret_open_path, &found);
 }
 
-/* LINK is PATH, with or without what the kernel adds to the name of an unlinked file. */
+/* True if LINK is PATH, with or without the suffix that the kernel adds for an unlinked file. */
 static bool is_link_to(const char *link, const char *path) {
   size_t len = strlen(path);
   return strncmp(link, path, len) == 0 &&
@@ -127,7 +128,7 @@ static int open_descriptor(const struct module_wanted *wanted, char *ret_open_pa
   return fd;
 }
 
-/* Opens a file that its path does not lead to any more. */
+/* Opens a file that its path no longer leads to. */
 static int open_nameless(const struct module_wanted *wanted, char *ret_open_path) {
   int fd = open_mapped(wanted, ret_open_path);
   if (fd >= 0) return fd;

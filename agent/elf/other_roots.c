@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel tells of a process's files are paths among its mounts, and where those are its
-   own (a container, a service with a private /tmp) they lead us to another file, or to none.
-   /proc/PID/root leads through its mounts: two processes see the same when mount namespace and root
-   directory are the same.
+/* The kernel reports a process's files as paths among its mounts. If it has its own mounts (a
+   container, a service with a private /tmp), they lead the daemon to another file, or to none.
+   /proc/PID/root leads through its mounts. Two processes see the same files if mount namespace and
+   root directory are the same.
 
-   Nobody is asked who a path belongs to: whoever looks for a file tries all roots and believes the
-   one whose build-id is right.  How many processes are looked at is bounded, because a board may
-   have any number. */
+   The owner of a path is not determined: a search tries all roots and accepts the file with the
+   right build-id. The number of processes examined is limited, because a board may have any
+   number. */
 #include "other_roots.h"
 
 #include <ctype.h>
@@ -41,7 +41,7 @@ static bool is_same(const struct root *a, const struct root *b) {
   return a->mounts == b->mounts && a->device == b->device && a->inode == b->inode;
 }
 
-/* Whether ROOT is none of the COUNT in KNOWN. */
+/* True if ROOT is none of the COUNT in KNOWN. */
 static bool is_new(const struct root *known, unsigned count, const struct root *root) {
   for (unsigned i = 0; i < count; i++)
     if (is_same(&known[i], root)) return false;
@@ -49,7 +49,7 @@ static bool is_new(const struct root *known, unsigned count, const struct root *
 }
 
 void other_roots_find(struct other_roots *ret) {
-  struct root known[OTHER_ROOTS_MAX + 1], root; /* ours is the first */
+  struct root known[OTHER_ROOTS_MAX + 1], root; /* the first is the daemon's own */
   ret->count = 0;
   DIR *proc = find_root("self", &known[0]) ? opendir("/proc") : NULL;
   if (proc == NULL) return;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loader of a program reads LD_PRELOAD: a static one has none, one of another word size or CPU
-   cannot load the agent, and in a privileged one (AT_SECURE) the loader does not listen.  The agent
-   is built as whoever asks is, so the file of the asking program says what fits.
+/* The loader of a program reads LD_PRELOAD. A static program has none, and a program of another
+   word size or CPU cannot load the agent. In a privileged one (AT_SECURE) the loader ignores the
+   variable. The agent is built like the calling program, so the caller's own file shows which
+   programs fit.
 
-   Before an exec the file's mode is all that is known; of a process its auxiliary vector, where it
-   may be read, says what the kernel did.  A process whose program may not be opened is privileged,
-   or its file may be executed and not read: in the latter the agent does come up, so this is asked
-   where none did.
+   Before an exec only the file's mode is known. A running process's auxiliary vector, if readable,
+   shows the kernel's decision. A process with an unreadable program is privileged, or its file may
+   be executed but not read. In the latter case the agent does load, so this is checked only if no
+   agent has registered.
 
-   A file system mounted nosuid gives no privileges, and to root a capability is none. */
+   A file system mounted nosuid gives no privileges, and for root a capability adds none. */
 #include "preload_obstacle.h"
 #include "regular_file.h"
 
@@ -22,11 +23,11 @@
 #include <unistd.h>
 
 enum {
-  SCRIPTS_MAX = 4, /* one that interprets another; the kernel follows as many */
+  SCRIPTS_MAX = 4, /* a script's interpreter may be a script; the kernel's limit */
   LINE_BYTES = 256,
   AUXV_ENTRIES_MAX = 64,
   PROC_PATH_BYTES = 32,
-  MAPS_LINE_BYTES = 4352, /* a path of 4096 and the figures before it */
+  MAPS_LINE_BYTES = 4352, /* a path of 4096 and the fields before it */
   MAPS_LINES_MAX = 65536,
 };
 
@@ -51,7 +52,7 @@ static const char *of_image(int fd) {
   return is_known ? preload_obstacle_of_notes(&notes, &own) : NULL;
 }
 
-/* Whether an exec of FD by this process makes its ids differ, or gives it capabilities. */
+/* True if an exec of FD by this process changes its ids, or gives it capabilities. */
 static bool gives_rights(int fd, const struct stat *found) {
   struct statvfs mount;
   if (fstatvfs(fd, &mount) == 0 && (mount.f_flag & ST_NOSUID) != 0) return false;
@@ -61,7 +62,7 @@ static bool gives_rights(int fd, const struct stat *found) {
   return getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-/* Sets PATH, of LINE_BYTES, to the interpreter that the script behind FD names. */
+/* Sets PATH, of LINE_BYTES, to the interpreter of the script behind FD. */
 static bool find_interpreter(int fd, char path[LINE_BYTES]) {
   char line[LINE_BYTES];
   ssize_t got = pread(fd, line, sizeof line - 1, 0);
@@ -90,7 +91,7 @@ const char *preload_obstacle_of_file(const char *path) {
   return NULL;
 }
 
-/* What the kernel told PID's loader. */
+/* The AT_SECURE value of PID. */
 static bool is_secure(pid_t pid) {
   char path[PROC_PATH_BYTES];
   unsigned long words[2 * AUXV_ENTRIES_MAX];
@@ -118,7 +119,7 @@ const char *preload_obstacle_of_process(pid_t pid) {
   return obstacle;
 }
 
-/* Returns 1 when the agent is mapped in PID, 0 when it is not, -1 when nobody may know. */
+/* Returns 1 if the agent is mapped in PID, 0 if not, -1 if this is unreadable. */
 static int has_agent(pid_t pid) {
   char path[PROC_PATH_BYTES], line[MAPS_LINE_BYTES];
   int found = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a library cannot be preloaded (LD_PRELOAD) into a program.  Answers are constant words for
-   people, as "static: cannot be preloaded"; NULL when nothing stands against it, or nothing can be
-   said. */
+/* Reasons why a library cannot be preloaded (LD_PRELOAD) into a program. Results are constant texts
+   for users, as "static: cannot be preloaded"; NULL if there is no obstacle, or it is unknown. */
 #ifndef ELF_PRELOAD_OBSTACLE_H
 #define ELF_PRELOAD_OBSTACLE_H
 
@@ -9,18 +8,18 @@
 
 #include <sys/types.h>
 
-/* Of a program whose file says NOTES, for an agent that is built as OWN.  Pure. */
+/* For a program with NOTES in its file, and an agent built like OWN. Pure. */
 const char *preload_obstacle_of_notes(const struct elf_notes *notes, const struct elf_notes *own);
 
-/* Of the program that an exec of the file at PATH by this process begins: of a script, its
+/* For the program that an exec of the file at PATH by this process starts; for a script, its
    interpreter. */
 const char *preload_obstacle_of_file(const char *path);
 
-/* Of the program that PID runs now. */
+/* For the program that PID runs now. */
 const char *preload_obstacle_of_process(pid_t pid);
 
-/* Why no agent has come up in PID's program, against which nothing stands; as far as its mappings
-   tell.  Never NULL. */
+/* The reason why no agent has registered from PID's program, although there is no obstacle, as far
+   as its mappings show. Never NULL. */
 const char *preload_explain_silence(pid_t pid);
 
 #endif

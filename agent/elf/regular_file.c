@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The name may lead to anything by now, and to open some devices is to do something (a watchdog
-   starts to count, a tape winds back).  So it is looked at first, through a descriptor that opens
-   nothing, and what was looked at is what is opened: no name is followed twice. */
+/* The path may lead to anything by now, and opening some devices has effects (a watchdog starts to
+   count, a tape rewinds). So it is first opened with O_PATH and checked, and the checked file
+   itself is then opened: no name is followed twice. */
 #include "regular_file.h"
 
 #include <errno.h>

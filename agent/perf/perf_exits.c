@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread or process that lives less than one period is never sampled.  inherit_stat makes the
-   kernel write one READ record as each inherited task ends, with the count of its event: its CPU
-   time to the nanosecond.
+/* Reads the exits of tasks. A thread or process that lives less than one period is never sampled.
+   With inherit_stat the kernel writes one READ record when an inherited task ends, with the count
+   of its event: its CPU time to the nanosecond.
 
-   Not in the rings of perf_ring.c.  An event bound to a CPU says its READ on whatever CPU the task
-   ends, into the ring of its own CPU, and the kernel's ring is not made for two writers: with two
-   CPUs and ten thousand ends a second one ring stood still for ever and the other held garbage
-   within a second (measured on 6.18).  So a target has one more event, on all CPUs and only
-   counting, with a small ring of its own: one record an end instead of one for each CPU, and what
-   two CPUs do to it at the same instant can harm nobody else.  The same storm left that ring whole.
+   These records are not in the rings of perf_ring.c. An event bound to a CPU writes its READ on the
+   CPU where the task ends, into the ring of the event's CPU. The kernel's ring does not support two
+   writers. With two CPUs and ten thousand exits a second, one ring stopped for ever and the other
+   held garbage within a second (measured on 6.18). So a target has one more event, on all CPUs and
+   only counting, with a small ring of its own. There is one record for each exit instead of one for
+   each CPU, and a simultaneous write of two CPUs can harm only this ring. The same load left that
+   ring intact.
 
-   All records in it are of one size, READ and LOST alike, so a damaged one costs itself.  The page
-   that heads the ring is shared with whoever opened the events, `run` for our own user: its
-   numbers are checked, and ours are kept elsewhere.
+   All records in it have one size, READ and LOST alike, so a damaged one affects only itself. The
+   ring's head page is shared with the process that opened the events (`run`, if it has the daemon's
+   user). Its numbers are checked, and the daemon's are kept elsewhere.
 
-   The ring is the worker's: when a worker dies, the ends since its last drain go with it, into the
-   rest of the tree. */
+   The ring belongs to the worker: when a worker dies, the exits since its last drain are lost, and
+   count in the rest of the tree. */
 #include "perf_exits.h"
 #include "perf_record.h"
 

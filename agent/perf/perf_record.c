@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel writes these bytes, but for a system daemon the events were opened by strangers, who
-   may have asked for other fields than ours.  So every field is taken with a length check and a
-   record that does not fit is refused as a whole.
+/* The kernel writes these bytes, but for a system-wide daemon other users opened the events, and
+   may have requested other fields. So every field is taken with a length check, and a record that
+   does not fit is rejected as a whole.
 
      SAMPLE  header | identifier | ip | pid tid | time | stream | period | content
      content nr | ips...                        call chain
              abi | registers | size | stack | used   pair or copy; with the kernel's behind a chain
      others  header | fields ... | pid tid | time | stream | identifier        (sample_id_all)
 
-   Call chains hold context markers (PERF_CONTEXT_USER and others, the topmost 4095 values), which
-   are not addresses and are left out. */
+   Call chains contain context markers (PERF_CONTEXT_USER and others, the topmost 4095 values),
+   which are not addresses and are left out. */
 #include "perf_record.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static void copy_text(struct span from, char *to, size_t size) {
   to[len] = '\0';
 }
 
-/* Takes the call chain at the start of REST, which is cut off. */
+/* Takes the call chain at the start of REST, and removes it from REST. */
 static int take_chain(struct span *rest, uint64_t ip, struct perf_record *ret) {
   if (rest->len < 8) return -EBADMSG;
   uint64_t count = read_u64(rest->data);
@@ -90,8 +90,8 @@ static int take_chain(struct span *rest, uint64_t ip, struct perf_record *ret) {
   return 0;
 }
 
-/* The COUNT registers at the start of REST, which is cut off: their abi, and where they are, or
-   NULL: the kernel has none. */
+/* Takes the COUNT registers at the start of REST, and removes them from REST: their abi, and their
+   address, or NULL if the kernel has none. */
 static int take_registers(struct span *rest, uint32_t count, uint64_t *ret_abi,
                           const uint8_t **ret_registers) {
   if (rest->len < 8) return -EBADMSG;
@@ -103,7 +103,7 @@ static int take_registers(struct span *rest, uint32_t count, uint64_t *ret_abi,
   return 0;
 }
 
-/* What was copied of a stack. */
+/* Takes the copied part of a stack. */
 static int take_stack(struct span rest, struct span *ret) {
   *ret = span_of(rest.data, 0);
   if (rest.len < 8) return -EBADMSG;
@@ -116,8 +116,8 @@ static int take_stack(struct span rest, struct span *ret) {
   return 0;
 }
 
-/* The word at the stack pointer: as many bytes as the process has in one, where all of them could
-   be read. */
+/* The word at the stack pointer, in the process's word size; 0 if it could not be read
+   completely. */
 static uint64_t stack_word(struct span stack, uint64_t abi) {
   if (abi == PERF_SAMPLE_REGS_ABI_32 && stack.len >= 4) return read_u32(stack.data);
   return abi == PERF_SAMPLE_REGS_ABI_64 && stack.len >= 8 ? read_u64(stack.data) : 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locked memory for perf is 516 KiB a CPU and user, so there is one ring a CPU and every target's
-   event is redirected into it (SET_OUTPUT: same CPU, same clock).  The ring belongs to an anchor,
-   an event on the keeper itself that never runs.
+/* Locked memory for perf is limited to 516 KiB for each CPU and user. So there is one ring for each
+   CPU, and every target's event is redirected into it (SET_OUTPUT: same CPU, same clock). The ring
+   belongs to an anchor, an event on the supervisor itself that never runs.
 
-   Two things are not in the manual.  The kernel marks the mapping VM_DONTCOPY, so a forked worker
-   does not have it and maps the descriptor again: the same pages, not counted twice.  And when the
-   last mapping of a ring goes, the kernel detaches every event that was redirected into it: so the
-   keeper keeps its own mapping although it never looks into it, and a dead worker costs nothing.
+   Two facts are not in the manual. The kernel marks the mapping VM_DONTCOPY, so a forked worker
+   does not inherit it and maps the descriptor again: the same pages, not counted twice. And when
+   the last mapping of a ring is removed, the kernel detaches every event redirected into it. So the
+   supervisor keeps its own mapping although it never reads it, and a dead worker has no effect.
 
-   A record may run over the end of the data; it is copied out in two pieces before anyone looks. */
+   A record may wrap around the end of the data; it is copied in two pieces before it is read. */
 #include "perf_ring.h"
 
 #include "intake/cpu_list.h"
@@ -57,8 +57,8 @@ static int map_all(struct perf_rings *rings) {
   return 0;
 }
 
-/* Root's rings are not limited.  A user's own take perf_event_mlock_kb (516 KiB a CPU) first, which
-   other programs of that user need as well, then RLIMIT_MEMLOCK. */
+/* Root's rings are not limited. A user's rings first take perf_event_mlock_kb (516 KiB for each
+   CPU), which other programs of that user need as well, then RLIMIT_MEMLOCK. */
 static unsigned pages_wanted(unsigned cpus) {
   struct rlimit limit;
   if (geteuid() == 0) return PERF_RING_PAGES;
@@ -101,7 +101,7 @@ void perf_rings_open(struct perf_rings *rings) {
   if (error) give_up(rings, "mapping a perf ring", error);
 }
 
-/* Where the keeper has its mappings there may be anything here by now. */
+/* At the addresses of the supervisor's mappings there may be other mappings by now. */
 void perf_rings_map(struct perf_rings *rings) {
   for (unsigned i = 0; i < rings->count; i++) rings->cpus[i].map = NULL;
   int error = rings->count > 0 ? map_all(rings) : 0;
@@ -127,8 +127,8 @@ static volatile uint32_t *lower_half(__u64 *word) {
 }
 
 uint64_t perf_ring_head(const struct perf_ring *ring) {
-  /* Acquire: partner of the kernel's write barrier before it moves data_head.  A kernel of 32 bits
-     counts with so many, and starts again at 0: the lower half says how far it is from our tail. */
+  /* Acquire: partner of the kernel's write barrier before it moves data_head. A 32-bit kernel
+     counts with 32 bits, and wraps: the lower half gives the distance from the daemon's tail. */
   uint64_t tail = page_of(ring)->data_tail;
   return tail + (__atomic_load_n(lower_half(&page_of(ring)->data_head), __ATOMIC_ACQUIRE) -
                  (uint32_t)tail);
@@ -142,7 +142,7 @@ void perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint8_t *bytes, s
 }
 
 void perf_ring_release(const struct perf_ring *ring, uint64_t tail) {
-  /* Release: the kernel, which looks at no more than a long has room for, may write there again. */
+  /* Release: after this the kernel, which reads only a long, may write there again. */
   __atomic_thread_fence(__ATOMIC_RELEASE);
   *(volatile __u64 *)&page_of(ring)->data_tail = tail;
 }
@@ -162,7 +162,7 @@ bool perf_event_id(int fd, uint64_t *ret_id) {
 }
 
 int perf_event_read_ns(int fd, uint64_t *ret_ns) {
-  uint64_t words[8]; /* the count is the first word of every read_format but GROUP's */
+  uint64_t words[8]; /* the count is the first word of every read_format except GROUP */
   ssize_t got = read(fd, words, sizeof words);
   if (got < (ssize_t)sizeof words[0]) return got < 0 ? -errno : -EBADMSG;
   *ret_ns = words[0];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel says nowhere what its samples cost, so the same short loop is timed with and without
-   an event that samples it at 20 kHz, and the difference shared by the samples that came.  The
-   clock is the wall's: time that interrupts take is billed to nobody on some kernels.  Interrupts
-   and other programs only ever make a try longer, so the shortest loop and the cheapest sample are
-   the true ones, of those tries in which this thread kept its CPU.
+/* The kernel does not report the cost of its samples. So the same short loop is timed with and
+   without an event that samples it at 20 kHz. The difference is divided by the number of samples.
+   The clock is wall time, because some kernels charge interrupt time to no process. Interrupts and
+   other programs only make a try longer. So the shortest loop and the cheapest sample are the true
+   ones, among tries in which this thread kept its CPU.
 
-   A signal is timed as a round trip: sent to ourselves, taken by an empty handler, returned from.
-   That holds the cost of sending it by system call, about what the timer's expiry costs. */
+   A signal is timed as a round trip: sent to the own thread, taken by an empty handler, returned
+   from. That includes the cost of sending it by system call, about that of the timer's expiry. */
 #include "sample_cost.h"
 #include "perf_ring.h"
 
@@ -23,11 +23,11 @@
 
 enum {
   TRIES = 3,
-  TRIES_MAX = 12, /* where others take the CPU away */
+  TRIES_MAX = 12, /* if others take the CPU */
   LOOPS = 100000, /* about 0.2 ms, six samples: each run of a program starts with this */
   PERIOD_NS = 50000,
   RING_PAGES = 8,  /* 32 KiB: hundreds of samples */
-  GUESS_NS = 5000, /* where the measurement fails */
+  GUESS_NS = 5000, /* if the measurement fails */
   SIGNALS = 64,
   SIGNAL_BELOW_MAX = 5,
 };
@@ -39,7 +39,7 @@ struct try {
 
 static volatile uint64_t sink;
 
-/* One loop in one place: a copy of it elsewhere in the code may be a third slower or faster. */
+/* One loop at one address: a copy of it elsewhere in the code may be a third slower or faster. */
 __attribute__((noinline, noclone)) static uint64_t time_loop(void) {
   uint64_t start = clock_monotonic_ns(), x = start | 1;
   for (unsigned i = 0; i < LOOPS; i++) {
@@ -55,7 +55,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-/* The bytes that the event has written by now, and in RET_ONE what a sample has of them: all are of
+/* The number of bytes that the event has written, and in RET_ONE the size of a sample: all are of
    the same loop. */
 static uint64_t written(const struct perf_event_mmap_page *page, const uint8_t *data,
                         uint64_t *ret_one) {
@@ -66,13 +66,13 @@ static uint64_t written(const struct perf_event_mmap_page *page, const uint8_t *
   return head;
 }
 
-/* How often another task was given the CPU in place of this thread. */
+/* The number of times that this thread was preempted. */
 static long preemptions(void) {
   struct rusage usage;
   return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
-/* What each sample of SAMPLED has cost beyond a plain loop, or UINT64_MAX. */
+/* The cost of each sample of SAMPLED, relative to a plain loop, or UINT64_MAX. */
 static uint64_t each_ns(const struct try *sampled, uint64_t plain_ns) {
   if (sampled->samples == 0 || sampled->ns <= plain_ns) return UINT64_MAX;
   return (sampled->ns - plain_ns) / sampled->samples;

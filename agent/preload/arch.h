@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each CPU must answer of a signal's context and of a thread; one file a CPU, chosen by CMake.
-   What a walk must know of it is in unwind/unwind_arch.h. */
+/* Access to a signal's context and to a thread on each CPU. One file for each CPU, chosen by CMake.
+   The part that a walk needs is in unwind/unwind_arch.h. */
 #ifndef PRELOAD_ARCH_H
 #define PRELOAD_ARCH_H
 
@@ -11,17 +11,18 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-/* Reads the interrupted registers out of CONTEXT, a handler's third argument; lr is left alone
-   where the CPU has none; general is not filled in.  Signal-safe. */
+/* Reads the interrupted registers from CONTEXT, a handler's third argument. Leaves lr unchanged on
+   CPUs without a link register. Does not fill in general.  Signal-safe. */
 void arch_read(const void *context, struct unwind_registers *ret);
 
 /* The general registers in CONTEXT, for unwind_registers.general.  Signal-safe. */
 const uint8_t *arch_general(const void *context);
-/* The same of what a pair needs: the PC, and the link register or the word at the stack pointer
-   where that lies on STACK, whose high is a multiple of a word.  Signal-safe. */
+/* As arch_read, but only the two words of a pair: the PC, and the link register. On a CPU without a
+   link register, the word at the stack pointer if that lies on STACK. STACK's high is a multiple of
+   a word.  Signal-safe. */
 static inline void arch_read_pair(const void *context, const struct unwind_stack *stack,
                                   uintptr_t *ret_pc, uintptr_t *ret_link) {
-#ifdef __x86_64__ /* inline: two words */
+#ifdef __x86_64__ /* inline: only two words */
   const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
   uintptr_t sp = (uintptr_t)registers[REG_RSP];
   bool is_word = sp % sizeof sp == 0 && sp >= stack->low && sp < stack->high;
@@ -35,11 +36,12 @@ static inline void arch_read_pair(const void *context, const struct unwind_stack
 #endif
 }
 
-/* Puts AT into CONTEXT, as if they had been interrupted. */
+/* Writes AT into CONTEXT, as if those registers had been interrupted. */
 void arch_write(void *context, const struct unwind_registers *at);
 
-/* 1 where the thread blocks SIGNAL again as soon as the call ends that SIGNAL, which has
-   interrupted CONTEXT, came in (ppoll and the like); else 0.  Signal-safe, as the next two. */
+/* 1 if the thread blocks SIGNAL again as soon as the interrupted call ends; else 0. That is so if
+   the call unblocks SIGNAL only for its own duration (ppoll and the like). CONTEXT is the
+   interrupted context.  Signal-safe, as the next two. */
 static inline uint32_t arch_is_masked(int signal, const void *context) {
   const ucontext_t *interrupted = context;
   const unsigned long *mask = (const unsigned long *)(const void *)&interrupted->uc_sigmask;
@@ -47,12 +49,13 @@ static inline uint32_t arch_is_masked(int signal, const void *context) {
   return (uint32_t)(mask[bit / word_bits] >> bit % word_bits & 1);
 }
 
-/* Whether the thread was interrupted right behind a successful rt_sigprocmask that did not ask for
-   the mask before: as programs let signals through.  False on MIPS, where a call leaves no trace.
- */
+/* True if the thread was interrupted right after a successful rt_sigprocmask that did not request
+   the previous mask. Programs unblock signals that way. False on MIPS, where a call leaves no
+   trace. */
 bool arch_is_behind_sigprocmask(const void *context);
 
-/* 0 unless one of both may be so: without a branch, for the shortest way. */
+/* 0 if neither arch_is_masked nor arch_is_behind_sigprocmask can hold. Without a branch, for the
+   fast path. */
 static inline uint32_t arch_may_have_waited(int signal, const void *context) {
   const mcontext_t *machine = &((const ucontext_t *)context)->uc_mcontext;
 #ifdef __x86_64__ /* a system call leaves its return address in rcx */
@@ -70,13 +73,13 @@ static inline uint32_t arch_may_have_waited(int signal, const void *context) {
   return arch_is_masked(signal, context) | is_call;
 }
 
-/* Whether an instruction of BYTES may be read that ends at PC. */
+/* True if an instruction of BYTES that ends at PC may be read. */
 static inline bool arch_is_in_page(uintptr_t pc, unsigned bytes) {
   return pc % 4096 >= bytes;
 }
 
-/* What tells the calling thread from all others: where libc's descriptor of it begins or ends, by
-   the address that the CPU keeps.  No thread-local storage of ours is touched.  Signal-safe. */
+/* Identifies the calling thread: the address that the CPU keeps, at which libc's thread descriptor
+   begins or ends. Touches no thread-local storage of the agent.  Signal-safe. */
 uintptr_t arch_thread_pointer(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AArch64: what a walk follows (unwind/unwind_arch_aarch64.c).  Return addresses are left as they
-   are: what hides in them is cut off by who walks. */
+/* AArch64: the registers that a walk uses (unwind/unwind_arch_aarch64.c). Return addresses are
+   stored unchanged; the walker strips pointer authentication codes. */
 #include "arch.h"
 
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ARM, which may run ARM or Thumb code: what a walk follows (unwind/unwind_arch_arm.c). */
+/* ARM, in ARM or Thumb state: the registers that a walk uses (unwind/unwind_arch_arm.c). */
 #include "arch.h"
 
 #include <sys/syscall.h>

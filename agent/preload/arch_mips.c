@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MIPS, o32: what a walk follows (unwind/unwind_arch_mips.c).  The kernel saves registers in 64
-   bits whatever the program's are. */
+/* MIPS, o32: the registers that a walk uses (unwind/unwind_arch_mips.c). The kernel saves registers
+   in 64 bits even for a 32-bit program. */
 #include "arch.h"
 
 #include <ucontext.h>
 
-/* The thread pointer is that much above the end of the thread's descriptor, so that more of what
-   lies there is in reach of an instruction's 16 bits. */
+/* The thread pointer lies this many bytes above the end of the thread's descriptor, so that a
+   16-bit displacement reaches more of it. */
 #define THREAD_POINTER_BIAS 0x7000
 
 enum { FIRST_SAVED = 16, STACK_POINTER = 29, FRAME_POINTER = 30, RETURN_ADDRESS = 31 };

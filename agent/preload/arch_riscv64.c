@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RISC-V: what a walk follows (unwind/unwind_arch_riscv64.c). */
+/* RISC-V: the registers that a walk uses (unwind/unwind_arch_riscv64.c). */
 #include "arch.h"
 
 #include <sys/syscall.h>

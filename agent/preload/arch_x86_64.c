@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x86-64: what a walk follows (unwind/unwind_arch_x86_64.c), as glibc and musl lay a context out.
- */
+/* x86-64: the registers that a walk uses (unwind/unwind_arch_x86_64.c), in the context layout of
+   glibc and musl. */
 #include "arch.h"
 
 #include <signal.h>
@@ -28,13 +28,13 @@ void arch_write(void *context, const struct unwind_registers *at) {
 
 bool arch_is_behind_sigprocmask(const void *context) {
   const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
-  /* r10 is the size of a set, and rdx where the old one was to go. */
+  /* r10 is the size of a set; rdx is the destination of the old mask. */
   return registers[REG_RCX] == registers[REG_RIP] && registers[REG_R10] == 8 &&
          registers[REG_RDX] == 0 && registers[REG_RAX] == 0 &&
          (registers[REG_RDI] == SIG_UNBLOCK || registers[REG_RDI] == SIG_SETMASK);
 }
 
-/* The psABI has the thread pointer itself in the word that it points at. */
+/* The psABI stores the thread pointer in the word that it points at. */
 uintptr_t arch_thread_pointer(void) {
   uintptr_t self;
   __asm__ volatile("mov %%fs:0, %0" : "=r"(self));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A launcher, a unit file (SystemCallFilter=) or the program before an exec may have put a filter
-   round this one that kills it for a call it did not foresee: a socket, a timer.  Which calls those
-   are cannot be asked without rights, and to try them is to die of them.  So the very first thing
-   is to count the filters, by the calls that the loader itself has needed to bring us here, and
-   with more of them than whoever preloads us has said (FLEETPROF_FILTERS; `run` says how many it
-   lives within itself) we do nothing at all.
+/* A launcher, a unit file (SystemCallFilter=) or the program before an exec may have installed a
+   seccomp filter. It may kill this program for an unforeseen call: a socket, a timer. A process
+   cannot query which calls its filters allow without privileges, and trying them is fatal. So the
+   constructor first counts the filters, using only system calls that the loader has already made to
+   load the agent. If there are more filters than FLEETPROF_FILTERS declares, the agent does
+   nothing. `run` sets that variable to the number of filters around itself.
 
-   Without /proc nothing is known, and the program is taken for a free one, as most are. */
+   Without /proc the count is unknown. The program is then assumed to be free of filters, as most
+   are. */
 #include "birth_sandbox.h"
 
 #include <fcntl.h>
@@ -15,12 +16,12 @@
 
 enum {
   PIECE_BYTES = 4096,
-  OVERLAP_BYTES = 64, /* a line that we look for is shorter */
+  OVERLAP_BYTES = 64, /* longer than any line that is searched for */
   PIECES_MAX = 64,    /* a process may be in thousands of groups */
 };
 
-/* The number behind NAME at the beginning of a line; -1: there is no such line, or not all of it.
- */
+/* The number after NAME at the beginning of a line; -1 if there is no complete line of that
+   kind. */
 static long number_behind(const char *text, size_t len, const char *name) {
   size_t name_len = strlen(name);
   for (size_t at = 0; at + name_len < len; at++) {

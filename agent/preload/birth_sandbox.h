@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether this program was started within a seccomp sandbox that we do not know. */
+/* Detects whether this program was started within an undeclared seccomp sandbox. */
 #ifndef PRELOAD_BIRTH_SANDBOX_H
 #define PRELOAD_BIRTH_SANDBOX_H
 
@@ -7,12 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The filters that TEXT, a piece of /proc/PID/status of LEN bytes, tells of: 0 where it tells of
-   none, 1 or more of a sandbox (1: a kernel that does not count them).  Pure. */
+/* The number of filters that TEXT reports; TEXT is a piece of /proc/PID/status of LEN bytes. 0 if
+   it reports none, 1 or more if there is a sandbox (1: a kernel that does not count filters).
+   Pure. */
 uint32_t birth_sandbox_filters(const char *text, size_t len);
 
-/* True when this program was started within more filters than KNOWN.  Makes no system call but
-   those with which the loader has just loaded us: open, read, close. */
+/* True if this program was started within more filters than KNOWN. Makes only system calls that the
+   loader has just made: open, read, close. */
 bool birth_sandbox_is_strange(uint32_t known);
 
 #endif

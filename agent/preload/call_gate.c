@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program in a seccomp sandbox may be killed for a system call that it did not foresee, and ours
-   are nothing that it could.  So whoever makes one goes through this gate, and the program's call
-   that begins a sandbox (sandbox_calls.c) closes it first.  The filter may be for all threads at
-   once, so the one who closes waits for those inside:
+/* A program in a seccomp sandbox may be killed for a system call that its author did not foresee.
+   The agent's calls are of that kind. So the agent makes every system call inside this gate, and
+   the program's call that begins a sandbox closes it first (sandbox_calls.c). The filter may apply
+   to all threads at once, so the closing thread waits for those inside:
 
-     inside:   raise `inside`, closed?  then lower it and make no call
-     closes:   raise `closed`, wait until nobody is inside
+     inside:   increment `inside`; if `closed`, decrement it and make no call
+     closes:   increment `closed`; wait until `inside` is 0
 
-   with all of it in one order (seq_cst).  Those inside make a few calls each; one that forks a
-   large process takes longer, and is not waited for beyond WAITS_MAX.
+   All accesses are in one total order (seq_cst). Threads inside make a few calls each. A fork of a
+   large process takes longer, and the closer waits at most WAITS_MAX times WAIT_NS.
 
-   The gate is never opened again once the sandbox is there: the kernel does not open one either.
-   What goes on behind a closed gate is the sampling itself, which makes no call.
+   The gate stays closed once the sandbox exists, because the kernel never lifts a sandbox either.
+   Sampling itself continues behind a closed gate, because it makes no system call.
 
-   The sandbox of a vfork's child is its own, and only the gate is shared: it is closed while the
-   child is there (memory_guest.c), and whoever is inside stays outside of that sandbox. */
+   A vfork child has its own sandbox but shares the gate. The gate is closed while the child exists
+   (memory_guest.c), and threads of the parent stay outside that sandbox. */
 #include "call_gate.h"
 #include "kernel_words.h"
 #include "memory_guest.h"
@@ -30,7 +30,7 @@ void call_gate_leave(void) {
   atomic_fetch_sub(&inside, 1);
 }
 
-/* Past the guests: who is none of them is in the sandbox of none. */
+/* Does not check for vfork children: for callers that are none. */
 static bool enter_own(void) {
   atomic_fetch_add(&inside, 1);
   if (atomic_load(&closed) == 0) return true;
@@ -55,7 +55,7 @@ static bool is_closed_by_guest(void) {
 
 static void close_for_all(void) {
   struct kernel_time wait = {0, WAIT_NS};
-  if (atomic_fetch_add(&closed, 1) != 0) return; /* in a sandbox already: not even a wait */
+  if (atomic_fetch_add(&closed, 1) != 0) return; /* already in a sandbox: no wait */
   for (unsigned i = 0; i < WAITS_MAX && atomic_load(&inside) != 0; i++)
     raw_syscall(SYS_nanosleep, (uintptr_t)&wait, 0, 0, 0);
 }
@@ -71,7 +71,7 @@ void call_gate_reopen(void) {
 }
 
 void call_gate_in_child(void) {
-  if (memory_guest_is_self()) atomic_fetch_add(&closed, 1); /* what it was in, its child is in */
+  if (memory_guest_is_self()) atomic_fetch_add(&closed, 1); /* sandboxes are inherited */
   memory_guest_in_child();
   atomic_store(&inside, 0);
 }

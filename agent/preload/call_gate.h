@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether we may make system calls of our own in this process.  All of it is signal-safe. */
+/* Whether the agent may make system calls in this process. All functions are signal-safe. */
 #ifndef PRELOAD_CALL_GATE_H
 #define PRELOAD_CALL_GATE_H
 
 #include <stdbool.h>
 
-/* True: calls may be made until call_gate_leave.  May be nested.  False: none at all. */
+/* True: calls may be made until call_gate_leave. May be nested. False: no call may be made. */
 bool call_gate_enter(void);
 void call_gate_leave(void);
 
-/* The calling thread is about to enter a sandbox, maybe with all others: returns when no call of
-   ours is under way, or after a fifth of a second.  True: this close is counted, and reopen takes
-   one back: the sandbox did not come to be.  False: the caller is a vfork's child, and the gate is
-   closed until it is gone; told only where MAY_ASK: prctl is called for it. */
+/* The calling thread is about to enter a sandbox, perhaps with all other threads. Returns when no
+   call of the agent is in progress, or after 0.2 s. True: the close is counted, and
+   call_gate_reopen undoes it if the sandbox was not created. False: the caller is a vfork child,
+   and the gate stays closed until the child is gone. Detected only if MAY_ASK, because it needs a
+   prctl call. */
 bool call_gate_close(bool may_ask);
 void call_gate_reopen(void);
 
-/* In the child of a fork, which has one thread, that is not inside. */
+/* For the child of a fork, which has one thread, and that thread is not inside. */
 void call_gate_in_child(void);
 
 #endif

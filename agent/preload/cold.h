@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes memory out of the caches; one file a CPU, chosen by CMake. */
+/* Evicts memory from the CPU's caches. One file for each CPU, chosen by CMake. */
 #ifndef PRELOAD_COLD_H
 #define PRELOAD_COLD_H
 
 #include <stddef.h>
 
-/* The next to touch the LEN bytes at BYTES, data or code that is mapped, must fetch them from
-   memory. They stay as they are. */
+/* Evicts the LEN bytes at BYTES from the caches, so that the next access reads memory. BYTES is
+   mapped data or code; its contents do not change. */
 void cold_make(const void *bytes, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AArch64: Linux lets user space clean and invalidate lines by address (SCTLR_EL1.UCI), on CPUs
-   with an erratum by doing it in its place.  The shortest lines that there are have 16 bytes,
-   nearly all 64: with steps of 32 none of 32 or more is missed. */
+/* AArch64: Linux lets user space clean and invalidate lines by address (SCTLR_EL1.UCI), and
+   emulates it on CPUs with an erratum. Lines have at least 16 bytes, nearly always 64: steps of 32
+   miss none of 32 or more. */
 #include "cold.h"
 
 #include <stdint.h>

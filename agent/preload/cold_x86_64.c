@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x86-64: every CPU has clflush (it came with SSE2) and lets user space use it; it takes a line out
-   of all caches of all CPUs, instructions' too, after writing it back. */
+/* x86-64: every CPU has clflush (since SSE2), and user space may use it. It writes a line back and
+   evicts it from all data and instruction caches of all CPUs. */
 #include "cold.h"
 
 #include <stdint.h>

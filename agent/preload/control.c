@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread's timer is touched by two: the thread itself, at its start and end, and whoever obeys a
-   change, which may be a signal handler in any thread, at any instruction of those two.  So nobody
-   waits: a slot is closed by compare-and-swap, and who finds it closed goes on.  Nothing is missed:
+/* Two parties change a thread's timer: the thread itself, at its start and end, and the thread that
+   applies a control change. The latter may be a signal handler in any thread, which interrupts any
+   instruction of the former. So neither waits: a slot is closed by compare-and-swap, and a party
+   that finds it closed skips it. No change is lost:
 
-     obeys:   store the wish, raise `epoch`, close the slot?  no: its thread is at work on it
-     thread:  close, set the timer to the wish, open, look at `epoch` again: another?  once more
+     applies: store the request, increment `epoch`, close the slot; if closed, its thread handles it
+     thread:  close, set the timer as requested, open, read `epoch` again; if changed, repeat
 
-   with all four in one order (seq_cst), one of them sees the other.  Only a thread's end has to
-   have its slot, and sleeps for it: the other side makes three system calls at most.
+   All four accesses are in one total order (seq_cst), so one of the parties sees the other. Only a
+   thread's end must have its slot. It sleeps for it: the other party makes at most three system
+   calls.
 
-   The handler makes system calls here and nowhere else, and only when they were permitted for this
-   very change: the sampling itself has none, and a sandbox that a program enters after it started
-   never sees one of ours (call_gate.c; the permission is for sandboxes that come past it).  A
-   process that is not permitted goes on with the timers that it has and records nothing while
-   paused.
+   The handler makes system calls only here, and only if they were permitted for this change.
+   Sampling itself makes none, so a sandbox that a program enters later never sees a call of the
+   agent (call_gate.c). The permission covers sandboxes that bypass the gate. A process without the
+   permission keeps its timers and records nothing while paused.
 
-   Where the process's one clock makes the signals (itimer) there is one timer instead, touched by
-   whoever holds `busy`; threads only note what an expiry stands for.  It starts EXEC_GRACE_NS late:
-   what is about to exec, as shells do after a fork, must not leave a timer behind that expires
-   before the next program has met it.
+   With the process's interval timer (itimer) there is one timer instead, which only the holder of
+   `busy` changes. Threads only note the weight of an expiry. It starts EXEC_GRACE_NS late. The
+   reason: a process that is about to exec, as shells do after a fork, must not leave a timer. It
+   could expire before the next program has found it.
 
-   The sample comes first, so that it still has the weight of the period that it ends.  The thread
-   that obeys stands right behind it: its next one comes a whole new period after it, for a random
-   part of one would be a gift of half a period with each change.  To the other threads the change
-   comes at any time; what is left of their old period becomes the same part of the new one, which
-   gives and takes alike.  An expiry that is on its way meanwhile is weighed with the new period: an
-   error of less than one sample a thread and change.  Since Linux 6.13 the kernel drops it, and the
-   daemon makes fewer changes for it (targets/stride.c). */
+   The sample is taken before a change is applied, so it has the weight of the period that it ends.
+   The applying thread is then right after an expiry, and its next sample follows after a whole new
+   period. A random part of a period would give away half a period with each change. For the other
+   threads the change is at a random point of their period. The remaining fraction of the old period
+   becomes the same fraction of the new one, which is unbiased. An expiry already in flight is
+   weighed with the new period: an error below one sample for each thread and change. Since Linux
+   6.13 the kernel drops such an expiry, so the daemon makes fewer changes there
+   (targets/stride.c). */
 #include "control.h"
 #include "arch.h"
 #include "call_gate.h"
@@ -44,8 +46,8 @@
 #include <stddef.h>
 
 enum {
-  CLOSE_TRIES = 1000, /* then the slot and its timer, which is silent once the thread has ended, */
-  CLOSE_WAIT_NS = 50000, /* stay as they are until the process ends: 50 ms and more */
+  CLOSE_TRIES = 1000,    /* then slot and timer (silent once the thread has ended) stay until the */
+  CLOSE_WAIT_NS = 50000, /* process ends: 50 ms and more */
   EXEC_GRACE_NS = 20000000,
 };
 
@@ -53,19 +55,19 @@ static struct {
   struct ring_terms terms;
   uint64_t seed;
   uint32_t pid;
-  const _Atomic uint32_t *serial;   /* the ring's: every signal looks at it */
-  struct ring_process *_Atomic row; /* NULL: the daemon does not know of this process */
-  _Atomic uint32_t busy;            /* somebody obeys */
-  _Atomic uint32_t seen;            /* serial */
-  _Atomic uint32_t is_on;           /* the wish */
-  _Atomic uint32_t scale;           /* the wish: units to an expiry */
-  _Atomic uint32_t epoch;           /* of the wish */
-  _Atomic uint32_t armed;           /* threads that have a timer */
-  _Atomic uint32_t randomness;      /* makes seeds differ */
-  uint32_t timers_max;              /* so that a quarter of the user's queued signals stays free */
-  uint32_t process_scale;           /* itimer: what it is set to, 0: not set; by who holds busy */
-  _Atomic uint32_t is_off;          /* for good */
-  _Atomic uint32_t has_left;        /* enum ring_left; off if set */
+  const _Atomic uint32_t *serial;   /* of the ring; every signal compares it */
+  struct ring_process *_Atomic row; /* NULL: the daemon has no row for this process */
+  _Atomic uint32_t busy;            /* lock: a thread applies a change */
+  _Atomic uint32_t seen;            /* serial last applied */
+  _Atomic uint32_t is_on;           /* requested state */
+  _Atomic uint32_t scale;           /* requested scale: units for each expiry */
+  _Atomic uint32_t epoch;           /* incremented with each request */
+  _Atomic uint32_t armed;           /* threads with a timer */
+  _Atomic uint32_t randomness;      /* varies the seeds */
+  uint32_t timers_max;              /* leaves a quarter of the user's queued signals free */
+  uint32_t process_scale;           /* itimer: its current scale, 0: not set; protected by busy */
+  _Atomic uint32_t is_off;          /* permanently */
+  _Atomic uint32_t has_left;        /* enum ring_left; nonzero: off */
 } control;
 
 static void take_wish(void) {
@@ -91,7 +93,7 @@ static void count_armed(int more) {
   if (row != NULL) ring_process_say_armed(row, armed);
 }
 
-/* One at a time enters the row, or obeys. */
+/* Try-lock: one thread at a time enters the row or applies a change. */
 static bool hold(void) {
   uint32_t nobody = 0;
   return atomic_compare_exchange_strong(&control.busy, &nobody, 1);
@@ -162,7 +164,7 @@ static void note_process_scale(uint32_t scale) {
   if (more != 0) count_armed(more);
 }
 
-/* Makes the process's timer what the wish says.  By who holds busy. */
+/* Sets the process's timer as requested. The caller holds busy. */
 static void apply_to_process(uint64_t grace_ns) {
   uint32_t scale = atomic_load(&control.scale), before = control.process_scale;
   struct process_timer old = timer_of_process(before);
@@ -173,7 +175,7 @@ static void apply_to_process(uint64_t grace_ns) {
   }
   if (before == scale) return;
   struct process_timer ours = timer_of_process(scale);
-  /* Whoever obeys a change of the period stands right behind an expiry, as a thread in apply. */
+  /* The thread that applies a change of the period is right after an expiry, as in apply. */
   uint64_t first_ns = ours.period_ns;
   if (before == 0) first_ns = grace_ns + sample_timer_first_ns(first_ns, next_seed(control.pid));
   int error = process_timer_set(&ours, first_ns, old.period_ns);
@@ -181,7 +183,7 @@ static void apply_to_process(uint64_t grace_ns) {
   note_process_scale(error == 0 ? scale : 0);
 }
 
-/* The first thread of a process, in a place where system calls are permitted. */
+/* For the first thread of a process, where system calls are permitted. */
 static void begin_process_timer(void) {
   if (!hold()) return;
   if (control.process_scale == 0) apply_to_process(EXEC_GRACE_NS);
@@ -192,15 +194,15 @@ static uint64_t period_of(const struct thread_slot *thread) {
   return atomic_load(&thread->scale) * control.terms.unit_ns;
 }
 
-/* WHOLE * PART / OF.  Periods have at most 36 bits (ring_process.c); 28 of PART are enough, and no
-   product is longer than a word: 128 bits would be divided by a function of the compiler's. */
+/* WHOLE * PART / OF. Periods have at most 36 bits (ring_process.c). PART is cut to 28 bits, so no
+   product exceeds a word: compilers divide 128 bits by a library function. */
 static uint64_t share_of(uint64_t whole, uint64_t part, uint64_t of) {
   for (; of >> 28 != 0; of >>= 1) part >>= 1;
   return divide(whole * part, of);
 }
 
-/* CPU time from now to the next sample of THREAD, whose timer runs, if its period became
-   PERIOD_NS; IS_OWN: in its own handler. */
+/* CPU time from now to the next sample of THREAD, which has a running timer, if its period became
+   PERIOD_NS. IS_OWN: called in THREAD's own handler. */
 static uint64_t due_ns_of(const struct thread_slot *thread, uint64_t period_ns, bool is_own) {
   uint64_t old_ns = period_of(thread), left_ns = sample_timer_left_ns(thread->timer);
   if (left_ns > old_ns) left_ns = old_ns;
@@ -209,7 +211,7 @@ static uint64_t due_ns_of(const struct thread_slot *thread, uint64_t period_ns, 
   return spent_ns < period_ns ? period_ns - spent_ns : 1;
 }
 
-/* Stops THREAD's timer until the wish is another. */
+/* Stops THREAD's timer until the request changes. */
 static void pause_thread(struct thread_slot *thread, bool is_own) {
   if (thread->timer < 0) return;
   thread->due_ns = is_own ? due_ns_of(thread, period_of(thread), true) : 0;
@@ -223,7 +225,7 @@ static uint64_t first_ns_of(const struct thread_slot *thread, uint64_t period_ns
   return sample_timer_first_ns(period_ns, next_seed((uint32_t)wide_load(&thread->owner)));
 }
 
-/* Makes the timer of THREAD, which the caller has closed, what the wish says. */
+/* Sets the timer of THREAD, which the caller has closed, as requested. */
 static int apply(struct thread_slot *thread, bool is_own) {
   uint32_t scale = atomic_load(&control.scale);
   if (is_by_process()) {
@@ -267,7 +269,8 @@ int control_begin_thread(struct thread_slot *thread) {
   return 0;
 }
 
-/* By whoever must have the slot. */
+/* For a caller that must have the slot: waits for it. False if the slot stays closed for
+   CLOSE_TRIES. */
 static bool close_at_last(struct thread_slot *thread) {
   struct kernel_time wait = {0, CLOSE_WAIT_NS};
   for (unsigned tries = 0; !thread_slot_close(thread); tries++) {
@@ -360,9 +363,9 @@ bool control_is_own(const siginfo_t *event) {
   return event->si_code == SI_QUEUE && value != 0 && value == control.terms.nudge_token;
 }
 
-/* The shortest way of a sample, for pairs: few lines of code in one place, and five of data (the
-   slots of the thread and of the ring, the ring's header, the pair, the stack's top).  Returns
-   false, with nothing done, for whatever is not as nearly always: the sampler knows the rest. */
+/* The fast path of a sample, for pairs. It uses few, contiguous lines of code and five of data: the
+   slots of the thread and of the ring, the ring's header, the pair, and the top of the stack.
+   Returns false, with nothing done, in every unusual case; sampler_take then handles it. */
 static inline __attribute__((always_inline)) bool
 take_pair(struct thread_slot *thread, const siginfo_t *event, const void *context) {
   struct ring_slot *slot = thread->ring;
@@ -370,14 +373,14 @@ take_pair(struct thread_slot *thread, const siginfo_t *event, const void *contex
   uint32_t weight = atomic_load_explicit(&thread->scale, memory_order_relaxed);
   uintptr_t pc, link;
   if (thread->pair_bits == 0) return false;
-  /* At once: a branch each would take a further line of code. */
+  /* All conditions are combined: a branch for each would need one more line of code. */
   uint32_t differs = atomic_load_explicit(&header->control, memory_order_relaxed) ^ RING_RUN;
   differs |= atomic_load_explicit(&header->serial, memory_order_relaxed) ^ thread->seen;
   differs |= (uint32_t)event->si_overrun | arch_may_have_waited(event->si_signo, context);
   if (differs != 0 || weight > RING_PAIR_WEIGHT_MAX ||
       wide_peek(&slot->owner) != wide_peek(&thread->owner))
     return false;
-  /* Acquire and release pair with each other, here and in the sampler. */
+  /* Acquire: partner of the release that stores THREAD_SLOT_IDLE, below and in sampler.c. */
   uint32_t idle = THREAD_SLOT_IDLE;
   bool is_mine = atomic_compare_exchange_strong_explicit(
       &thread->busy, &idle, THREAD_SLOT_BUSY, memory_order_acquire, memory_order_relaxed);
@@ -389,8 +392,8 @@ take_pair(struct thread_slot *thread, const siginfo_t *event, const void *contex
   return is_put;
 }
 
-/* A nudge is a signal like any other: no sample, and a look at the serial.  THREAD is NULL when the
-   signal was of no thread that is known. */
+/* A nudge is handled as any other signal: no sample, but a check of the serial. THREAD is NULL if
+   the signal belongs to no known thread. */
 static __attribute__((noinline)) void take_any(const siginfo_t *event, const void *context,
                                                struct thread_slot *thread) {
   sampler_take(thread, event, context);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handler never reads a clock or the CPU's counter: in strict seccomp and under PR_SET_TSC the
-   instruction ends the program, neither can be seen from a handler, and whoever looked from outside
-   would look too early.  At set-up there is one thread and no sandbox that came later: what may be
-   read now can be read for certain, and the program has not begun.  So the handler itself is run
-   here, before the first timer: the event of a timer, the registers of a thread whose stack holds
-   FRAMES frames, and a ring of its own that is thrown away, so that no record, slot or counter of
-   the true one is touched (a histogram's counters are its true ones: there each run weighs 0).
-   Where stacks will be walked by tables, these are walked by such as the daemon makes.
+/* Measures the cost of a sample before the program begins. The handler itself never reads a clock
+   or the CPU's counter. In strict seccomp and under PR_SET_TSC the instruction ends the program; a
+   handler cannot detect either, and a check beforehand would be too early. At set-up there is one
+   thread and no later sandbox, so a counter that is readable now stays so until the measurement
+   ends. The handler runs here, before the first timer. It gets the event of a timer, the registers
+   of a thread with FRAMES frames on its stack, and a scratch ring. No record, slot or counter of
+   the real ring changes. A histogram uses its real counters, and each run there weighs 0. If stacks
+   will be walked by tables, these runs walk tables of the kind that the daemon makes.
 
-   Three runs of four find all they need in the cache, as in a program that works on little memory;
-   before the fourth all of it, code and data, is taken out of the cache, which is worse than what
-   programs do that work on much.  So the median is that of the former, and the 99th percentile of
-   the latter.  Not in it: the kernel's delivery of the signal, which the daemon measures.
+   Three of four runs find their data in the cache, as in a program with a small working set. Before
+   the fourth, code and data are evicted, which is worse than any program with a large working set.
+   So the median describes the former, and the 99th percentile the latter. The kernel's delivery of
+   the signal is not included; the daemon measures it.
 
-   Where there is no counter, or a program up the line has forbidden it, runs are timed in
-   nanoseconds by the system's clock: by a system call, because the fast way of libc reads that
-   counter too.  A system call takes as long as several runs, so the warm ones are timed in batches.
-   After LIMIT_NS of CPU time no new round begins. */
+   Without a usable counter, or if an earlier program has forbidden it, runs are timed in
+   nanoseconds by the system's clock. That takes a system call, because libc's fast path reads the
+   counter too. A system call takes as long as several runs, so warm runs are timed in batches. No
+   round begins after LIMIT_NS of CPU time. */
 #include "cost_setup.h"
 #include "arch.h"
 #include "cold.h"
@@ -37,7 +37,7 @@
 
 enum {
   ROUNDS = 32,
-  WARM_RUNS = 3, /* a round; and a cold one */
+  WARM_RUNS = 3, /* a round; plus one cold run */
   RUNS = ROUNDS * (WARM_RUNS + 1),
   BATCH = 16, /* warm runs between two system calls */
   EMPTY_RUNS = 4,
@@ -45,11 +45,11 @@ enum {
   SCRATCH_BYTES = RING_HEADER_BYTES + RING_SLOT_HEADER_BYTES + RING_SLOT_BYTES_MIN,
   PAGE_BYTES = 4096,
   RECORD_BYTES = sizeof(struct ring_record) + (FRAMES + 1) * sizeof(uint64_t),
-  IMAGE_LOOK_BYTES = 1024, /* of the table of regions, what a search may touch */
+  IMAGE_LOOK_BYTES = 1024, /* of the region table; a search may touch these */
 };
 #define LIMIT_NS 200000
 
-/* Each on a line of its own, as functions' frames are. */
+/* On separate cache lines, as real frames are. */
 struct frame {
   uintptr_t next, return_address;
   uint8_t locals[COST_TABLES_FRAME_BYTES - 2 * sizeof(uintptr_t)];
@@ -58,7 +58,7 @@ struct frame {
 _Static_assert(offsetof(struct frame, return_address) == COST_TABLES_RETURN, "the rules' place");
 
 struct stand {
-  struct ring_writer ring; /* the one to throw away */
+  struct ring_writer ring; /* the scratch ring */
   struct cost_tables tables;
   bool has_tables;
   struct thread_slot *thread;
@@ -66,10 +66,10 @@ struct stand {
   ucontext_t context;
   struct frame frames[FRAMES];
   bool is_counted;
-  uint64_t idle; /* what the clock itself takes */
+  uint64_t idle; /* the overhead of the clock */
 };
 
-/* The kernel's answer to PR_GET_TSC; one that does not know the question cannot forbid. */
+/* The kernel's answer to PR_GET_TSC. A kernel without that call cannot forbid the counter. */
 static bool is_readable(void) {
   int setting = PR_TSC_ENABLE;
   if (!ticks_are_there()) return false;
@@ -91,7 +91,7 @@ static struct ring_slot *slot_of(const struct stand *stand) {
   return (struct ring_slot *)(void *)stand->ring.slots;
 }
 
-/* One sample, which is taken back at once. */
+/* Takes one sample and removes it at once. */
 static void run(struct stand *stand) {
   sampler_on_signal(stand->event.si_signo, &stand->event, &stand->context);
   if (stand->ring.collect == RING_HISTOGRAM) return;
@@ -121,7 +121,7 @@ static void chill_page_of(uintptr_t address) {
   cold_make((const void *)(address & ~(uintptr_t)(PAGE_BYTES - 1)), PAGE_BYTES);
 }
 
-/* All that a sample reads and writes, but for what the kernel has just written. */
+/* Evicts all that a sample reads and writes, except the data that the kernel has just written. */
 static void chill(const struct stand *stand) {
   const struct ring_writer *ring = &stand->ring;
   chill_page_of((uintptr_t)sampler_on_signal);
@@ -153,7 +153,7 @@ static void sort(uint32_t *values, unsigned count) {
   }
 }
 
-/* Never the largest: another process had the CPU in the middle of that one. */
+/* Never the largest: in that run another process had the CPU. */
 static unsigned rank_99(unsigned count) {
   unsigned rank = (count * 99 + 99) / 100 - 1;
   return rank + 1 < count ? rank : count - 2;
@@ -163,14 +163,14 @@ static void book(struct ring_header *header, uint32_t *values, unsigned count) {
   sort(values, count);
   header->cost_p50 = values[(count - 1) / 2];
   header->cost_p99 = values[rank_99(count)];
-  /* Release: whoever reads a number of runs reads these two as well. */
+  /* Release: a reader that loads the number of runs sees cost_p50 and cost_p99 as well. */
   atomic_store_explicit(&header->cost_runs, count, memory_order_release);
 }
 
 static unsigned measure(struct stand *stand, uint32_t values[RUNS]) {
   unsigned count = 0, batch = stand->is_counted ? 1 : BATCH;
   uint64_t start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-  run(stand); /* takes the slot, as a thread's first sample does */
+  run(stand); /* claims the slot, as a thread's first sample does */
   find_idle(stand);
   for (unsigned i = 0; i < ROUNDS && now_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns < LIMIT_NS; i++) {
     chill(stand);
@@ -201,7 +201,7 @@ static void forge(struct stand *stand) {
   stand->event.si_value.sival_ptr = thread_slot_token(stand->thread);
 }
 
-/* Walks by made-up tables from here on, where the true ones will be walked by. */
+/* Walks made-up tables from here on, if real tables will be used. */
 static void borrow_tables(struct stand *stand) {
   bool is_wanted = stand->ring.collect == RING_STACKS && sampler_tables()->map != NULL;
   stand->has_tables = is_wanted && cost_tables_make(&stand->tables) == 0;
@@ -218,7 +218,7 @@ void cost_setup(const struct ring_writer *ring) {
   if (scratch == MAP_FAILED) return;
   stand.thread = thread_slot_claim(ring_owner(raw_getpid(), raw_gettid()));
   if (stand.thread != NULL) {
-    stand.ring.base = scratch; /* all zero: it runs, and its slot is free */
+    stand.ring.base = scratch; /* all zero: running, and its slot is free */
     stand.ring.slots = stand.ring.base + RING_HEADER_BYTES;
     stand.ring.slot_count = 1;
     stand.ring.slot_bytes = RING_SLOT_BYTES_MIN;

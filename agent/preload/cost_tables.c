@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a walk reads is as much as in a program of some libraries: a map of REGIONS, of which one in
-   the middle is walked in, and PAGES pages of ROWS rows, which is what compilers' code has. */
+/* A walk reads as much as in a program with several libraries: a map of REGIONS regions, one in the
+   middle of which is walked, and PAGES pages of ROWS rows, as compiled code has. */
 #include "cost_tables.h"
 #include "cold.h"
 

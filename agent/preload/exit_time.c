@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that ends before its first sample is in nobody's profile, and a script of a thousand
-   such commands would be a script alone.  So at its end each adds its CPU time to the ring's
-   header: by one system call, the only one that we make in a program that may meanwhile have put
-   itself into a sandbox.  A filter that kills for it would turn a good end into a bad one, so it is
-   made only where the gate is open and sandbox.h knows of no way past it; the others say nothing.
-   Nor does a forked child of a program that loads plug-ins: what they are is known to the loader,
-   whose lock a thread that is not in the child may have held.
+/* Records a process's CPU time at its end. A process that ends before its first sample is in no
+   profile, and a script of a thousand such commands would show only the shell. So each process adds
+   its CPU time to the ring's header at its end, with one system call. It is the only call that the
+   agent makes in a program that may have entered a sandbox meanwhile. A filter that kills for it
+   would turn a normal exit into a failure. So the call is made only if the gate is open and
+   sandbox.h finds no way past the gate; other processes record nothing. A forked child of a program
+   that loads plug-ins records nothing either. Listing them needs the loader's lock, which a thread
+   that does not exist in the child may have held.
 
-   What the ring was handed over with (begin_cpu_ns) was spent by an earlier program in this process
-   or is its start-up that the daemon knows of; a forked child begins at 0.
+   begin_cpu_ns, which the ring came with, was spent by an earlier program in this process or is
+   start-up time that the daemon has counted. A forked child begins at 0.
 
-   _exit, a fatal signal and exec run no destructor.  The daemon learns of an exec by itself. */
+   _exit, a fatal signal and exec run no destructor. The daemon detects an exec by itself. */
 #include "exit_time.h"
 #include "call_gate.h"
 #include "raw_clock.h"
@@ -20,7 +21,7 @@
 #include <time.h>
 
 static struct {
-  struct ring_header *header; /* NULL: nothing is said */
+  struct ring_header *header; /* NULL: nothing is recorded */
   uint64_t begin_ns;
   struct sandbox_objects objects;
   bool is_child;
@@ -50,7 +51,7 @@ void exit_time_say(void) {
   call_gate_leave();
   if (!is_known) return;
   if (ns <= exit_time.begin_ns) return;
-  /* Release: the daemon that sees this sees all records before it. */
+  /* Release: a daemon that reads this also sees all records written before. */
   wide_add(&exit_time.header->exit_cpu_ns, ns - exit_time.begin_ns);
   exit_time.header = NULL;
 }

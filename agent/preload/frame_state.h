@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much of a signal frame is saved CPU state; one file a CPU, chosen by CMake. */
+/* The size of the saved CPU state in a signal frame. One file for each CPU, chosen by CMake. */
 #ifndef PRELOAD_FRAME_STATE_H
 #define PRELOAD_FRAME_STATE_H
 
@@ -8,17 +8,17 @@
 #include <sys/syscall.h>
 
 struct frame_state {
-  size_t usual_bytes; /* of a thread that uses nothing which needs the kernel's permission */
-  size_t most_bytes;  /* of a thread that uses all that the CPU has */
+  size_t usual_bytes; /* of a thread that uses no state that needs the kernel's permission */
+  size_t most_bytes;  /* of a thread that uses all state of the CPU */
 };
 
-/* Both 0 where the size of a frame does not depend on the thread. */
+/* Both are 0 on CPUs where the size of a frame does not depend on the thread. */
 void frame_state_read(struct frame_state *ret);
 
-/* True when the kernel has permitted this process more than the usual state.  A system call. */
+/* True if the kernel has permitted this process more than the usual state. Makes a system call. */
 bool frame_state_is_permitted(void);
 
-/* The system call by which a program asks for this permission when its first word is
+/* The system call by which a program requests this permission, if its first word is
    FRAME_STATE_REQUEST. */
 #ifdef SYS_arch_prctl
 enum { FRAME_STATE_CALL = SYS_arch_prctl, FRAME_STATE_REQUEST = 0x1023 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel saves the state of a thread in XSAVE's standard format, in which each component has a
-   fixed place.  The tile data of AMX (8 KiB) is the only component that a process must request.
-   A thread that never used it gets a frame without it, although AT_MINSIGSTKSZ includes it.  The
-   permission holds for the whole process and its forked children, and ends with an exec. */
+/* The kernel saves a thread's state in XSAVE's standard format, in which each component has a fixed
+   offset. The tile data of AMX (8 KiB) is the only component that a process must request. A thread
+   that never used it gets a frame without it, although AT_MINSIGSTKSZ includes it. The permission
+   holds for the whole process and its forked children, and ends with an exec. */
 #include "frame_state.h"
 #include "raw_syscall.h"
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-  TILE_DATA = 18, /* of XCR0 */
+  TILE_DATA = 18, /* bit of XCR0 */
   COMPONENTS = 64,
   LEGACY_BYTES = 512 + 64, /* x87 and SSE with XSAVE's header: components 0 and 1 */
   STATE_LEAF = 0xd,

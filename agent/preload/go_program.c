@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two signs, either is enough: a note whose owner is "Go" (the build id that its linker writes),
-   and the mark "\xff Go buildinf:" at the start of the writable data.  Both are in memory that is
-   mapped already, so nothing is opened and sections, which a strip removes, are not needed.
-   Programs of pure Go are static and never load us: this is about those that use C as well.
+/* Either of two signs is enough: a note with the owner "Go" (the build ID that Go's linker writes),
+   or the mark "\xff Go buildinf:" at the start of the writable data. Both are in mapped memory, so
+   no file is opened, and sections, which strip removes, are not needed. Programs of pure Go are
+   static and never load the agent; this concerns Go programs that use C.
 
-   A segment is looked into as far as it is in the file, and no further than LOOK_BYTES_MAX. */
+   A segment is searched only as far as it is in the file, and at most for LOOK_BYTES_MAX. */
 #include "go_program.h"
 
 #include <stdint.h>
@@ -31,7 +31,7 @@ static bool has_note(const uint8_t *notes, size_t len) {
   return false;
 }
 
-/* No call of memcmp: a test's data has gaps that AddressSanitizer guards. */
+/* Not memcmp: AddressSanitizer guards gaps in a test's data. */
 __attribute__((no_sanitize_address)) static bool is_mark(const uint8_t *data) {
   size_t same = 0;
   while (same < sizeof mark - 1 && data[same] == (uint8_t)mark[same]) same++;

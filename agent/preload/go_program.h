@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a program was made by Go, whose runtime has signals, stacks and a profiler of its own. */
+/* Detects Go programs. Go's runtime has signals, stacks and a profiler of its own. */
 #ifndef PRELOAD_GO_PROGRAM_H
 #define PRELOAD_GO_PROGRAM_H
 
@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* COUNT program headers of a program that is loaded at BASE: looks for Go's note and for the mark
-   in front of its build information.  Reads nothing outside of the segments. */
+/* True if a program with COUNT program headers, loaded at BASE, has Go's note or the mark before
+   its build information. Reads nothing outside the segments. */
 bool go_program_is_one(const ElfW(Phdr) * headers, size_t count, uintptr_t base);
 
-/* The program that this process runs. */
+/* The same for the program of this process. */
 bool go_program_is_this(void);
 
 #endif

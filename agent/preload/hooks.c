@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pthread_create and C11's thrd_create are two of the calls that we put ourselves before
-   (exports.map has all; libcs do not make the one by the other).  A new thread starts in our
-   trampoline, which arms its timer and calls what the program wanted; the thread's end is met by a
-   key destructor, so pthread_exit, thrd_exit and cancellation need nothing.
+/* Starts sampling in new threads. pthread_create and C11's thrd_create are two of the calls that
+   the agent wraps (exports.map lists all); libcs do not implement the one by the other. A new
+   thread starts in a trampoline, which arms its timer and calls the program's function. A key
+   destructor handles the thread's end, so pthread_exit, thrd_exit and cancellation need nothing.
 
-   What the trampoline needs to know travels through a small static pool, because an allocation here
-   would be one that the program did not make.  An entry is held only from pthread_create to the
-   first instructions of the new thread; with all of them in flight the thread starts unsampled.
+   The trampoline's arguments are passed in a small static pool, because the program did not make an
+   allocation here. An entry is held only from pthread_create to the first instructions of the new
+   thread. If all are in use, the thread starts unsampled.
 
-   The stack's bounds: its top is the trampoline's own frame.  Its low end follows from the size
-   that was asked for, less a margin for what libc keeps above the stack in the same mapping (thread
-   descriptor, static TLS), so that the bounds stay inside it: too small a stack costs the deepest
-   frames of a thread about to overflow, too large a one could send the walk of a coroutine into a
-   guard page.  pthread_getattr_np would tell exactly, but it allocates, in the new thread.
+   The top of the stack is the trampoline's own frame. Its low end follows from the requested size,
+   less a margin. The margin is for the thread descriptor and static TLS, which libc keeps above the
+   stack in the same mapping. So the bounds stay inside the mapping. Bounds that are too small cost
+   the deepest frames of a thread about to overflow; bounds that are too large could send a walk
+   into a guard page. pthread_getattr_np reports the exact bounds, but it allocates in the new
+   thread.
 
-   fork is met by pthread_atfork.  vfork, posix_spawn and raw clone are left alone: what they start
-   has no timers, and shares memory with us or execs at once. */
+   fork is handled by pthread_atfork. vfork, posix_spawn and raw clone are not wrapped: their
+   children have no timers, and share this memory or exec at once. */
 #include "hooks.h"
 #include "arch.h"
 #include "call_gate.h"
@@ -34,9 +35,9 @@
 enum {
   STARTS_MAX = 64, /* threads between pthread_create and their first instruction */
   MARGIN_MAX_BYTES = 64 << 10,
-  MARGIN_SHARE = 4,                /* of small stacks a quarter */
-  LIBC_ROOM_MAX_BYTES = 16 << 20,  /* between our frame and the thread's descriptor */
-  GIVEN_ROOM_MAX_BYTES = 16 << 10, /* the same on a stack that the program made */
+  MARGIN_SHARE = 4,                /* a quarter of a small stack */
+  LIBC_ROOM_MAX_BYTES = 16 << 20,  /* between the trampoline's frame and the thread's descriptor */
+  GIVEN_ROOM_MAX_BYTES = 16 << 10, /* the same on a stack that the program allocated */
 };
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -45,13 +46,13 @@ typedef int set_name_fn(pthread_t, const char *);
 typedef int c11_create_fn(thrd_t *, thrd_start_t, void *);
 
 struct start {
-  _Atomic uint32_t taker; /* pid; 0: free.  Another pid's is what fork left over */
+  _Atomic uint32_t taker; /* pid; 0: free.  Another pid: left over by a fork */
   union {
     start_fn *function;
     thrd_start_t c11_function;
   };
   void *argument;
-  uintptr_t stack_low; /* 0: unknown, then stack_bytes counts */
+  uintptr_t stack_low; /* 0: unknown; then stack_bytes counts */
   size_t stack_bytes;
 };
 
@@ -96,14 +97,16 @@ static void plan_stack(const pthread_attr_t *attributes, struct start *start) {
   void *address = NULL;
   size_t bytes = 0;
   bool is_given = pthread_attr_getstack(attributes, &address, &bytes) == 0 && address != NULL &&
-                  (uintptr_t)address + bytes != 0; /* glibc: no stack given is one that ends at 0 */
+                  (uintptr_t)address + bytes != 0; /* in glibc a stack that ends at 0 means none was
+                                                      given */
   if (is_given)
     start->stack_low = (uintptr_t)address;
   else
     pthread_attr_getstacksize(attributes, &start->stack_bytes);
 }
 
-/* What a thread made with ATTRIBUTES is to begin with, or NULL: it is then counted as unsampled. */
+/* The start entry for a thread made with ATTRIBUTES, or NULL: the thread is then counted as
+   unsampled. */
 static struct start *prepare(const pthread_attr_t *attributes, void *argument) {
   struct start *start = take_start();
   if (start == NULL) {
@@ -115,10 +118,10 @@ static struct start *prepare(const pthread_attr_t *attributes, void *argument) {
   return start;
 }
 
-/* What called us lies between our frame and the thread's descriptor, to which the thread pointer
-   points: libcs put that above the stack, in the same mapping, on some CPUs with all the program's
-   thread-local variables between.  On a stack that the program made they may put it elsewhere, so
-   there it must be near.  0: not known. */
+/* The trampoline's caller lies between its frame and the thread's descriptor, to which the thread
+   pointer points. libcs put the descriptor above the stack in the same mapping. On some CPUs all
+   thread-local variables of the program lie between. On a stack that the program allocated the
+   descriptor may be elsewhere, so there it must be near. Returns 0 if unknown. */
 static uintptr_t top_above(uintptr_t frame, const struct start *start) {
   uintptr_t self = arch_thread_pointer();
   uintptr_t room = start->stack_low == 0 ? LIBC_ROOM_MAX_BYTES : GIVEN_ROOM_MAX_BYTES;
@@ -133,14 +136,14 @@ static struct unwind_stack stack_below(uintptr_t top, const struct start *start)
   return (struct unwind_stack){.low = low, .high = top, .top = top_above(top, start)};
 }
 
-/* 0: unknown, as of a thread with a stack of the usual size. */
+/* An empty range is unknown, as for a thread with a stack of the default size. */
 static bool has_room_for_signals(const struct unwind_stack *stack) {
   uintptr_t bytes = stack->high - stack->low;
   return bytes == 0 || signal_room_fits(bytes);
 }
 
-/* In the new thread, whose trampoline's frame is at TOP: what the program wanted is copied to RET,
-   and sampling begins. */
+/* In the new thread, with the trampoline's frame at TOP: copies SHARED to RET, frees it, and begins
+   sampling. */
 static void begin(struct start *shared, uintptr_t top, struct start *ret) {
   struct unwind_stack stack = stack_below(top, shared);
   ret->function = shared->function;
@@ -196,7 +199,7 @@ static c11_create_fn *find_real_c11(void) {
   return ((union symbol){.object = next_call("thrd_create")}).c11_create;
 }
 
-/* In a libc without threads.h nobody calls it. */
+/* Never called in a libc without threads.h. */
 __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t function,
                                                        void *argument) {
   c11_create_fn *create = real_c11_create != NULL ? real_c11_create : find_real_c11();
@@ -209,8 +212,8 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
   return result;
 }
 
-/* libc's own makes its system calls by itself, so prctl is not enough.  pthread_self and the thread
-   pointer are equally far apart in all threads. */
+/* libc's pthread_setname_np makes its system calls directly, so wrapping prctl is not enough. The
+   distance between pthread_self and the thread pointer is the same in all threads. */
 __attribute__((visibility("default"))) int pthread_setname_np(pthread_t thread, const char *name) {
   union symbol real = {.object = next_call("pthread_setname_np")};
   if (real.object == NULL) return ENOSYS;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Without /proc, `environ` is all that leads to the arguments: both vectors were put on the stack
-   by the kernel, one behind the other, and so were their strings.
+/* Recovers the arguments of this program. Without /proc only `environ` leads to them: the kernel
+   put both vectors on the stack, one after the other, and their strings likewise.
 
      argc | argv[0] ... argv[argc-1] | NULL | environ[0] ... | NULL | ...
      "argv[0]\0argv[1]\0 ... \0environ[0]\0 ..."        above the pointers, or (elsewhere) below
 
-   environ[-1] is the NULL and environ[-2] is argv[argc-1]: the exact end.  From there the walk goes
-   down.  A word is taken for an argument when it points to a string that ends where the one above
-   it begins (the byte before is a NUL, and no other is in between but for a gap of GAP_MAX bytes
-   that some systems leave).  That needs no knowledge of where the strings lie.  The first word that
-   is none is where argv began: if it is the number of words that were found, it is argc, and that
-   verifies all; else the words are a guess, which may hold one or two that are none.
+   environ[-1] is the NULL and environ[-2] is argv[argc-1], the exact end. The walk goes down from
+   there. A word counts as an argument if it points to a string that ends where the string of the
+   word above begins. Only a gap of up to GAP_MAX bytes, which some systems leave, may lie between.
+   So the walk need not know where the strings lie. The first word that does not qualify is where
+   argv began. If it equals the number of words found, it is argc, and the arguments are verified.
+   Otherwise the words are a guess, which may include one or two that are no arguments.
 
-   Where environ was moved by now (an earlier constructor's setenv, putenv), the way is by what lies
-   above the environment: the auxiliary vector, which has an entry of known value (AT_EXECFN). Below
-   it are the environment's NULL and its pointers, some of which may be NULL by now (unsetenv); the
-   NULL below which the words are verified is argv's.  There a guess is worth nothing: what was
-   taken for arguments could be a password of the environment's.
+   An earlier constructor's setenv or putenv may have moved environ. Then the walk starts above the
+   environment, at the auxiliary vector, which has an entry of known value (AT_EXECFN). Below it are
+   the environment's NULL and its pointers, some of which may be NULL by now (unsetenv). The NULL
+   below which the words are verified is argv's. A guess is not accepted there: it could be a
+   password in the environment.
 
-   Nothing outside the image is read, so a vector that was overwritten gives no arguments, or a
-   guess, never a fault.  The image is the main thread's stack from here to the program's name at
-   its top, all of which is mapped.
+   Nothing outside the image is read, so an overwritten vector yields no arguments, or a guess, but
+   never a fault. The image is the main thread's stack from here to the program's name at its top,
+   all of which is mapped.
 
-   What the kernel shows in /proc/self/cmdline is better where there is one. */
+   /proc/self/cmdline is preferred if it exists. */
 #include "identity.h"
 
 #include <fcntl.h>
@@ -33,10 +33,10 @@
 
 enum {
   GAP_MAX = 50,         /* bytes between two strings */
-  WORDS_MAX = 1 << 16,  /* further ones are not walked */
-  NULLS_MAX = 64,       /* in an environment that are looked behind */
-  AUX_TYPE_MAX = 255,   /* of an entry of the auxiliary vector; pointers are larger */
-  IMAGE_MAX = 16 << 20, /* the kernel gives arguments and environment a quarter of the stack */
+  WORDS_MAX = 1 << 16,  /* limit of the walk */
+  NULLS_MAX = 64,       /* of an environment, below which the walk looks */
+  AUX_TYPE_MAX = 255,   /* type of an entry of the auxiliary vector; pointers are larger */
+  IMAGE_MAX = 16 << 20, /* the kernel limits arguments and environment to a quarter of the stack */
 };
 
 extern char **environ;
@@ -49,7 +49,7 @@ static bool read_word(const struct identity_image *image, uintptr_t at, uintptr_
   return true;
 }
 
-/* The string at AT, or NULL when it does not end within the image. */
+/* The string at AT, or NULL if it does not end within the image. */
 static const char *string_at(const struct identity_image *image, uintptr_t at, size_t *ret_len) {
   if (at < image->base || at - image->base >= image->len) return NULL;
   const uint8_t *start = image->bytes + (at - image->base);
@@ -59,7 +59,7 @@ static const char *string_at(const struct identity_image *image, uintptr_t at, s
   return (const char *)start;
 }
 
-/* The string at AT ends where the one at NEXT begins. */
+/* True if the string at AT ends where the string at NEXT begins. */
 static bool is_packed(const struct identity_image *image, uintptr_t at, uintptr_t next) {
   size_t len;
   if (at >= next || string_at(image, at, &len) == NULL) return false;
@@ -67,8 +67,8 @@ static bool is_packed(const struct identity_image *image, uintptr_t at, uintptr_
   return end <= next && next - end <= GAP_MAX;
 }
 
-/* Walks down from the word before END.  Returns how many are arguments; RET_FIRST is the address of
-   the first's pointer. */
+/* Walks down from the word before END. Returns the number of arguments; RET_FIRST is the address of
+   the first one's pointer. */
 static unsigned walk_down(const struct identity_image *image, uintptr_t end, uintptr_t next,
                           uintptr_t *ret_first) {
   unsigned count = 0;
@@ -100,14 +100,14 @@ static void copy_words(const struct identity_image *image, uintptr_t first,
   }
 }
 
-/* The arguments whose pointers end below the NULL at END. */
+/* Finds the arguments with pointers that end below the NULL at END. */
 static void walk_from(const struct identity_image *image, uintptr_t end,
                       struct identity_argv *ret) {
   uintptr_t next = 0, first = 0, argc = 0;
   size_t len;
   memset(ret, 0, sizeof *ret);
   if (!read_word(image, end + sizeof next, &next)) return;
-  if (string_at(image, next, &len) == NULL) next = 0; /* the first of the environment was moved */
+  if (string_at(image, next, &len) == NULL) next = 0; /* that string was moved */
   ret->count = walk_down(image, end, next, &first);
   bool has_argc = read_word(image, first - sizeof argc, &argc);
   if (ret->count == 0) {
@@ -127,7 +127,8 @@ void identity_walk(const struct identity_image *image, uintptr_t environment,
     walk_from(image, environment - sizeof null, ret);
 }
 
-/* The first entry of the auxiliary vector, or 0.  From the top, where only strings lie above it. */
+/* The first entry of the auxiliary vector, or 0. Searches from the top, above which only strings
+   lie. */
 static uintptr_t find_auxiliary(const struct identity_image *image, uintptr_t name) {
   uintptr_t type = 0, value = 0, pair = 2 * sizeof type;
   uintptr_t at = (image->base + image->len) & ~(uintptr_t)(sizeof type - 1);
@@ -170,7 +171,7 @@ static bool read_cmdline(struct identity_argv *ret) {
   return true;
 }
 
-/* The stack from here up to the end of the program's name, which the kernel puts at its top. */
+/* The stack from here to the end of the program's name, which the kernel puts at its top. */
 static bool own_stack(struct identity_image *ret) {
   const char *name = (const char *)getauxval(AT_EXECFN);
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel itself takes for a time and for a set of signals, which on CPUs of 32 bits is not
-   what every libc has under these names (time_t may have 64 bits there).
+/* The kernel's own types for a time and for a set of signals. On 32-bit CPUs a libc may use other
+   types under these names (time_t may have 64 bits).
 
-   On those CPUs a call comes twice: with times of 32 bits, which kernels before 5.1 have alone, and
-   with 64 bits, which kernels that leave out the former (CONFIG_COMPAT_32BIT_TIME) have alone.  No
-   time here comes near either's end. */
+   On those CPUs each call exists twice. Kernels before 5.1 have only the call with 32-bit times.
+   Kernels without CONFIG_COMPAT_32BIT_TIME have only the one with 64-bit times. All times here fit
+   in 32 bits. */
 #ifndef PRELOAD_KERNEL_WORDS_H
 #define PRELOAD_KERNEL_WORDS_H
 
@@ -28,7 +28,7 @@ struct kernel_time64 {
 };
 
 enum {
-  KERNEL_SIGNAL_BYTES = _NSIG > 65 ? 16 : 8, /* MIPS has 127 signals, all others 64 */
+  KERNEL_SIGNAL_BYTES = _NSIG > 65 ? 16 : 8, /* MIPS has 127 signals, all other CPUs 64 */
   KERNEL_LONG_BITS = 8 * sizeof(long),
 };
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loader puts a new library where an unloaded one stood, nearly always.  A sample in there says
-   which of the two only to somebody who knows what was there: so dlclose writes down what it has
-   unloaded (ring/unload_format.h).  dlopen is left alone: it looks at its caller to find a
-   library's own search path, and what it maps anew nobody can mistake for something else.
+/* Records unloaded libraries. The loader nearly always puts a new library where an unloaded one
+   was. A sample's address there identifies its library only together with the time of the unload.
+   So dlclose records each library that it unloads (ring/unload_format.h). dlopen is not wrapped: it
+   inspects its caller to find a library's search path, and a newly mapped address is not ambiguous.
 
-   What goes is known only when it has gone, and then its name has gone as well.  So objects are
-   looked at before: the closed one and those that were loaded after it, which are its own libraries
-   where it brought any.
+   Which objects an unload removes is known only afterwards, when their names are gone. So objects
+   are described beforehand: the closed one and those loaded after it, which are its own
+   dependencies, if any.
 
-   A program may protect the first page of a library, and somebody may truncate its file.  A load
-   there would end the program.  So the kernel is asked first whether that page can be read.  Where
-   it cannot, or a sandbox forbids to ask, the object is not described, and counts as lost.  After
-   the close no byte of any object is read: objects are told apart by their load address.
+   A program may protect the first page of a library, and a process may truncate its file. A load
+   there would end the program, so the kernel first checks whether the page can be read. If it
+   cannot, or a sandbox forbids the check, the object is not described and counts as lost. After the
+   close no byte of an object is read: objects are identified by their load address.
 
-   Not met here: what libc unloads by itself (a character set, a name service), which does not come
-   through dlclose; there the daemon's reading the mappings anew with each window has to do. */
+   Libraries that libc unloads by itself (a character set, a name service) bypass dlclose. For those
+   the daemon reads the mappings again with each window. */
 #include "arch.h"
 #include "call_gate.h"
 #include "kernel_words.h"
@@ -39,17 +39,17 @@ union symbol {
 enum { GOING_MAX = 4 };
 
 struct going {
-  const struct link_map *library; /* that is closed */
+  const struct link_map *library; /* the one to close */
   struct unload_image images[GOING_MAX];
-  uintptr_t addresses[GOING_MAX]; /* of their loading */
+  uintptr_t addresses[GOING_MAX]; /* load addresses of the images */
   bool stays[GOING_MAX];
   unsigned count;
-  unsigned long long subs; /* objects unloaded ever, before */
-  unsigned long long gone; /* of them by this call */
+  unsigned long long subs; /* objects ever unloaded, before this call */
+  unsigned long long gone; /* objects that this call unloaded */
   bool is_reached;
 };
 
-/* The kernel reads a signal set from AT before it refuses NO_HOW, which is no such operation. */
+/* The kernel reads a signal set from AT before it rejects NO_HOW, which is no valid operation. */
 static bool can_read(uintptr_t at) {
   const uintptr_t NO_HOW = 99;
   if (!call_gate_enter()) return false;
@@ -102,7 +102,7 @@ static int after(struct dl_phdr_info *object, size_t bytes, void *context) {
   return 0;
 }
 
-/* The number of IMAGE in LOG, which has it from here on. */
+/* The number of IMAGE in LOG; adds it if it is new. */
 static uint32_t place_of(struct unload_log *log, const struct unload_image *image) {
   uint32_t count = log->image_count;
   for (uint32_t back = 1; back <= UNLOAD_IMAGES_MAX && back <= count; back++)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child of vfork has our memory and the thread pointer of the thread that made it, which stands
-   still meanwhile; so what it tells us of itself must not be believed of its parent afterwards.
-   Launchers sandbox themselves in such a child before they exec.
+/* Detects vfork children. Such a child has this process's memory and the thread pointer of its
+   parent's thread, which is suspended meanwhile. So state that the child sets for itself must not
+   apply to its parent afterwards. Launchers sandbox themselves in a vfork child before they exec.
 
-   The kernel says who is one: every thread that a libc began has an address that the kernel clears
-   at the thread's end, and these children have none.  And it says when one goes: the address that a
-   child gives itself is cleared as its exec, or its end, lets the memory go, before the parent runs
-   on.  So nothing waits, nobody is asked, and the parent finds a zero.
+   The kernel identifies them: every thread that a libc starts has an address that the kernel clears
+   at the thread's end, and vfork children have none. The kernel also signals their end: the address
+   that a child sets for itself is cleared when its exec or exit releases the memory, before the
+   parent resumes. So nothing waits, no process is queried, and the parent finds a zero.
 
-   A child that has such an address for its own purposes, more of them at once than there are
-   places, or a kernel that does not tell (without CONFIG_CHECKPOINT_RESTORE): not noted.  A child
-   of a fork that no libc made is taken for one; its memory is its own, and nothing ever clears its
-   place there, as it should be.  What starts as clone with our memory and lets its parent run on is
-   told from the parent's thread by nothing: the two are taken for one another while it lives. */
+   Not noted: a child that has such an address for its own purposes, more than GUESTS_MAX at once,
+   or children on a kernel without CONFIG_CHECKPOINT_RESTORE. A child of a fork that bypassed libc
+   is taken for a vfork child. Its memory is its own, and its place there is never cleared, as it
+   should be. A raw clone that shares memory but lets its parent run cannot be distinguished from
+   the parent's thread; the two are confused while it lives. */
 #include "memory_guest.h"
 #include "arch.h"
 #include "raw_syscall.h"
@@ -25,10 +25,10 @@
 #define PR_GET_TID_ADDRESS 40
 #endif
 
-enum { GUESTS_MAX = 16, /* at once, each of a thread of its own */ FREE = 0, COMES = 1, HERE = 2 };
+enum { GUESTS_MAX = 16, /* at once, each of a different thread */ FREE = 0, COMES = 1, HERE = 2 };
 
 static struct {
-  _Atomic uint32_t state; /* the kernel makes it FREE */
+  _Atomic uint32_t state; /* the kernel resets it to FREE */
   uintptr_t thread;       /* valid when HERE */
 } guests[GUESTS_MAX];
 

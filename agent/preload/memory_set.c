@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilers make a call of memset where a struct begins as zeros, whatever they are told of builtin
-   functions.  libc's is in the loader's hands, may be resolved at its first call, and may be some
-   other library's; so the agent has one of its own, which no other object sees. */
+/* Compilers call memset where a struct is zeroed, even with -fno-builtin. libc's memset is bound by
+   the loader, perhaps at its first call, and may belong to another library. So the agent has its
+   own, hidden from all other objects. */
 #include <stddef.h>
 
 __attribute__((visibility("hidden"))) void *memset(void *bytes, int value, size_t len);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In libfleetprof.a our functions are called __wrap_NAME (wrapped.syms), and the program's calls
-   lead to them because it is linked with --wrap=NAME for each (libfleetprof.link).  The linker then
-   knows libc's own as __real_NAME.  Those that one libc lacks are weak: where there is none nobody
-   can call ours.
+/* In libfleetprof.a the wrappers are called __wrap_NAME (wrapped.syms). The program's calls reach
+   them because it is linked with --wrap=NAME for each (libfleetprof.link). The linker then provides
+   libc's function as __real_NAME. Functions that some libc lacks are weak: without them the wrapper
+   is never called.
 
-   fleetprof_agent is what the link line asks for by -u, so that a program which makes none of those
-   calls has the agent as well. */
+   The link line requests fleetprof_agent by -u, so that a program which makes none of those calls
+   has the agent as well. */
 #include "next_call.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Of all that is known of them their addresses alone are of use. */
+/* Only their addresses are used. */
 #define REAL(name) extern char real_##name[] __asm__("__real_" #name)
 REAL(pthread_create);
 REAL(thrd_create);
@@ -34,7 +34,7 @@ REAL(bsd_signal) __attribute__((weak));
 REAL(sysv_signal) __attribute__((weak));
 REAL(__sysv_signal) __attribute__((weak));
 
-/* These are found, not wrapped. */
+/* Looked up, but not wrapped. */
 extern char its_pthread_sigmask[] __asm__("pthread_sigmask") __attribute__((weak));
 extern char its_sigprocmask[] __asm__("sigprocmask") __attribute__((weak));
 

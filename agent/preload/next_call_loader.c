@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the loader.  Everything is looked up by name, because a symbol that one libc lacks would end
-   the program at its start: glibc's pthread_atfork is linked statically and calls
-   __register_atfork, musl has the function itself, which lets the fourth argument (whose handlers
-   these are: nobody's, we stay) be. */
+/* Asks the loader. Everything is looked up by name, because a symbol that a libc lacks would end
+   the program at its start. glibc's pthread_atfork is linked statically and calls
+   __register_atfork. musl has the function itself, which ignores the fourth argument: the library
+   that owns the handlers, NULL here because they stay. */
 #include "next_call.h"
 
 #include <dlfcn.h>

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The constructor: decides whether this program is sampled, gets a ring from the daemon, and
-   starts. All of it happens before main, while the program can still open and map what it later may
-   not (chroot, dropped privileges, a sandbox), and all of it is silent: when anything is missing
-   the program runs as if we were not there.  errno is left as it was, no descriptor stays open, and
-   the whole conversation ends after TOTAL_MS at the latest; a program that is to be sampled from
-   its first instruction on waits for its unwind tables as long again.
+   starts. It runs before main, while the program can still open and map files that it may lose
+   access to later (chroot, dropped privileges, a sandbox). It is silent: if anything is missing,
+   the program runs as without the agent. errno is preserved, no descriptor stays open, and the
+   exchange with the daemon ends within TOTAL_MS. A program that is to be sampled from its first
+   instruction waits as long again for its unwind tables.
 
-   valgrind's thread checkers know no C11 atomics: what we do in two threads is a race to them, told
-   in the report of the program and in its status.  In a program that they watch (valgrind preloads
-   a library named after the tool) nothing is done but to say so; perf may sample it.
+   valgrind's thread checkers do not support C11 atomics. They would report the agent's accesses as
+   races, in the program's report and exit status. Under them (valgrind preloads a library named
+   after the tool) the agent only reports this; perf may sample the program.
 
-   Privileged programs (AT_SECURE) are never touched, nor is their environment read.  A kill-switch
-   file turns every start off without touching a service's settings.
+   Privileged programs (AT_SECURE) are never touched, nor is their environment read. A kill-switch
+   file disables every start without changing a service's settings.
 
-   FLEETPROF=0          off
-   FLEETPROF_SOCKET     the daemon's socket, instead of the usual places
-   FLEETPROF_SERVICE    the service's name (else the program's file name)
-   FLEETPROF_LABEL      labels, k=v, parted by ';', or each on a line
-   FLEETPROF_HZ         samples a second of CPU time
-   FLEETPROF_COLLECT    stacks, pc-lr, histogram or recorder; with FLEETPROF_BIN_BYTES and
-                        FLEETPROF_COUNTER_BYTES of a histogram, FLEETPROF_LAST of a recorder
-   FLEETPROF_UNWIND     how callers are found (unwind_choice.h)
-   FLEETPROF_SAMPLER    auto: perf, opened by the daemon, where that can be, else timer; timer; by
-                        name only itimer or itimer-virtual: the process's one clock (ring_clock.h)
-   FLEETPROF_DORMANT    1: no timer until asked
-   FLEETPROF_FILTERS    seccomp filters that the program may be started within, which must allow the
-                        calls of a start (birth_sandbox.c); 0 unless said
+     FLEETPROF=0          off
+     FLEETPROF_SOCKET     the daemon's socket, instead of the usual places
+     FLEETPROF_SERVICE    the service's name (else the program's file name)
+     FLEETPROF_LABEL      labels, k=v, separated by ';', or each on a line
+     FLEETPROF_HZ         samples for each second of CPU time
+     FLEETPROF_COLLECT    stacks, pc-lr, histogram or recorder; with FLEETPROF_BIN_BYTES and
+                          FLEETPROF_COUNTER_BYTES of a histogram, FLEETPROF_LAST of a recorder
+     FLEETPROF_UNWIND     how callers are found (unwind_choice.h)
+     FLEETPROF_SAMPLER    auto: perf, opened by the daemon, if possible, else timer; timer; or
+                          only by name: itimer or itimer-virtual (ring_clock.h)
+     FLEETPROF_DORMANT    1: no timer until requested
+     FLEETPROF_FILTERS    seccomp filters that the program may be started within; they must allow
+                          the calls of a start (birth_sandbox.c); default 0
 
-   The destructor says what the process has spent and leaves all else: threads run until the process
-   ends, and the daemon sees that it did. */
+   The destructor only records the CPU time that the process has spent. Threads run until the
+   process ends, which the daemon detects. */
 #include "birth_sandbox.h"
 #include "call_gate.h"
 #include "cost_setup.h"
@@ -60,13 +60,13 @@
 #include <unistd.h>
 
 enum {
-  TOTAL_MS = 200,     /* what a start may wait for a daemon that does not answer */
-  CONNECT_MS = 20,    /* ... for room in its queue: a daemon that is stopped leaves that full */
-  PAUSE_NS = 1000000, /* between two looks at what the daemon makes, */
-  PAUSES_MAX = 180,   /* with the timer's slack 200 ms */
+  TOTAL_MS = 200,     /* limit of a start when the daemon does not answer */
+  CONNECT_MS = 20,    /* ... for room in its queue, which is full if the daemon is stopped */
+  PAUSE_NS = 1000000, /* between two checks of the daemon's tables, */
+  PAUSES_MAX = 180,   /* 200 ms with the timer's slack */
   HZ_MAX = 10000,
-  NUMBER_MAX = 100000000,     /* no setting is larger */
-  STACK_BYTES_MAX = 64 << 20, /* of the main thread, where the limit is higher or none */
+  NUMBER_MAX = 100000000,     /* upper bound of every setting */
+  STACK_BYTES_MAX = 64 << 20, /* of the main thread, if the limit is higher or absent */
 };
 
 static uint64_t now_ms(void) {
@@ -75,7 +75,7 @@ static uint64_t now_ms(void) {
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* A decimal number; 0, the daemon's default, for anything else. */
+/* Parses a decimal number; 0, the daemon's default, for anything else. */
 static uint32_t parse_number(const char *text) {
   uint32_t number = 0;
   for (; text != NULL && *text != '\0'; text++) {
@@ -88,7 +88,7 @@ static uint32_t parse_number(const char *text) {
 static bool may_look(void) {
   if (getauxval(AT_SECURE) != 0) return false;
   if (birth_sandbox_is_strange(parse_number(getenv("FLEETPROF_FILTERS")))) return false;
-  return raw_getpid() == raw_gettid(); /* else loaded late, by a thread: not our way */
+  return raw_getpid() == raw_gettid(); /* else loaded late, by a thread: unsupported */
 }
 
 static bool is_wanted(void) {
@@ -144,8 +144,8 @@ static void copy_setting(char *field, size_t field_bytes, const char *text) {
   for (size_t i = 0; i + 1 < field_bytes && text[i] != '\0'; i++) field[i] = text[i];
 }
 
-/* Copies the labels with a line end after each but the last, as the format wants them.  A newline
-   in TEXT says that newlines part the labels and a ';' belongs to one. */
+/* Copies the labels with a line end after each but the last, as the format requires. If TEXT
+   contains a newline, newlines separate the labels, and a ';' is part of a label. */
 static void copy_labels(char *field, size_t field_bytes, const char *text) {
   if (text == NULL) return;
   bool is_lines = strchr(text, '\n') != NULL;
@@ -156,7 +156,7 @@ static void copy_labels(char *field, size_t field_bytes, const char *text) {
   if (len > 0 && field[len - 1] == '\n') field[len - 1] = '\0';
 }
 
-/* A sampler other than the best that there is. */
+/* True if SAMPLER is named, instead of the best available. */
 static bool is_named(const char *sampler) {
   return *sampler != '\0' && strcmp(sampler, "auto") != 0;
 }
@@ -168,7 +168,8 @@ static bool is_thread_checked(void) {
                                strstr(preloaded, "/vgpreload_drd-") != NULL);
 }
 
-/* A program in which we do nothing, whatever was asked for: perf, where that can be. */
+/* Turns the request into one for perf, because the agent must do nothing in this program, whatever
+   was requested. */
 static const char *stay_out(struct intake_request *request) {
   memset(request->sampler, 0, sizeof request->sampler);
   copy_setting(request->sampler, sizeof request->sampler, "perf");
@@ -176,8 +177,8 @@ static const char *stay_out(struct intake_request *request) {
   return "under valgrind's thread checker, which takes atomics for races: only perf samples it";
 }
 
-/* Go's runtime takes SIGURG for itself, so that no sample would come; and nothing is gained by a
-   timer in the way of a runtime that counts on its signals: perf or nothing. */
+/* Go's runtime uses SIGURG itself, so no sample would arrive. A timer would only disturb a runtime
+   that depends on its signals. So a Go program is sampled by perf or not at all. */
 static void explain(struct intake_request *request) {
   const char *obstacle = sampling_obstacle((enum ring_clock)request->clock);
   const char *why = obstacle;
@@ -230,7 +231,7 @@ static int connect_to_daemon(int *ret_socket) {
   return error;
 }
 
-/* What the daemon has answered with; -1: not. */
+/* The descriptors of the daemon's answer; -1: absent. */
 struct gift {
   int ring;
   int map, tables; /* to walk stacks with */
@@ -243,12 +244,12 @@ static void gift_close(struct gift *gift) {
   *gift = (struct gift){-1, -1, -1};
 }
 
-/* Asks for a ring of CLOCK over SOCKET.  Returns 0 with its memfd, or -errno. */
+/* Requests a ring of CLOCK over SOCKET. Returns 0 with its memfd, or -errno. */
 static int ask_for_ring(int socket, enum ring_clock clock, uint64_t deadline_ms, struct gift *ret) {
   struct intake_request request;
   struct intake_answer answer;
   fill_request(&request, clock);
-  int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC); /* -1: there is no /proc here */
+  int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC); /* -1: no /proc here */
   struct intake_call call = {.request = &request,
                              .fds = &maps,
                              .fd_count = maps >= 0,
@@ -263,20 +264,20 @@ static int ask_for_ring(int socket, enum ring_clock clock, uint64_t deadline_ms,
   return -EACCES;
 }
 
-/* The daemon makes tables once for each file, mostly within 30 ms.  A wait is counted, because the
-   program's clock may be a library's that stands still. */
+/* The daemon makes tables once for each file, mostly within 30 ms. Waits are counted, because the
+   program's clock may come from a library and stand still. */
 static void await_tables(const struct unwind_map *map) {
   struct kernel_time pause = {0, PAUSE_NS};
   long error = 0;
-  /* Acquire: with the lists that the daemon wrote before. */
+  /* Acquire: orders this before reads of the lists that the daemon wrote earlier. */
   for (unsigned i = 0; i < PAUSES_MAX && error == 0; i++) {
     if (atomic_load_explicit(&map->is_awaited, memory_order_acquire) == 0) return;
     error = raw_syscall(SYS_nanosleep, (uintptr_t)&pause, 0, 0, 0);
   }
 }
 
-/* Maps what there is in GIFT, and closes it.  Returns 0 with a ring, whatever becomes of the rest.
- */
+/* Maps the descriptors in GIFT, and closes them. Returns 0 with a ring, even if the tables cannot
+   be mapped. */
 static int map_all(struct gift *gift, struct ring_writer *ret_ring, struct ring_terms *ret_terms) {
   struct unwind_shared shared = {.map = NULL};
   int error = ring_map(gift->ring, ret_ring, ret_terms);
@@ -289,8 +290,8 @@ static int map_all(struct gift *gift, struct ring_writer *ret_ring, struct ring_
   return error;
 }
 
-/* The kernel puts 16 random bytes above the main thread's first frame: the top of what a walk
-   needs, and of what is surely mapped. */
+/* The kernel puts 16 random bytes above the main thread's first frame. They mark the top of the
+   part that a walk needs, which is certainly mapped. */
 static struct unwind_stack main_stack(void) {
   struct rlimit limit = {STACK_BYTES_MAX, STACK_BYTES_MAX};
   getrlimit(RLIMIT_STACK, &limit);
@@ -319,7 +320,7 @@ static void start(void) {
   if (connect_to_daemon(&socket) != 0) return;
   int error = ask_for_ring(socket, clock, deadline_ms, &gift);
   close(socket);
-  if (error == 0 && is_thread_checked()) gift_close(&gift); /* it has told of itself */
+  if (error == 0 && is_thread_checked()) gift_close(&gift); /* the daemon has its report */
   if (error != 0 || is_thread_checked()) return;
   struct ring_writer writer;
   struct ring_terms terms;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* setitimer, as the sampler of last resort and by name only:
+/* The sampler by setitimer, used as a last resort or if requested by name:
 
-     one for the process   the kernel signals the thread that runs as the clock expires, and says
-                           nothing of expiries that it could not deliver: one signal is one period
-     not inherited         by a forked child, which sets its own
-     survives exec         the one thing that a timer must not do: the next program has its signal
-                           at its default, which is death
-     one for all           the program may set it too, before us or after
+     one for the process   the kernel signals the thread that runs as the clock expires, and does
+                           not report expiries that it could not deliver: a signal is one period
+     not inherited         a forked child must set its own
+     survives exec         dangerous: the signal of the next program is at its default, death
+     one for all           the program may set it too, before or after the agent
 
-   So it is set only where none runs, and touched later only while its interval is the one that we
-   gave it: another interval is somebody else's timer.  (Somebody else's with our very interval, to
-   the microsecond, would be taken for ours.) */
+   So it is set only if none runs, and changed later only while its interval is the one that the
+   agent set. Another interval means another owner. (Another owner's timer with the same interval,
+   to the microsecond, would be taken for the agent's.) */
 #include "process_timer.h"
 #include "kernel_words.h"
 #include "raw_syscall.h"
@@ -48,7 +47,7 @@ static int set(enum ring_clock clock, uint64_t period_us, uint64_t first_us) {
   return (int)raw_syscall(SYS_setitimer, kind_of(clock), (uintptr_t)&times, 0, 0);
 }
 
-/* True when one runs. */
+/* True if a timer runs. */
 static bool get(enum ring_clock clock, uint64_t *ret_period_us) {
   struct process_times times;
   *ret_period_us = 0;

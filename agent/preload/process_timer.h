@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interval timer on a process's own CPU time: there is one of each kind, for us and for the
-   program itself. */
+/* The interval timer on a process's own CPU time. There is one of each kind, which the agent shares
+   with the program. */
 #ifndef PRELOAD_PROCESS_TIMER_H
 #define PRELOAD_PROCESS_TIMER_H
 
@@ -8,24 +8,24 @@
 
 #include <stdbool.h>
 
-/* What one is set to; CLOCK is not RING_CLOCK_THREAD. */
+/* Settings of a timer; CLOCK is not RING_CLOCK_THREAD. */
 struct process_timer {
   enum ring_clock clock;
-  uint64_t period_ns; /* kept to the microsecond */
+  uint64_t period_ns; /* rounded to the microsecond */
 };
 
-/* Sets OURS, to expire for the first time after FIRST_NS.  BEFORE_NS is the period that we set it
-   to before, or 0.  Returns 0, -EBUSY when somebody else's runs (it is left alone), or -errno.
+/* Sets OURS, with the first expiry after FIRST_NS. BEFORE_NS is the period that the agent set
+   before, or 0. Returns 0, -EBUSY if another owner's timer runs (it is left alone), or -errno.
    Signal-safe. */
 int process_timer_set(const struct process_timer *ours, uint64_t first_ns, uint64_t before_ns);
 
-/* Stops OURS, where it is still that.  Signal-safe. */
+/* Stops OURS, if the timer is still that one.  Signal-safe. */
 void process_timer_stop(const struct process_timer *ours);
 
-/* Whether a timer of the kind of CLOCK runs, and whether again and again. */
+/* True if a timer of CLOCK's kind runs; *RET_IS_PERIODIC is true if it repeats. */
 bool process_timer_runs(enum ring_clock clock, bool *ret_is_periodic);
 
-/* Stops whatever runs. */
+/* Stops any timer of CLOCK's kind. */
 void process_timer_clear(enum ring_clock clock);
 
 #endif

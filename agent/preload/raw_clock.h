@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A clock, read by a system call: libc's own way may read a counter of the CPU, which a program can
-   have forbidden. */
+/* Reads a clock by a system call. libc's fast path may read a counter of the CPU, which a program
+   can have forbidden. */
 #ifndef PRELOAD_RAW_CLOCK_H
 #define PRELOAD_RAW_CLOCK_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* Returns false when there is no such clock.  Signal-safe. */
+/* Returns false if there is no such clock.  Signal-safe. */
 static inline bool raw_clock_ns(clockid_t clock, uint64_t *ret) {
   struct kernel_time now = {0, 0};
   struct kernel_time64 wide = {0, 0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The few system calls that set-up, thread start, fork and a change of the switches make, answering
-   -errno as the kernel does.  Straight to the kernel, because libc's timer_create starts a helper
-   thread or hides the kernel's timer id, because errno is the target's alone, and because control.c
-   makes them in a signal handler.  The sampling handler makes none. */
+/* The few system calls of set-up, thread start, fork and control changes. They return -errno as the
+   kernel does. They bypass libc for three reasons: libc's timer_create starts a helper thread or
+   hides the kernel's timer ID; errno belongs to the program; and control.c makes them in a signal
+   handler. The sampling handler makes none. */
 #ifndef PRELOAD_RAW_SYSCALL_H
 #define PRELOAD_RAW_SYSCALL_H
 
@@ -12,7 +12,7 @@
 /* Signal-safe. */
 long raw_syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 
-/* The same with all six words. */
+/* The same with six arguments. */
 long raw_syscall_six(long number, const uintptr_t words[6]);
 
 static inline uint32_t raw_getpid(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AArch64: number in x8, arguments in x0 to x3, answer in x0. */
+/* AArch64: number in x8, arguments in x0 to x3, result in x0. */
 #include "raw_syscall.h"
 
 long raw_syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d) {

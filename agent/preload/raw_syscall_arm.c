@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ARM: number in r7, arguments from r0 on, answer in r0.  In Thumb code r7 may be the frame
-   pointer, which the compiler does not lend: so these are functions of a few instructions that save
-   it themselves. */
+/* ARM: number in r7, arguments from r0 on, result in r0. In Thumb code r7 may be the frame pointer,
+   which the compiler reserves, so these are short functions that save it themselves. */
 #include "raw_syscall.h"
 
 __attribute__((naked)) long raw_syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c,

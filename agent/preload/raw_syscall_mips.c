@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MIPS, o32: number in $2, four arguments in $4 to $7, the others on the stack behind room for
-   those four.  The answer is in $2, and $7 says whether it is an error, which is then positive.  To
-   put words on the stack is nothing that a compiler foresees in the middle of a function, so the
-   instruction is in one written by hand. */
+/* MIPS, o32: number in $2, four arguments in $4 to $7, the others on the stack above room for those
+   four. The result is in $2, and $7 is nonzero if it is an error, which is then positive. A
+   compiler does not allow a push in the middle of a function, so the instruction is in a
+   handwritten one. */
 #include "raw_syscall.h"
 
-/* raw_syscall_six, whose name stands for both to whoever looks for system calls. */
+/* raw_syscall_six; the name covers both functions for a search for system calls. */
 __asm__(".pushsection .text\n"
         ".globl raw_syscall_six\n"
         ".hidden raw_syscall_six\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RISC-V: number in a7, arguments in a0 to a5, answer in a0. */
+/* RISC-V: number in a7, arguments in a0 to a5, result in a0. */
 #include "raw_syscall.h"
 
 long raw_syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x86-64: number in rax, arguments in rdi, rsi, rdx, r10; the instruction spoils rcx and r11. */
+/* x86-64: number in rax, arguments in rdi, rsi, rdx, r10; the instruction clobbers rcx and r11. */
 #include "raw_syscall.h"
 
 long raw_syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page that is taken away from a mapping, or that the disk has no room for, is a SIGBUS in
-   somebody else's program, at any instruction of the handler.  So a ring must be unable to lose
-   pages: a memfd with its size sealed is that by the kernel's word.
+/* A page that is removed from a mapping, or that the disk has no room for, raises SIGBUS at any
+   instruction of the handler. So a ring must be unable to lose pages. The kernel guarantees that
+   for a memfd with a sealed size.
 
-   A histogram or a recorder shall outlive the machine, so it may be a file on disk instead, where
-   no seals are to be had.  Then it must be a regular file, with all of its blocks allocated before
-   we see it, owned by root or by our own user, and writable for nobody else: those two can end this
-   program anyway, so that they keep the file whole is a matter of their own interest.  (The daemon
-   never shortens a ring file; it makes a new one and renames.)
+   A histogram or recorder must outlive the machine, so it may be a file on disk, which cannot be
+   sealed. It must then be a regular file with all blocks allocated before it is mapped. Root or
+   this process's user must own it, and no other user may write it. Those two users can end this
+   program anyway, so they gain nothing from truncating the file. (The daemon never shortens a ring
+   file; it makes a new one and renames it.)
 
-   A ring of stacks or pairs is never on disk: such a file is refused.
+   A ring of stacks or pairs is never on disk: a file of that kind is rejected.
 
-   No ring is part of a program's core file: it would be longer by megabytes, and where its size is
-   limited the stack, which comes last, would be cut off. */
+   Rings are excluded from a program's core file. They would add megabytes, and a core size limit
+   would cut off the stack, which comes last. */
 #include "ring_map.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 enum {
   SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
-  STAT_BLOCK_BYTES = 512, /* what st_blocks counts */
+  STAT_BLOCK_BYTES = 512, /* unit of st_blocks */
 };
 
 static int is_sealed(int fd) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU-time timers beat interval timers on every count that matters to a target: a sleeping thread
-   spends none and is never woken, the kernel deletes them at exec (an interval timer survives and
-   kills the next program), and each thread has its own, so every thread is sampled in proportion
-   to what it spends.
+/* CPU-time timers are better for a target than interval timers in three ways. A sleeping thread
+   spends no CPU time, so it is never woken. The kernel deletes them at exec, while an interval
+   timer survives and kills the next program. Each thread has its own, so every thread is sampled in
+   proportion to its CPU time.
 
-   The kernel delivers expiries at its tick; what fell between two ticks is in si_overrun.
+   The kernel delivers expiries at its tick; si_overrun counts those between two ticks.
 
    The clock is named by the thread's number (CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED), so that one
-   thread can make the timers of all: the handler that finds the ring resumed does.
+   thread can make the timers of all. The handler that finds the ring resumed does that.
 
-   The structs are the kernel's own.  struct sigevent is the same in libc, but not every libc names
-   the member that holds the thread id. */
+   The structs are the kernel's own. struct sigevent is the same in libc, but not every libc names
+   the member that holds the thread ID. */
 #include "sample_timer.h"
 #include "kernel_words.h"
 #include "raw_syscall.h"
@@ -23,7 +23,7 @@ enum { CLOCK_OF_THREAD = 6, CLOCK_TID_SHIFT = 3 };
 
 #define NS_PER_S 1000000000ULL
 
-/* struct sigevent as the kernel lays it out: value, signal, kind, then the thread id. */
+/* struct sigevent in the kernel's layout: value, signal, kind, then the thread ID. */
 union timer_event {
   struct {
     void *token;
@@ -31,7 +31,7 @@ union timer_event {
     int notify;
     int tid;
   } fields;
-  struct sigevent libc; /* for its size */
+  struct sigevent libc; /* for its size only */
 };
 
 struct timer_times {

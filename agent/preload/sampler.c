@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs at any instruction of somebody else's program: inside malloc, inside the loader's lock, on a
-   16 KiB stack, between a failed call and the look at errno.  So it calls nothing but the files
-   beside it: no libc, no system call, no thread-local storage, no lock, no floating point, under
-   1 KiB of stack (tests/handler.sh looks at the object code).
+/* The handler interrupts the program at any instruction: inside malloc, inside the loader's lock,
+   on a 16 KiB stack, between a failed call and the check of errno. So it calls only the files
+   beside it. It uses no libc, system call, thread-local storage, lock or floating point, and under
+   1 KiB of stack (tests/handler.sh checks the object code).
 
-   An event is ours when the kernel says that a timer made it and the value that came along is the
-   token of a living thread; of a process's clock (itimer), when the kernel itself sent it: then the
-   thread is known by its thread pointer, and one without a slot is counted.  Everything else on our
-   signal is let pass: it was at its default when we took it (or we would not have), so there is no
-   older handler to hand it on to, and to end the program, as the default would, is nothing a
-   profiler should do.
+   An event counts if the kernel reports that a timer made it and its value is the token of a living
+   thread. With a process's clock (itimer) the kernel itself must have sent it. The thread is then
+   found by its thread pointer, and a thread without a slot is counted. Every other event on this
+   signal is ignored. The signal was at its default when the agent took it, so there is no older
+   handler. A profiler must not end the program as the default would.
 
-   The ring's slot is taken at the first sample.  Should the daemon have freed it meanwhile (it
-   believed the thread gone), another one is taken: the owner word tells.
+   The ring's slot is claimed at the first sample. If the daemon has freed it meanwhile (it believed
+   the thread gone), another is claimed: the owner word shows this.
 
-   A recorder is read after a crash, so what it holds must not be overwritten by the program's own
-   handler of that crash, which may take seconds.  While such a handler runs its signal is blocked
-   in the thread, and stands in what the kernel saved: nothing is recorded then, and counted as a
-   signal that met a handler.  To other modes such a handler is code like any other: programs use
-   faults as control flow, and a sample there is as safe as elsewhere.
+   A recorder is read after a crash, so the program's own handler of that crash, which may take
+   seconds, must not overwrite it. While such a handler runs, its signal is blocked in the thread,
+   which the saved context shows. Nothing is recorded then, and the sample is counted as a signal
+   that met a handler. In other modes such a handler is sampled like any code: programs use faults
+   as control flow, and a sample there is as safe as elsewhere.
 
-   A signal that the thread had blocked waits, and comes where the thread lets it through: at the
-   end of a call that unblocks it, or that did so for its own length (ppoll and the like).  The time
-   went elsewhere, so this is no sample, and the time is a part of what nothing sampled.
+   A signal that the thread had blocked waits until the thread unblocks it: at the end of a call
+   that unblocks it, or that did so for its own duration (ppoll and the like). The CPU time was
+   spent elsewhere, so this is no sample, and the time counts as unsampled.
 
-   The weight is in units of the ring's: the kernel's tick merges expiries that it could not deliver
-   in time and says how many they were, and each stands for as many units as its thread's period
-   has. */
+   The weight is in units of the ring. The kernel's tick merges expiries that it could not deliver
+   in time and reports their number. Each stands for as many units as the thread's period has. */
 #include "sampler.h"
 #include "arch.h"
 #include "ring/recorder_writer.h"
@@ -37,11 +35,11 @@
 #include <stddef.h>
 #include <ucontext.h>
 
-static _Alignas(64) struct ring_writer ring; /* what most modes need of it lies in one line */
+static _Alignas(64) struct ring_writer ring; /* most modes read one cache line of it */
 static struct unwind_shared shared;
 uintptr_t sampler_mask_calls[SAMPLER_MASK_CALLS];
 
-enum { MASK_CALL_BYTES = 256 /* of code, until its system call has returned */ };
+enum { MASK_CALL_BYTES = 256 /* bytes of code until its system call has returned */ };
 
 void sampler_init(const struct ring_writer *from) {
   ring = *from;
@@ -63,7 +61,7 @@ static uint64_t owner_of(struct thread_slot *thread) {
   return wide_peek(&thread->owner);
 }
 
-/* Returns false when there is no room. */
+/* Returns false if there is no room. */
 static __attribute__((noinline, cold)) bool put_mark(const struct thread_slot *thread,
                                                      struct ring_slot *slot) {
   struct ring_mark mark = {.unloads = ring_writer_unloads(&ring)};
@@ -115,15 +113,15 @@ static uint32_t weight_of(const struct thread_slot *thread, const siginfo_t *eve
   return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
 }
 
-/* One a collect mode, and none inlined: what one of them keeps in registers the others need not
-   save. */
+/* One function for each collect mode, none inlined: a mode does not save registers that only
+   another needs. */
 #define NOINLINE __attribute__((noinline))
 
 static uint8_t end_flags(enum unwind_end end) {
   return (uint8_t)((end + 1U) << RING_RECORD_END_SHIFT);
 }
 
-/* Returns RECORD's flags, or 0 when there is nothing to walk by. */
+/* Returns RECORD's flags, or 0 if there are no tables to walk by. */
 static NOINLINE uint8_t walk_by_tables(struct thread_slot *thread, struct unwind_registers *at,
                                        struct ring_record *record, const void *context) {
   const struct unwind_stack *bounds = &thread->stack;
@@ -173,7 +171,7 @@ static NOINLINE void put_stack(struct thread_slot *thread, struct unwind_registe
   ring_writer_commit(slot, record);
 }
 
-/* What one pair could not hold of the weight: as many more as it takes, or fit. */
+/* Writes the weight that one pair could not hold: as many pairs as it needs, or as fit. */
 static NOINLINE void put_more_pairs(struct ring_slot *slot, uint64_t pc, uint64_t link,
                                     uint32_t weight) {
   while (weight != 0) {
@@ -192,7 +190,7 @@ static NOINLINE void put_pair(struct thread_slot *thread, const struct unwind_re
 }
 
 #define BIT(signal) (1UL << ((signal)-1))
-/* The thread was interrupted in its handler of a fault, or of abort. */
+/* The thread was interrupted in its handler of a fault or of abort. */
 static inline bool is_crashing(const ucontext_t *context) {
   const unsigned long *mask = (const unsigned long *)(const void *)&context->uc_sigmask;
   return (*mask & (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGABRT))) != 0;
@@ -210,7 +208,7 @@ static NOINLINE void put_value(struct thread_slot *thread, const struct unwind_r
   if (weight != 0) ring_writer_count_full(slot, weight);
 }
 
-/* All but pairs, which are for the smallest boards and have the shortest way. */
+/* All modes but pairs, which have the fast path because they serve the smallest boards. */
 static inline __attribute__((always_inline)) void put_other(struct thread_slot *thread,
                                                             struct unwind_registers *at,
                                                             uint32_t weight, const void *context) {
@@ -239,21 +237,21 @@ static void count_reentry(const struct thread_slot *thread, uint32_t weight) {
     ring_writer_count_reentry(thread->ring);
 }
 
-/* False: the handler is running already, or has no room for a mark that must come first. */
+/* False: the handler is already running, or there is no room for a mark that must come first. */
 static __attribute__((noinline, cold)) bool may_go_on(struct thread_slot *thread, uint32_t state,
                                                       uint32_t weight) {
   if (state == THREAD_SLOT_BUSY) {
     count_reentry(thread, weight);
     return false;
   }
-  if (ring.collect > RING_PC_LR) return true; /* no marks */
+  if (ring.collect > RING_PC_LR) return true; /* no marks in these modes */
   struct ring_slot *slot = ring_slot_of(thread);
   if (slot == NULL || put_mark(thread, slot)) return true;
   atomic_store_explicit(&thread->busy, THREAD_SLOT_HAS_NEWS, memory_order_release);
   return false;
 }
 
-/* Whether the thread had blocked the signal before it came. */
+/* True if the thread had blocked the signal before it arrived. */
 static NOINLINE __attribute__((cold)) bool has_waited(int signal, const void *context) {
   struct unwind_registers at;
   bool is_in_call = false;
@@ -265,7 +263,8 @@ static NOINLINE __attribute__((cold)) bool has_waited(int signal, const void *co
   return is_in_call;
 }
 
-/* Acquire and release pair with each other: one taker at a time, whoever sent the signal. */
+/* Acquire: partner of the release that stores THREAD_SLOT_IDLE. One taker at a time, whatever sent
+   the signal. */
 static inline __attribute__((always_inline)) void take_once(struct thread_slot *thread,
                                                             uint32_t weight, const siginfo_t *event,
                                                             const void *context) {
@@ -277,7 +276,7 @@ static inline __attribute__((always_inline)) void take_once(struct thread_slot *
   atomic_store_explicit(&thread->busy, THREAD_SLOT_IDLE, memory_order_release);
 }
 
-/* Whose expiry EVENT is, and what it weighs: a process's clock sends no token and no overrun. */
+/* The thread and weight of EVENT, or NULL. A process's clock sends no token and no overrun. */
 static NOINLINE struct thread_slot *meet_process_clock(const siginfo_t *event,
                                                        uint32_t *ret_weight) {
   if (event->si_code != SI_KERNEL) return NULL;

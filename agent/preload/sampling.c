@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a sampled thread: a slot, a timer that carries the slot's token (control.c), and at
-   the end a key destructor that undoes both, timer first, so that no signal finds a slot that is
-   gone.
+/* The life of a sampled thread: it gets a slot and a timer that carries the slot's token
+   (control.c). At the end a key destructor undoes both, timer first, so that no signal finds a
+   freed slot.
 
-   Nothing here allocates: a slot comes from a fixed table, and the one value under our key is a
-   pointer to it.  (A key beyond the first 32 makes glibc allocate in each thread; ours is made in a
+   Nothing here allocates: a slot is from a fixed table, and the value of the key is a pointer to
+   it. (glibc allocates in each thread for a key beyond the first 32. The agent's key is made in a
    constructor, among the first.)
 
-   fork: our signal is blocked in the caller while it runs, because an expiry makes the kernel start
-   the copy of a large process over again, and a period shorter than the copy would never let it
-   end.  The child has no timers; it takes a slot of the table, and a slot of the ring only when it
-   lives long enough to be sampled.
+   fork: the signal is blocked in the caller while it runs. An expiry makes the kernel restart the
+   copy of a large process, and a period shorter than the copy would never let it end. The child has
+   no timers. It takes a slot of the table, and a slot of the ring only if it lives long enough to
+   be sampled.
 
-   An interval timer (itimer) survives exec, and this may be the next program.  A periodic one whose
-   signal is at its default can do nothing but kill: nobody wants that one, it was ours, and it is
-   stopped.  One that expires once is a limit of CPU time that somebody has set: it stays, and we do
-   without.
+   An interval timer (itimer) survives exec, and this may be the next program. A periodic timer with
+   its signal at its default can only kill the program, so it was the agent's, and it is stopped. A
+   timer that expires once is a limit of CPU time set on purpose: it stays, and the program is not
+   sampled by itimer.
 
-   A program in a seccomp sandbox may be killed for a system call that it did not foresee.  So all
-   calls here are made inside the gate (call_gate.c).  Once it is closed a thread that ends leaves
-   its timer, which is silent from then on, and its slot; threads begun later and children are
-   counted and not sampled.  A sandbox that came past the gate is asked for at a thread's start and
-   end, by prctl: a filter that kills for that as well is the one that we cannot meet.  (A sandbox
-   that was there before the start has let us arm the first thread.) */
+   A program in a seccomp sandbox may be killed for a system call that it did not foresee. So all
+   calls here are made inside the gate (call_gate.c). Once the gate is closed, a thread that ends
+   leaves its timer, which is silent from then on, and its slot. Later threads and children are
+   counted, not sampled. A sandbox that bypassed the gate is detected by prctl at a thread's start
+   and end. A filter that kills for that call cannot be handled. (A sandbox that existed before the
+   start has let the agent arm the first thread.) */
 #include "sampling.h"
 #include "arch.h"
 #include "call_gate.h"
@@ -47,7 +47,7 @@
 
 static struct {
   struct ring_terms terms;
-  pthread_key_t key; /* the thread's struct thread_slot */
+  pthread_key_t key; /* value: the thread's struct thread_slot */
   bool is_on;
   bool was_sandboxed;
 } sampling;
@@ -70,7 +70,8 @@ static bool enter_gate(void) {
 }
 
 static void give_back(struct thread_slot *thread) {
-  /* A child of a fork that told nobody (_Fork, raw clone) holds its parent's slot, not its own. */
+  /* The child of a fork without handlers (_Fork, raw clone) holds its parent's slot, not its
+     own. */
   uint64_t own = ring_owner(raw_getpid(), raw_gettid());
   if (wide_peek(&thread->owner) != own) return;
   if (control_end_thread(thread) != 0) return;
@@ -112,15 +113,15 @@ const char *sampling_obstacle(enum ring_clock clock) {
 static int take_signal(void) {
   struct sigaction ours = {.sa_sigaction = control_on_signal,
                            .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-  /* Nothing interrupts the handler, so nothing can jump out of it and leave it marked busy; the
-     signals of faults stay free, as a debugger or a crash reporter expects. */
+  /* All other signals are blocked in the handler, so nothing can jump out of it and leave the slot
+     marked busy. Fault signals stay unblocked, as a debugger or crash reporter expects. */
   sigfillset(&ours.sa_mask);
   static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT};
   for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&ours.sa_mask, faults[i]);
   return sigaction(sampling.terms.signal, &ours, NULL) == 0 ? 0 : -errno;
 }
 
-/* Those of this user that are queued now, as far as the kernel says. */
+/* The number of this user's queued signals, as reported by the kernel; 0 if unknown. */
 static rlim_t queued_signals(void) {
   char text[1024];
   int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
@@ -135,8 +136,8 @@ static rlim_t queued_signals(void) {
   return queued;
 }
 
-/* A timer holds one of the signals that its user may have queued, as long as it lives.  The limit
-   is for all processes of the user: a quarter of it is not ours to take. */
+/* A timer occupies one of its user's queued signals as long as it exists. The limit is shared by
+   all processes of the user, so a quarter is left to them. */
 static uint32_t timers_max(void) {
   struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
   getrlimit(RLIMIT_SIGPENDING, &limit);
@@ -161,7 +162,7 @@ uint32_t sampling_note_unload(void) {
 
 void sampling_name_thread(uintptr_t self, const char *name) {
   struct thread_slot *thread = sampling_is_on() ? thread_slot_of(self) : NULL;
-  /* A vfork's child has the thread pointer of its parent, whose name stays. */
+  /* A vfork child has the thread pointer of its parent, and the parent's name must stay. */
   if (thread != NULL && !control_is_elsewhere()) thread_slot_tell(thread, name);
 }
 
@@ -280,7 +281,7 @@ void sampling_after_fork(void) {
 void sampling_in_child(void) {
   struct thread_slot *parents = pthread_getspecific(sampling.key);
   struct unwind_stack stack = {.low = 0};
-  bool was_blocked = true; /* an unsampled caller: its mask was not touched */
+  bool was_blocked = true; /* an unsampled caller: its mask was not changed */
   if (parents != NULL) {
     stack = parents->stack;
     was_blocked = !parents->is_forking || parents->was_blocked;
@@ -291,8 +292,8 @@ void sampling_in_child(void) {
   if (may_call)
     control_begin_process(raw_getpid());
   else
-    ring_process_end_fork(sampler_ring());                  /* nobody who could be sampled */
-  bool is_too_small = may_call && signal_room_is_missing(); /* as its parent's */
+    ring_process_end_fork(sampler_ring());                  /* no process to sample */
+  bool is_too_small = may_call && signal_room_is_missing(); /* as in its parent */
   if (!is_too_small) sampling_begin(&stack);
   restore_mask(was_blocked);
   if (is_too_small) {

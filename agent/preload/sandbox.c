@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program gets into a sandbox by prctl or by syscall(SYS_seccomp), directly or through a library
-   that calls them.  Both are wrapped, and the gate knows of every sandbox that began through them
-   (sandbox_calls.c).  The one way past it that an ordinary program has is a plug-in that is bound
-   to its own libraries before all others (RTLD_DEEPBIND): so where the program itself loads
-   plug-ins, what has come since the start is looked through for an object that wants either call
-   from others. (That a library loads some, for name services or character sets, is no doubt: those
-   are read by the same rule when the program loads plug-ins as well.)  What was unloaded again
-   cannot be looked at, and is in doubt.  libstdc++ waits on futexes by syscall() and is known.
+/* A program enters a sandbox by prctl or by syscall(SYS_seccomp), directly or through a library
+   that calls them. Both are wrapped, and the gate records every sandbox that begins through them
+   (sandbox_calls.c). An ordinary program has one way past the gate: a plug-in bound to its own
+   libraries first (RTLD_DEEPBIND). So if the program itself loads plug-ins, the objects loaded
+   since the start are searched for one that imports either call. (Libraries that load others, for
+   name services or character sets, do not count as loading plug-ins. Their objects are searched too
+   if the program loads plug-ins.) An object that was unloaded again cannot be searched, so it is in
+   doubt. libstdc++ waits on futexes by syscall() and is exempt.
 
-   Code that has the instruction inline is not seen by this; it is in programs that bring a runtime
-   of their own.
+   Code with the inline instruction is not detected; it occurs in programs with a runtime of their
+   own.
 
-   In a GNU hash table the symbols wanted from others come first, so their number is known, unless
-   the object offers none itself: then the names, which follow the symbols, say where they end.  An
-   old table has the number of all.  Loaders differ in whether they leave addresses in the dynamic
-   section relative to where the object was loaded. */
+   In a GNU hash table the imported symbols come first, so their number is known, unless the object
+   exports none. Then the names, which follow the symbols, mark their end. A SysV hash table has the
+   number of all symbols. Loaders differ in whether addresses in the dynamic section are relative to
+   the load address. */
 #include "sandbox.h"
 #include "raw_syscall.h"
 
@@ -61,7 +61,7 @@ static unsigned way_of(const char *name) {
   return strcmp(name, "dlopen") == 0 || strcmp(name, "dlmopen") == 0 ? SANDBOX_BY_PLUGIN : 0;
 }
 
-/* How many symbols must be looked at; SYMBOLS_MAX + 1 when that is not known. */
+/* The number of symbols to examine; SYMBOLS_MAX + 1 if unknown. */
 static size_t count_wanted(const struct symbols *symbols) {
   uintptr_t start = (uintptr_t)symbols->table, end = (uintptr_t)symbols->names;
   if (symbols->gnu_hash != NULL && symbols->gnu_hash[1] > 1) return symbols->gnu_hash[1];
@@ -115,7 +115,7 @@ struct walk {
   uint64_t at;
 };
 
-/* New objects come after those that were there. */
+/* New objects follow the older ones. */
 static int visit(struct dl_phdr_info *object, size_t size, void *context) {
   struct walk *walk = context;
   (void)size;

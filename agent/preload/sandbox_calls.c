@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program gets into a seccomp sandbox by prctl or by syscall(SYS_seccomp), itself or through a
-   library.  We put ourselves before both and close the gate (call_gate.c) before the call goes
-   through; when it fails the gate opens again.
+/* A program enters a seccomp sandbox by prctl or by syscall(SYS_seccomp), directly or through a
+   library. The agent wraps both and closes the gate (call_gate.c) before the call; if the call
+   fails, the gate opens again.
 
-   syscall() may be asked for anything, clone with another stack among it, where a function that
-   returns in the child through a frame of its own would return to nowhere.  So what does not
-   concern us is a jump to libc's function, with all words and the stack as they came (the compiler
-   makes it one; tests/handler.sh looks).  Both are defined with all the words they can have,
-   instead of as variadic: the words lie in the same places.
+   syscall() may make any call, including clone with another stack. A function that returned in the
+   child through its own frame would return to nowhere. So other calls jump to libc's function with
+   all words and the stack unchanged. The compiler makes this a tail call, which tests/handler.sh
+   checks. Both are defined with the maximum number of words instead of as variadic: the words lie
+   in the same places.
 
-   Syscall user dispatch, by which emulators have the calls of foreign code sent to them as SIGSYS,
-   is no sandbox, and our handler makes no call; but the return from it is one, made by libc.  Who
-   did not exempt that place is sent a call to emulate that nobody made.  A thread that asks for
-   such a dispatch leaves sampling before it begins.
+   Syscall user dispatch, by which emulators receive the calls of foreign code as SIGSYS, is no
+   sandbox, and the handler makes no call. But libc's return from the handler is a call. An emulator
+   that does not exempt that address would get a call that its code did not make. So a thread that
+   requests such a dispatch leaves sampling first.
 
-   A program that asks the kernel for larger signal frames does that by syscall(), too
+   A program that requests larger signal frames from the kernel also does that by syscall()
    (signal_room.c).
 
-   Until the constructor has found libc's functions the kernel is asked directly, because dlsym may
-   allocate and allocators call these two as they start.
+   Until the constructor has found libc's functions, the wrappers call the kernel directly, because
+   dlsym may allocate and allocators call these two as they start.
 
-   Not met here: the instruction inline, as in programs with a runtime of their own, and the calls
-   of a library that found libc's functions by dlsym(RTLD_NEXT). */
+   Not handled: the inline instruction, as in programs with a runtime of their own, and a library
+   that found libc's functions by dlsym(RTLD_NEXT). */
 #include "sandbox_calls.h"
 #include "arch.h"
 #include "call_gate.h"
@@ -81,13 +81,13 @@ void sandbox_calls_install(void) {
 
 enum { DISPATCH_ON = 1 };
 
-/* What the kernel knows of a signal's handler. */
+/* The kernel's record of a signal's handler. */
 struct kernel_action {
-  uintptr_t handler, flags, restorer; /* of CPUs that have such a dispatch */
+  uintptr_t handler, flags, restorer; /* exists on CPUs with syscall user dispatch */
   struct kernel_signals mask;
 };
 
-/* Whether the return from our handler lies outside of the LEN bytes at FROM, which are exempt. */
+/* True if the return from the agent's handler lies outside the LEN exempt bytes at FROM. */
 static bool catches_returns(uintptr_t from, uintptr_t len) {
   struct kernel_action ours = {0};
   if (!sampling_is_on()) return false;
@@ -105,7 +105,7 @@ static bool begins_sandbox(word number, word a) {
   return a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER;
 }
 
-/* Also 0 or above is success: a filter may come with a descriptor. */
+/* Any result of 0 or above is success: a filter may come with a descriptor. */
 static long ended(long result, bool is_counted) {
   if (result < 0 && is_counted) call_gate_reopen();
   return result;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The signal was nobody's when we took it; a program that comes to use it has the older right.  So
-   we put ourselves before the calls by which one does.  Whoever sets a disposition for it, or asks
-   for it by signalfd, makes this process leave sampling for good before the call goes through: all
-   timers are deleted, and what they left pending is taken back.  In the result, and in a mere
-   query, the signal is at its default, as if we were not there.
+/* The signal was unused when the agent took it. A program that starts to use it has precedence, so
+   the agent wraps the calls that do. If a program sets a disposition for the signal, or requests it
+   by signalfd, this process leaves sampling for good before the call. All timers are deleted, and
+   their pending expiries are removed. In the result, and in a query, the signal appears at its
+   default, as without the agent.
 
-   A thread that waits for it (sigwait and the like) would be told of its own expiries only, for
-   they are addressed to threads: so that thread alone is sampled no more.  (Not so those of an
-   itimer: there the process leaves.)
+   A thread that waits for the signal (sigwait and the like) would receive only its own expiries,
+   which are sent to threads. So only that thread leaves sampling. (Expiries of an itimer are sent
+   to the process: there the process leaves.)
 
-   What others have sent is put back as it came.  An expiry that pends in another thread, one that
-   blocks the signal, is out of reach, and that thread gets it where the kernel does not take it
-   back with the timer (before Linux 6.13).
+   Pending signals of other senders are put back unchanged. An expiry that is pending in another
+   thread, which blocks the signal, is out of reach. That thread receives it unless the kernel
+   discards it with the timer (since Linux 6.13).
 
-   Behind a closed gate (call_gate.c) no timer can be deleted: a program that takes the signal there
-   gets our expiries with it.  So does one that asks the kernel without libc. */
+   Behind a closed gate (call_gate.c) no timer can be deleted, so a program that takes the signal
+   there receives the agent's expiries too. So does a program that bypasses libc. */
 #include "signal_calls.h"
 #include "call_gate.h"
 #include "control.h"
@@ -31,7 +31,7 @@
 
 enum {
   PENDING_MAX = 8, /* a timer has at most one pending */
-  FOREIGN_MAX = 2, /* a standard signal pends once for the thread and once for the process */
+  FOREIGN_MAX = 2, /* a standard signal is pending once for the thread and once for the process */
 };
 
 typedef void handler_fn(int);
@@ -72,7 +72,7 @@ static const char *const names[CALLS] = {
     "sigaction", "signal",       "ssignal",  "bsd_signal", "sysv_signal", "__sysv_signal", "sigset",
     "sigignore", "siginterrupt", "signalfd", "sigwait",    "sigwaitinfo", "sigtimedwait"};
 
-/* Before the constructor has run it is looked up here. */
+/* Looked up here if the constructor has not run yet. */
 static union symbol real(enum call call) {
   if (reals[call].object == NULL) reals[call].object = next_call(names[call]);
   return reals[call];
@@ -98,7 +98,7 @@ static long take_at_once(const struct kernel_signals *signals, siginfo_t *event)
   return raw_syscall(SYS_rt_sigtimedwait_time64, set, to, most, sizeof *signals);
 }
 
-/* Of what pends for the calling thread or the process. */
+/* Of those pending for the calling thread or the process. */
 static void drop_expiries(void) {
   struct kernel_signals ours = kernel_signals_of(sampling_signal());
   siginfo_t foreign[FOREIGN_MAX], event;

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A signal's frame must fit below what a stack holds already, or the kernel ends the program.  With
-   AVX-512 a frame takes 3.4 KiB: more than the smallest stack of musl, and more than MINSIGSTKSZ,
-   by which many programs still measure their alternate stacks.  They live with it, because the
-   signals that they expect never come; ours would come a hundred times a second, and on the
-   alternate stack, because Go and others die of anything else (SA_ONSTACK).
+/* A signal's frame must fit below the used part of a stack, or the kernel ends the program. With
+   AVX-512 a frame takes 3.4 KiB. That is more than the smallest stack of musl, and more than
+   MINSIGSTKSZ, by which many programs still size their alternate stacks. This is harmless for them,
+   because the signals that they expect never arrive. The agent's signal arrives a hundred times a
+   second. It uses the alternate stack (SA_ONSTACK), because Go and others die without it.
 
-   So sigaltstack is a call that we put ourselves before: a thread that takes too small a
-   stack for its signals is not sampled from there on, and counted.  One that asks the kernel
-   without libc is not met here, nor one that does so in a sandbox that it has entered, where its
-   timer cannot be deleted (call_gate.c); the kernel refuses such stacks itself where it was told to
-   be strict.
+   So sigaltstack is wrapped. A thread that sets too small a stack is no longer sampled, and is
+   counted. Not detected: a call that bypasses libc, and a call inside a sandbox, where the timer
+   cannot be deleted (call_gate.c). A kernel configured to be strict rejects such stacks itself.
 
-   The kernel announces the largest frame that any thread can get (AT_MINSIGSTKSZ).  On a CPU with
-   AMX that is 12 KiB, and 3.4 KiB without tile data (frame_state_x86_64.c).  Rust gives each thread
-   an alternate stack of exactly the announced size: it fits the frame of a thread without tiles
-   and our handler, but not a frame with tiles and our handler.  Such a stack is narrow.
+   The kernel announces the largest frame that any thread can get (AT_MINSIGSTKSZ). On a CPU with
+   AMX that is 12 KiB, and 3.4 KiB without tile data (frame_state_x86_64.c). Rust gives each thread
+   an alternate stack of exactly the announced size. It fits the handler and a frame without tiles,
+   but not the handler and a frame with tiles. Such a stack is narrow.
 
-     stack:    note that it is narrow, then ask for the permission: there?  then it does not fit
-     request:  the kernel permits, then look for a narrow stack: there?  then the process leaves
+     stack:    record that it is narrow, then check the permission: if granted, it does not fit
+     request:  the kernel permits, then check for a narrow stack: if present, the process leaves
+
+   In this order at least one side sees the other. If a process requests without libc's syscall(),
+   only stacks that are set later detect it.
 
    A narrow stack counts for good: a process leaves even if its thread has a larger stack by then,
-   or has ended.  To know better, each thread would have to be counted at each of its calls.
-
-   In this order one of them sees the other.  A process that requests without libc's syscall() is
-   only seen by the stacks that come later. */
+   or has ended. A precise count would have to follow each thread at each of its calls. */
 #include "signal_room.h"
 #include "call_gate.h"
 #include "control.h"
@@ -38,9 +36,9 @@
 #include <sys/auxv.h>
 
 enum {
-  FRAME_MIN_BYTES = 2048,  /* where the kernel announces nothing (x86: before Linux 5.14) */
-  FRAME_REST_BYTES = 1024, /* registers, signal information and padding beside CPU state */
-  HANDLER_BYTES = 2048,    /* twice what the handler may take (tests/handler.sh) */
+  FRAME_MIN_BYTES = 2048,  /* if the kernel announces nothing (x86: before Linux 5.14) */
+  FRAME_REST_BYTES = 1024, /* registers, signal information and padding besides the CPU state */
+  HANDLER_BYTES = 2048,    /* twice the handler's limit (tests/handler.sh) */
 };
 
 typedef int alternate_fn(const stack_t *, stack_t *);
@@ -59,7 +57,7 @@ void signal_room_install(void) {
   frame_state_read(&state);
 }
 
-/* Bytes that a stack needs for a frame with STATE_BYTES of CPU state and for the handler. */
+/* The stack bytes needed for a frame with STATE_BYTES of CPU state and for the handler. */
 static size_t room_for(size_t state_bytes) {
   size_t announced = getauxval(AT_MINSIGSTKSZ);
   size_t rest = announced > state.most_bytes ? announced - state.most_bytes : FRAME_REST_BYTES;
@@ -105,7 +103,8 @@ __attribute__((visibility("default"))) int sigaltstack(const stack_t *restrict n
   if (next != NULL && sampling_is_on() && is_too_small(next) && sampling_leave())
     sampling_note_cramped();
   if (real_alternate != NULL) return real_alternate(next, before);
-  /* Before our constructor ran, or where we do nothing: libc's own does no more than this. */
+  /* Before the constructor ran, or if the agent is inactive. libc's function does no more than
+     this. */
   long error = raw_syscall(SYS_sigaltstack, (uintptr_t)next, (uintptr_t)before, 0, 0);
   if (error == 0) return 0;
   errno = (int)-error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As a ring (ring_map.c) both must be unable to lose pages; but here there is nothing to write, so
-   there is no other way than seals.  Neither is part of a core file. */
+/* As with a ring (ring_map.c), both memories must be unable to lose pages. They are read-only here,
+   so seals are always possible and required. Both are excluded from core files. */
 #include "table_map.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum {
   SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
-  LIMIT_SHARE = 16, /* of the address space that the program may have */
+  LIMIT_SHARE = 16, /* of the program's limit of address space */
 };
 
 /* The size of FD's memory, or -errno. */
@@ -25,7 +25,7 @@ static long sealed_bytes(int fd) {
                                                                        : -EBADMSG;
 }
 
-/* The tables are address space most of all: who has little keeps it. */
+/* The tables are mostly address space: a program with little keeps it. */
 static int has_room_for(long bytes) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 1;

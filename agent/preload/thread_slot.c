@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fixed table: no allocation, no lock, and a pointer from a late or forged signal can be checked
-   by arithmetic alone.  A token is the slot's address with the low bits of its generation in the
-   room that alignment leaves:
+/* A fixed table: no allocation, no lock, and the pointer of a late or forged signal can be checked
+   by arithmetic alone. A token is the slot's address with the low bits of its generation in the
+   bits that alignment leaves free:
 
      token:  [ address of a slot, a multiple of 128 ............. ][generation, 7 bits]
 
-   A thread that ended raises the generation, so a signal still on its way finds nobody.
+   A thread that ends increments the generation, so a signal in flight finds no slot.
 
-   A signal of the process's own clock brings no token.  There the thread is found by its thread
-   pointer, which it has written into its slot; the pointers that a fork copied are wiped before the
-   child has a timer.  (A thread of a raw clone that keeps its maker's thread pointer is taken for
-   its maker: one of them at a time, as `busy` says.)
+   A signal of the process's own clock has no token. There the thread is found by its thread
+   pointer, which it has written into its slot. The pointers that a fork copied are cleared before
+   the child has a timer. (A raw clone that keeps its creator's thread pointer is taken for its
+   creator: one of them at a time, as `busy` ensures.)
 
-   fork copies the table into the child, where every entry names the parent's pid: such entries are
-   free there.  A thread takes its slot here at its start, but one in the ring only when its first
-   sample comes (sampler.c): children that live for less than a period, or exec at once, cost the
-   ring nothing. */
+   fork copies the table into the child, where every entry has the parent's pid: such entries are
+   free there. A thread claims its slot here at its start, but a slot in the ring only with its
+   first sample (sampler.c). So children that live for less than a period, or exec at once, do not
+   occupy the ring. */
 #include "thread_slot.h"
 
 #include <stddef.h>
@@ -26,7 +26,7 @@ enum {
 };
 
 struct thread_slot thread_slots[THREAD_SLOTS_MAX];
-static _Atomic uint32_t used; /* the slots after these were never touched, and take no memory */
+static _Atomic uint32_t used; /* slots from here on were never touched, and take no memory */
 
 _Static_assert(sizeof thread_slots[0] == THREAD_SLOT_ALIGN, "a token needs its free bits");
 
@@ -94,14 +94,14 @@ void thread_slot_open(struct thread_slot *slot) {
   atomic_store(&slot->is_open, 1);
 }
 
-/* The handler reads the name only where there is news, and no signal comes in between here: a
-   thread that renames another is told again when that one has just read half of it. */
+/* The handler reads the name only if there is news, and no signal interrupts this code. If a thread
+   renames another that has just read half of the name, that thread gets news again. */
 bool thread_slot_tell(struct thread_slot *slot, const char *name) {
   uint32_t state = THREAD_SLOT_HAS_NEWS;
   if (name != NULL) atomic_compare_exchange_strong(&slot->busy, &state, THREAD_SLOT_IDLE);
   for (unsigned i = 0; name != NULL && i < RING_NAME_BYTES - 1; i++) {
     slot->name[i] = *name;
-    name += *name != '\0'; /* to no byte behind those that the kernel read */
+    name += *name != '\0'; /* reads no byte beyond those that the kernel read */
   }
   slot->name[RING_NAME_BYTES - 1] = '\0';
   for (unsigned i = 0; i < WAITS_MAX; i++) {

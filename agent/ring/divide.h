@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Division of 64 bits for signal handlers: on CPUs of 32 bits a compiler calls a function of its
-   own library for it, and handlers call nothing but us. */
+/* 64-bit division for signal handlers. On 32-bit CPUs compilers call a library function for it, and
+   handlers call only the agent's own code. */
 #ifndef RING_DIVIDE_H
 #define RING_DIVIDE_H
 
@@ -8,7 +8,7 @@
 
 enum { DIVIDE_IS_ONE_INSTRUCTION = sizeof(uintptr_t) == sizeof(uint64_t) };
 
-/* WHOLE / PART by hand, where RET_REST is what remains; a step for each bit. */
+/* WHOLE / PART by long division, one step for each bit; RET_REST is the remainder. */
 static inline uint64_t divide_by_bits(uint64_t whole, uint64_t part, uint64_t *ret_rest) {
   uint64_t quotient = 0, rest = 0;
   for (unsigned bit = 0; bit < 64; bit++) {
@@ -24,13 +24,13 @@ static inline uint64_t divide_by_bits(uint64_t whole, uint64_t part, uint64_t *r
   return quotient;
 }
 
-/* WHOLE / PART, which is not 0.  Signal-safe. */
+/* WHOLE / PART; PART is not 0.  Signal-safe. */
 static inline uint64_t divide(uint64_t whole, uint64_t part) {
   uint64_t rest;
   return DIVIDE_IS_ONE_INSTRUCTION ? whole / part : divide_by_bits(whole, part, &rest);
 }
 
-/* What remains.  Signal-safe. */
+/* The remainder.  Signal-safe. */
 static inline uint64_t divide_rest(uint64_t whole, uint64_t part) {
   uint64_t rest;
   if (DIVIDE_IS_ONE_INSTRUCTION) return whole % part;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A histogram is never emptied, so what was shipped of it stands beside it, and the one question is
-   which of two stands there when whoever ships is killed:
+/* A histogram is never emptied, so the shipped counts are stored beside it, in `taken`. If the
+   worker that ships is killed, its successor must find out whether `taken` was updated:
 
-     1. journal: the counters that have grown, as they are now; the batch gets the differences
+     1. journal: the new values of the counters that have grown; the batch gets the differences
      2. journal.run and seq = the batch that will have them
      3. the batch is spooled
-     4. taken = what the journal says        5. the journal is emptied
+     4. taken = the journal's values         5. the journal is emptied
 
-   Killed before 2, nothing was shipped and nothing is lost: the counters still hold it.  Killed
-   later, the next one asks the spool whether that batch ever came to be, and does 4 and 5, or 5
-   alone.  Doing 4 twice comes to the same.  Nothing may be sent between 3 and 5, so that the spool
-   still knows.
+   If killed before 2, nothing was shipped and nothing is lost: the counters still hold it. If
+   killed later, the next worker checks in the spool whether that batch exists, and does 4 and 5, or
+   only 5. Step 4 is idempotent. Nothing may be sent between 3 and 5, so that the spool can still
+   answer.
 
-   All of it lies in memory that the target can write.  What it spoils is its own numbers: places
-   are checked against sizes that are not the target's word. */
+   All of this lies in memory that the target can write. A target can only corrupt its own numbers:
+   offsets are checked against sizes that do not come from the target. */
 #include "histogram_books.h"
 
 #include <stdatomic.h>
@@ -35,7 +35,7 @@ static void store(const struct histogram_books *books, uint32_t bin, uint32_t va
     *(volatile uint32_t *)(volatile void *)at = value;
 }
 
-/* A kill sees stores in the order of the program, and so does the next worker. */
+/* Release fence: after a kill, the stores are seen in program order, also by the next worker. */
 static void order(void) {
   atomic_thread_fence(memory_order_release);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A histogram of program counters in fixed memory: one counter a bin of code, as `profil` had it.
-   All threads of the process share it.  What is counted stays counted: the file is cumulative, and
-   what the daemon has already shipped is noted beside it, in `taken`.
+/* A histogram of program counters in fixed memory: one counter for each bin of code, as in
+   `profil`. All threads of the process share it. Counts are cumulative; the daemon notes the
+   shipped part beside them, in `taken`.
 
-   Counters count records: signals that were taken, whatever each stands for.  The kernel's tick
-   merges expiries, and a changed rate makes them longer, so what records weigh is summed up in
-   `units`, for all of them together: a record of any bin weighs what they do on the average.
+   Counters count records, that is signals, whatever weight each has. The kernel's tick merges
+   expiries, and a changed rate makes periods longer. So the weights of all records are summed in
+   `units`, and a record of any bin has the average weight.
 
-     IMAGE_OFFSET       image_table: region.first_bin is where its counters start
+     IMAGE_OFFSET       image_table: region.first_bin is the first of its counters
      HISTOGRAM_OFFSET   histogram_header (4 KiB)
      counters_offset    bin_count counters of counter_bytes each, by the handler
-     taken_offset       bin_count counters of counter_bytes each, by the daemon: what was shipped
-     behind them        histogram_journal: what is being shipped         (both: histogram_books.h)
+     taken_offset       bin_count counters of counter_bytes each, by the daemon: the shipped counts
+     behind them        histogram_journal: the counts in transit         (both: histogram_books.h)
 
-   A counter that is full stays full, and the records that it could not take go to `saturated`. */
+   A counter saturates at its maximum, and `saturated` counts the records that it could not take. */
 #ifndef RING_HISTOGRAM_FORMAT_H
 #define RING_HISTOGRAM_FORMAT_H
 
@@ -27,48 +27,48 @@ enum {
   HISTOGRAM_BIN_BYTES_DEFAULT = 16,
   HISTOGRAM_COUNTER_BYTES_DEFAULT = 4,
   HISTOGRAM_BINS_MAX = 4 << 20,
-  HISTOGRAM_BYTES_MAX = 16 << 20, /* of a whole ring; more code gets wider bins, in places */
+  HISTOGRAM_BYTES_MAX = 16 << 20, /* of a whole ring; with more code some regions get wider bins */
   HISTOGRAM_RESTS = 3,            /* outside, saturated, contended */
   HISTOGRAM_JOURNAL_BYTES = 32 << 10,
   HISTOGRAM_STEPS_MAX = HISTOGRAM_JOURNAL_BYTES / 8 - 9,
 };
 
-/* Records, and the units of weight that they have together. */
+/* Records, and the sum of their weights in units. */
 struct histogram_sum {
   uint64_t records, units;
 };
 
 struct histogram_header {
-  uint32_t bin_bytes;     /* a power of two; of a region with a widening more */
+  uint32_t bin_bytes;     /* a power of two; more in a widened region */
   uint32_t counter_bytes; /* 1, 2 or 4 */
-  uint32_t bin_count;     /* room for, a multiple of 4; regions take them from the front */
+  uint32_t bin_count;     /* capacity, a multiple of 4; regions are allocated from the front */
   uint32_t bins_used;
-  uint64_t counters_offset, taken_offset; /* from the start of the ring; taken 0: nobody ships it */
-  /* By the handler. */
+  uint64_t counters_offset, taken_offset; /* from the start of the ring; taken 0: not shipped */
+  /* Written by the handler. */
   _Atomic uint64_t samples;   /* records: all that are below and in the counters */
-  _Atomic uint64_t units;     /* what they weigh; raised before `samples` */
+  _Atomic uint64_t units;     /* their weight; added before `samples` */
   _Atomic uint64_t outside;   /* in no region */
   _Atomic uint64_t saturated; /* the counter was full */
-  _Atomic uint64_t contended; /* table or counter were being changed each time it was tried, or
-                                 the thread was in the handler already */
-  /* By the daemon: what it has shipped of outside, saturated and contended, of all together, and up
-     to when. */
+  _Atomic uint64_t contended; /* the table or the counter changed in each attempt, or the thread was
+                                 already in the handler */
+  /* Written by the daemon: the shipped counts of outside, saturated and contended, the shipped
+     total, and its time. */
   uint64_t taken_rest[HISTOGRAM_RESTS];
   struct histogram_sum taken_sum;
   uint64_t taken_boottime_ns;
 };
 
-/* A counter as it will stand in `taken`. */
+/* A counter's new value in `taken`. */
 struct histogram_step {
   uint32_t bin, count;
 };
 
-/* By the daemon: what `taken` becomes when the batch SEQ of RUN is in the spool. */
+/* Written by the daemon: the new values of `taken` once batch SEQ of RUN is in the spool. */
 struct histogram_journal {
-  uint64_t run, seq; /* 0: there is no such batch yet */
+  uint64_t run, seq; /* 0: no batch yet */
   uint64_t rest[HISTOGRAM_RESTS];
   struct histogram_sum sum;
-  uint64_t boottime_ns; /* when the counters were read */
+  uint64_t boottime_ns; /* time at which the counters were read */
   uint32_t count, reserved;
   struct histogram_step steps[HISTOGRAM_STEPS_MAX];
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A histogram's memory is fixed when its program starts, and programs map more code later: so there
-   is room for as much again as there was at the start, and never for less than BINS_LEAST bins.
-   Where that would be more than a ring may have, it has as many bins as it may, and the largest
-   libraries get wider ones (targets/bin_widths.c), because a coarse answer for all of a program
-   says more than a fine one for half of it.
+/* A histogram's memory is fixed when its program starts, and programs map more code later. So there
+   is room for twice the code that is mapped at the start, and for at least BINS_LEAST bins. If that
+   exceeds the limit of a ring, it gets the maximum number of bins, and the largest libraries get
+   wider ones (targets/bin_widths.c). A coarse profile of all of a program is better than a fine one
+   of half of it.
 
      | ring_header | image_table | histogram_header | counters | taken | journal |
      0             4096          53248              57344      (only when shipped) */
@@ -14,7 +14,7 @@
 enum {
   COUNTERS_OFFSET = HISTOGRAM_OFFSET + HISTOGRAM_HEADER_BYTES,
   BINS_LEAST = 4096,
-  BINS_ALIGN = 4096, /* so that the counters of any width fill whole pages */
+  BINS_ALIGN = 4096, /* so that counters of any width fill whole pages */
 };
 
 bool histogram_shape_is_valid(const struct histogram_shape *shape) {
@@ -26,7 +26,7 @@ bool histogram_shape_is_valid(const struct histogram_shape *shape) {
   return is_bin && is_counter;
 }
 
-/* Bins that BYTES of code take. */
+/* The number of bins for BYTES of code. */
 static uint64_t bins_of(const struct histogram_shape *shape, uint64_t bytes) {
   return bytes / shape->bin_bytes + (bytes % shape->bin_bytes != 0);
 }
@@ -36,7 +36,7 @@ uint64_t histogram_total_bytes(const struct histogram_shape *shape) {
   return COUNTERS_OFFSET + counters + (shape->is_shipped ? counters + HISTOGRAM_JOURNAL_BYTES : 0);
 }
 
-/* As many as there can be. */
+/* The maximum number of bins of a ring. */
 static uint32_t bins_most(const struct histogram_shape *shape) {
   uint64_t bytes = HISTOGRAM_BYTES_MAX - COUNTERS_OFFSET, of_bin = shape->counter_bytes;
   if (shape->is_shipped) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An image table is in the order of addresses, because that is what the handler asks.  Who ships
-   counters asks the other way round: which code is this one of?  So the regions are put into the
-   order of their bins once, and looked up by halves.
+/* An image table is sorted by address, for the handler. Shipping needs the reverse: the code of a
+   counter. So the regions are sorted by their bins once, and found by binary search.
 
-   A bin may be of nobody: where a worker was killed while it gave bins out (targets/image.c), or
-   where the target has written into the table. */
+   A bin may belong to no region: a worker was killed while it allocated bins (targets/image.c), or
+   the target has written into the table. */
 #include "histogram_place.h"
 
 #include <stdlib.h>

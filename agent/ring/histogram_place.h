@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which code a counter stands for. */
+/* Maps a counter to its code. */
 #ifndef RING_HISTOGRAM_PLACE_H
 #define RING_HISTOGRAM_PLACE_H
 
 #include "histogram_reader.h"
 
-/* The regions of an image, mapped and retired, by their first bin. */
+/* The regions of an image, mapped and retired, sorted by their first bin. */
 struct histogram_places {
   const struct histogram_reader *histogram; /* borrowed */
   uint32_t order[IMAGE_REGIONS_MAX], count;
@@ -13,8 +13,8 @@ struct histogram_places {
 
 void histogram_places_sort(struct histogram_places *ret, const struct histogram_reader *histogram);
 
-/* The region that BIN is of, and the ADDRESS of its first byte in the module's own ELF address
-   space (0 in a pseudo module); NULL when no region claims it. */
+/* The region of BIN, and in RET_ADDRESS the address of the bin's first byte in the module's own ELF
+   address space (0 in a pseudo module). NULL if no region contains it. */
 const struct image_region *histogram_places_find(const struct histogram_places *places,
                                                  uint32_t bin, uint64_t *ret_address);
 

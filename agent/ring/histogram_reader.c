@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Regions say which bins are whose; the sum of what they claim may not exceed the bins there are,
-   so that a table made to waste time costs no more than an honest one.  Counters are read one at a
-   time while handlers go on adding: each value is some moment's, and none is lost, because counters
-   only grow.
+/* Regions claim ranges of bins. The sum of their claims may not exceed the number of bins, so that
+   a malicious table costs no more time than a valid one. Counters are read one at a time while
+   handlers add to them. Each value is a snapshot, and none is lost, because counters only grow.
 
-   What records weigh is given out as a running sum: what rounding took from one bin the next one
-   gets, and the last one has the rest. */
+   Weights are distributed as a running sum: the rounding error of one bin goes to the next, and the
+   last bin gets the rest. */
 #include "histogram_reader.h"
 #include "histogram_writer.h"
 #include "ring_format.h"
@@ -48,7 +47,7 @@ static bool are_bins(const struct histogram_reader *histogram) {
   return total <= histogram->bin_count;
 }
 
-/* Copies the table again, after the daemon has changed it.  Returns as above. */
+/* Copies the table again after the daemon has changed it. Returns as histogram_reader_open. */
 static int copy_table(struct histogram_reader *histogram, bool is_dead) {
   const uint8_t *image = histogram->base + IMAGE_OFFSET;
   int error =
@@ -91,9 +90,9 @@ void histogram_reader_totals(const struct histogram_reader *histogram,
   ret->outside = wide_peek(&header->outside);
   ret->saturated = wide_peek(&header->saturated);
   ret->contended = wide_peek(&header->contended);
-  /* Acquire: partner of the handler's release.  A count of records never includes one whose units
-     are not added yet.  A reader that loses its CPU between the two loads would get the units of
-     many later records: it reads both again. */
+  /* Acquire: partner of the handler's release in weigh(). A count of records never includes a
+     record with units not yet added. A reader that is preempted between the two loads would get the
+     units of many later records, so it reads both again. */
   for (unsigned i = 0; i < READS_MAX; i++) {
     ret->samples = wide_load(&header->samples);
     ret->units = wide_load(&header->units);
@@ -112,7 +111,7 @@ struct histogram_weights histogram_weights_of(struct histogram_sum all) {
   return (struct histogram_weights){.all = all};
 }
 
-/* COUNT of ALL's part in OF, none of which is larger than ALL. */
+/* OF * COUNT / ALL; neither OF nor COUNT exceeds ALL. */
 static uint64_t part(uint64_t of, uint64_t count, uint64_t all) {
   int shift = all > UINT32_MAX ? 32 - __builtin_clzll(all) : 0; /* the product has to fit */
   return ((of >> shift) * (count >> shift) / (all >> shift)) << shift;

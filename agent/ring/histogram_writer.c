@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs in a signal handler in somebody else's process, in all of its threads at once.
+/* Runs in a signal handler of the target, in all of its threads at once.
 
-   The region is where it was last time in nearly all samples, so that is looked at first: one cache
-   line of the table.  Else a binary search.  The daemon changes the table while we read it (a
-   sequence lock); a reader that meets a change twice does without, because it may have interrupted
-   anything and must not wait for anybody.
+   Nearly all samples hit the same region as the last one, so that region is tried first: one cache
+   line of the table. Otherwise a binary search follows. The daemon changes the table concurrently,
+   under a sequence lock. A reader that meets a change twice gives up: it may have interrupted any
+   code and must not wait.
 
-   Whatever the table says, a bin is checked against a number that was checked at set-up and lies in
-   our own memory: a scribbled table makes wrong counts, never a store outside the counters.
+   A bin is always checked against a count that was checked at set-up and lies in private memory. So
+   a corrupted table causes wrong counts, but never a store outside the counters.
 
-   A counter of 1, 2 or 4 bytes is changed by compare-and-swap of the aligned word that holds it, so
-   that there is one road for all widths and a full counter never runs over into its neighbour. */
+   A counter of 1, 2 or 4 bytes is changed by compare-and-swap of the aligned word that holds it. So
+   all widths share one code path, and a full counter never overflows into its neighbour. */
 #include "histogram_writer.h"
 #include "power_of_two.h"
 #include "wide.h"
@@ -73,16 +73,18 @@ static void count(_Atomic uint64_t *counter, uint32_t records) {
   wide_add(counter, records);
 }
 
-/* Returns the records that WEIGHT is of: 1, or 0 where the handler only tries itself. */
+/* Adds WEIGHT. Returns the number of records: 1, or 0 for a trial run of the handler. */
 static uint32_t weigh(struct histogram_header *header, uint32_t weight) {
   uint32_t records = weight != 0;
   wide_add(&header->units, weight);
-  /* Release: whoever sees the record sees its weight as well. */
+  /* Release: partner of the acquire in histogram_reader.c. A reader that sees the record also sees
+     its units. */
   wide_add(&header->samples, records);
   return records;
 }
 
-/* The place of PC in the table at this moment, which may be no true one. */
+/* The region of PC in the table at this moment, which may be inconsistent. NULL if there is
+   none. */
 static const volatile struct image_region *search(const volatile struct image_table *image,
                                                   uint64_t pc, uint32_t *hint) {
   uint32_t low = 0, high = image->region_count, at = *hint;
@@ -103,7 +105,7 @@ static const volatile struct image_region *search(const volatile struct image_ta
   return NULL;
 }
 
-/* Whatever the table says the shift is one that there can be. */
+/* The shift is always within 64 bits, whatever the table contains. */
 static uint64_t bin_of(const struct histogram_writer *histogram,
                        const volatile struct image_region *region, uint64_t pc) {
   unsigned shift = (unsigned)histogram->bin_shift + region->widening;
@@ -120,7 +122,8 @@ static enum found find(const struct histogram_writer *histogram, uint64_t pc, ui
     const volatile struct image_region *region = search(image, pc, hint);
     uint64_t bin = 0;
     if (region != NULL) bin = bin_of(histogram, region, pc);
-    /* The second look comes after what was read: partner of the fence at the start of a change. */
+    /* This second load follows the reads above: partner of the release fence at the start of a
+       change. */
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&image->serial, memory_order_relaxed) != serial) continue;
     *ret_bin = bin;

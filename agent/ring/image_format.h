@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a ring that outlives everything says of its process: who it was, when it was alive, and
-   which files were mapped where, so that `fleetprof report` can read it with nobody left to ask.
-   Lies at IMAGE_OFFSET of a histogram's or recorder's ring; written by the daemon (or by `run`),
-   read by the handler under a sequence lock: serial is odd while regions change, and a reader that
-   sees it odd or changed does without. */
+/* Describes the process of a ring that outlives it: its identity, when it was alive, and its mapped
+   files, so that `fleetprof report` can read the ring after the process and the daemon are gone.
+   Lies at IMAGE_OFFSET of a histogram's or recorder's ring. The daemon (or `run`) writes it, and
+   the handler reads it under a sequence lock. `serial` is odd while regions change. A reader that
+   finds it odd or changed gives up. */
 #ifndef RING_IMAGE_FORMAT_H
 #define RING_IMAGE_FORMAT_H
 
@@ -24,24 +24,25 @@ enum {
   IMAGE_LABELS_BYTES = 1024,
 };
 
-/* What is collected stays in the ring until it is shipped; stacks and pairs are drained. */
+/* True for modes in which data stays in the ring until it is shipped; stacks and pairs are
+   drained. */
 static inline bool ring_has_image(uint32_t collect) {
   return collect == RING_HISTOGRAM || collect == RING_RECORDER;
 }
 
-/* An executable mapping.  Regions never move to other bins: one that is unmapped is retired, with
-   its bins, and comes back to them when the same part of the same file is mapped again; any other
-   that appears gets new bins. */
+/* An executable mapping. Regions keep their bins: an unmapped region is retired with its bins, and
+   gets them back when the same part of the same file is mapped again. Any other new region gets new
+   bins. */
 struct image_region {
   uint64_t start, end; /* in the process */
   uint64_t address;    /* of start, in the module's own ELF address space */
   uint16_t module;     /* index */
-  uint16_t widening;   /* histogram: its bins are the histogram's bin_bytes, doubled so often */
+  uint16_t widening;   /* histogram: its bins have bin_bytes << widening */
   uint32_t first_bin;  /* histogram: of start */
 };
 
 struct image_module {
-  uint8_t id[IMAGE_ID_BYTES]; /* build-id, or SHA-256 of the file when it has none */
+  uint8_t id[IMAGE_ID_BYTES]; /* build ID, or SHA-256 of the file if it has none */
   uint32_t id_len;            /* 0: a pseudo module such as [vdso] */
   uint32_t reserved;
   uint64_t size_bytes;
@@ -50,15 +51,15 @@ struct image_module {
 
 struct image_table {
   _Atomic uint32_t serial;
-  uint32_t region_count;  /* mapped now, sorted by start, disjoint: what the handler looks at */
-  uint32_t retired_count; /* no longer mapped, behind them: what only readers look at */
+  uint32_t region_count;  /* mapped now, sorted by start, disjoint: the handler reads only these */
+  uint32_t retired_count; /* no longer mapped, stored after them: only for readers */
   uint32_t module_count;
   uint32_t asked_mhz;
-  uint32_t filters; /* seccomp filters that the process had already as it registered */
+  uint32_t filters; /* seccomp filters that the process already had when it registered */
   uint8_t boot_id[16];
   uint64_t start_boottime_ns, start_walltime_ns;
-  _Atomic uint64_t alive_boottime_ns, alive_walltime_ns; /* when the daemon last saw it alive */
-  uint64_t shipped_run, shipped_seq; /* the batch that has what was kept, 0: none yet */
+  _Atomic uint64_t alive_boottime_ns, alive_walltime_ns; /* last seen alive by the daemon */
+  uint64_t shipped_run, shipped_seq; /* the batch with the kept data; 0: none yet */
   int32_t pid;
   uint32_t uid;
   char service[IMAGE_NAME_BYTES];
@@ -66,10 +67,10 @@ struct image_table {
   char labels[IMAGE_LABELS_BYTES]; /* "k=v\nk=v" */
   struct image_region regions[IMAGE_REGIONS_MAX];
   struct image_module modules[IMAGE_MODULES_MAX];
-  uint32_t wish_mhz; /* as asked since by ctl, or 0 */
+  uint32_t wish_mhz; /* later rate from `ctl`, or 0 */
 };
 
-/* The rate that was asked for last. */
+/* The most recently requested rate. */
 static inline uint32_t image_rate_mhz(const struct image_table *table) {
   return table->wish_mhz != 0 ? table->wish_mhz : table->asked_mhz;
 }

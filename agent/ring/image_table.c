@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table lies in memory that the target can write, so the daemon reads it as it reads anything
-   else there: copy all of it once, look at the copy only.  The sequence lock (serial odd while the
-   writer is at work) makes the copy one moment's; against a hostile writer it promises nothing, and
-   nothing needs it to: whatever the copy says has passed the checks.
+/* The table lies in memory that the target can write. So the daemon copies all of it once and reads
+   only the copy. The sequence lock (serial is odd during a change) makes the copy consistent. It
+   guarantees nothing against a hostile writer, and need not: the copy has passed all checks.
 
    The handler's own look-up is in histogram_writer.c. */
 #include "image_table.h"
@@ -15,14 +14,14 @@ enum { READ_TRIES = 64 };
 void image_table_begin(struct image_table *table) {
   uint32_t serial = atomic_load_explicit(&table->serial, memory_order_relaxed);
   atomic_store_explicit(&table->serial, serial | 1, memory_order_relaxed);
-  /* Release: the odd serial is seen before any of the changes (partner: the readers' second look
-     behind an acquire fence). */
+  /* Release: readers see the odd serial before any of the changes (partner: the readers' second
+     load behind an acquire fence). */
   atomic_thread_fence(memory_order_release);
 }
 
 void image_table_end(struct image_table *table) {
   uint32_t serial = atomic_load_explicit(&table->serial, memory_order_relaxed);
-  /* Release: who sees the even serial sees the changes. */
+  /* Release: a reader that sees the even serial sees the changes. */
   atomic_store_explicit(&table->serial, (serial | 1) + 1, memory_order_release);
 }
 

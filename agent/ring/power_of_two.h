@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sizes of slots and bins are powers of two.  Signal-safe. */
+/* Slots and bins have sizes that are powers of two.  Signal-safe. */
 static inline bool is_power_of_two(uint32_t number) {
   return number != 0 && (number & (number - 1)) == 0;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread left, put in order again:
+/* Restores the order of a thread's values:
 
      words    y  y  0  x  |  0         N = 4; the first zero parts new from old
      yields   x  y  y
 
-   After a crash between the handler's two stores there are two zeros in a row, after a power cut
-   perhaps more of them where pages are of different ages: a zero is never a value, so what is old
-   is simply all that is not zero behind the first one.
+   A crash between the handler's two stores leaves two adjacent zeros. A power cut may leave more,
+   if pages were written at different times. A zero is never a value, so all nonzero words after the
+   first zero are old values.
 
-   A living thread goes on while it is read.  The copy is good when head did not move meanwhile;
-   a thread adds a value each period, so a second try nearly always meets a quiet moment. */
+   A live thread writes while it is read. The copy is valid if head did not move meanwhile. A thread
+   adds one value each period, so a second attempt nearly always succeeds. */
 #include "recorder_reader.h"
 #include "wide.h"
 
@@ -68,7 +68,7 @@ static int copy(const struct recorder_reader *recorder, const struct ring_slot *
                 uint64_t *words) {
   const uint8_t *data = (const uint8_t *)slot + RING_SLOT_HEADER_BYTES;
   for (int i = 0; i < COPY_TRIES; i++) {
-    /* Acquire twice: the words are read between two equal looks at head. */
+    /* Acquire twice: the words are read between two equal values of head. */
     uint64_t head = wide_load(&slot->head);
     memcpy(words, data, recorder->slot_bytes);
     atomic_thread_fence(memory_order_acquire);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a flight recorder (recorder_format.h): a live mapping, or a file's bytes after a crash.
-   Trusts none of it. */
+/* Reads a flight recorder (recorder_format.h) from a live mapping, or from a file's bytes after a
+   crash. Trusts none of it. */
 #ifndef RING_RECORDER_READER_H
 #define RING_RECORDER_READER_H
 
@@ -10,8 +10,8 @@
 struct recorder_reader {
   const uint8_t *base;
   uint32_t slot_count, slot_bytes;
-  uint32_t clock;           /* enum ring_clock, as the ring says */
-  uint64_t unit_ns;         /* what a weight of 1 stands for */
+  uint32_t clock;           /* enum ring_clock, as stored in the ring */
+  uint64_t unit_ns;         /* CPU time of a weight of 1 */
   struct image_table image; /* a checked copy */
 };
 
@@ -20,32 +20,32 @@ struct recorder_value {
   uint32_t weight;
 };
 
-/* What one thread left. */
+/* The recorded values of one thread. */
 struct recorder_log {
   uint32_t pid, tid;
-  bool is_released; /* the thread ended in order */
+  bool is_released; /* the thread ended normally */
   char name[RING_NAME_BYTES + 1];
   uint64_t written; /* values ever */
-  uint64_t dropped; /* units of weight that no value could hold, signals inside a handler: ours, or
-                       the program's of a crash */
+  uint64_t dropped; /* weight that no value could hold, and signals inside the agent's handler or
+                       the program's handler of a crash */
   uint32_t count;   /* values kept */
-  uint32_t older;   /* of them from the lap before */
-  bool was_overwritten; /* there were values before these */
+  uint32_t older;   /* how many of them are from the previous lap */
+  bool was_overwritten; /* earlier values were overwritten */
 };
 
-/* Checks the headers of the SIZE bytes at RING, which stay the caller's (8-byte aligned).  IS_DEAD:
-   see image_table_read.  Returns 0, -EPROTO for another version, -EAGAIN, or -EBADMSG. */
+/* Checks the headers of the SIZE bytes at RING (8-byte aligned), which stay the caller's. IS_DEAD:
+   see image_table_read. Returns 0, -EPROTO for another version, -EAGAIN, or -EBADMSG. */
 int recorder_reader_open(struct recorder_reader *ret, const void *ring, uint64_t size,
                          bool is_dead);
 
-/* Copies what slot INDEX holds into WORDS (slot_bytes of room) and finds its order.  Returns 0,
-   -ENOENT for a slot that nobody owns, -EAGAIN when its thread was too fast, or -EBADMSG. */
+/* Copies slot INDEX into WORDS (slot_bytes of room) and finds the order of its values. Returns 0,
+   -ENOENT for a slot without owner, -EAGAIN if its thread wrote during every attempt, or
+   -EBADMSG. */
 int recorder_reader_log(const struct recorder_reader *recorder, uint32_t index, uint64_t *words,
                         struct recorder_log *ret);
 
-/* Finds the order of VALUE_COUNT + 1 WORDS and moves them together, the newer ones in front: sets
-   count, older and was_overwritten.  Returns 0, or -EBADMSG when they do not end in a zero.  Pure.
- */
+/* Finds the order of VALUE_COUNT + 1 WORDS and compacts them, newer values first. Sets count, older
+   and was_overwritten. Returns 0, or -EBADMSG if the last word is not zero. Pure. */
 int recorder_log_order(uint64_t *words, uint32_t value_count, struct recorder_log *ret);
 
 /* Value AT (below count) of LOG, oldest first. */

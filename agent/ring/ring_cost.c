@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon's side of the handler's own measurement.  The figures are the target's memory, so a
-   target can lie about its cost; it can only make its own rate lower by that (or its cost look
-   smaller than it is, to its own owner). */
+/* The daemon's side of the handler's own measurement. The figures are in the target's memory, so a
+   target can lie about its cost. That can only lower its own rate, or make its cost look smaller to
+   its own owner. */
 #include "ring_cost.h"
 #include "ticks.h"
 
@@ -37,7 +37,7 @@ int ring_cost_read(const struct ring_reader *ring, double ns_per_tick, struct ri
   struct ring_header *header = header_of(ring);
   uint32_t unit = *(volatile uint32_t *)&header->cost_unit;
   if (unit > RING_COST_NS) return -EBADMSG;
-  /* Acquire: partner of the target's release, so that the two figures are there. */
+  /* Acquire: partner of the target's release, so that cost_p50 and cost_p99 are visible. */
   uint32_t runs = atomic_load_explicit(&header->cost_runs, memory_order_acquire);
   uint32_t p50 = *(volatile uint32_t *)&header->cost_p50;
   uint32_t p99 = *(volatile uint32_t *)&header->cost_p99;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs in a signal handler as well as in a constructor: words of shared memory and nothing else.
+/* Runs in a signal handler as well as in a constructor: accesses words of shared memory and nothing
+   else.
 
-   What the daemon wrote is bounded here once more: a period that makes no sense would be a target
-   that does nothing but take samples, whoever wrote it. */
+   The daemon's values are bounded here once more: with an absurd period a target would do nothing
+   but take samples. */
 #include "ring_process.h"
 #include "divide.h"
 
@@ -38,7 +39,7 @@ bool ring_process_ask(struct ring_process *row, uint32_t serial) {
 
 void ring_process_say_seen(const struct ring_writer *ring, struct ring_process *row,
                            uint32_t serial) {
-  /* Release: the daemon that sees this sees the counters of the timers. */
+  /* Release: a daemon that sees this sees the timers' counters. */
   if (row != NULL) atomic_store_explicit(&row->seen, serial, memory_order_release);
   atomic_store_explicit(&header_of(ring)->serial_seen, serial, memory_order_relaxed);
 }
@@ -56,7 +57,7 @@ void ring_process_begin_fork(const struct ring_writer *ring) {
 }
 
 void ring_process_end_fork(const struct ring_writer *ring) {
-  /* Release: the daemon that sees this sees the row. */
+  /* Release: a daemon that sees this sees the row. */
   atomic_fetch_sub_explicit(&header_of(ring)->forks, 1, memory_order_release);
 }
 

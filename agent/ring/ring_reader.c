@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A slot is read in one go: head (acquire, partner of the handler's release) bounds what may be
-   copied, the copy is then the daemon's own.  A record may not reach past the end of the data, so
-   the copy is at most two pieces, and padding records tell where the first one ends.
+/* A slot is read in one pass. head (acquire, partner of the handler's release) bounds the copy, and
+   all decoding uses the daemon's copy. A record may not cross the end of the data, so the copy has
+   at most two pieces; a padding record ends the first one.
 
      data:   |....[rec][rec][rec][pad]|        tail -> head may run over the end
              |[rec][rec]..............|
 
-   A target that writes nonsense harms only itself: a head that is more than a slot ahead of the
-   tail, or a record with an impossible size, costs what is in that slot at that moment, counted as
-   one bad record, and the reader goes on at head. */
+   A target that writes garbage harms only itself. If head is more than a slot ahead of the tail, or
+   a record has an impossible size, the slot's current contents are lost. That counts as one bad
+   record, and the reader continues at head. */
 #include "ring_reader.h"
 #include "recorder_format.h"
 #include "wide.h"
@@ -44,7 +44,8 @@ uint32_t ring_reader_claimed(const struct ring_reader *ring) {
   return claimed < ring->slot_count ? claimed : ring->slot_count;
 }
 
-/* A recorder's counts for ever; a ring's is never further from its tail than the data is long. */
+/* A recorder's head counts all values ever; a ring's head is at most the data size ahead of its
+   tail. */
 static uint64_t look_at_head(const struct ring_reader *ring, const struct ring_slot *slot) {
   if (ring->collect == RING_RECORDER) return wide_load(&slot->head);
   return wide_near(&slot->head, wide_peek(&slot->tail));
@@ -57,12 +58,12 @@ void ring_reader_look(const struct ring_reader *ring, uint32_t slot, struct ring
   uint64_t owner = wide_load(&from->owner);
   ret->pid = (uint32_t)(owner >> 32);
   ret->tid = (uint32_t)owner;
-  /* State before head: a thread releases its slot after its last record. */
+  /* Load the state before head: a thread releases its slot after its last record. */
   ret->is_released = atomic_load_explicit(&from->state, memory_order_acquire) == RING_RELEASED;
   ret->tail = wide_peek(&from->tail);
   ret->head = look_at_head(ring, from);
   if (ring->collect == RING_RECORDER) {
-    ret->tail = ret->head; /* values, and nothing to drain */
+    ret->tail = ret->head; /* head counts values, and there is nothing to drain */
   } else if (ret->head - ret->tail > ring->slot_bytes || (ret->head | ret->tail) % 8 != 0) {
     ret->is_broken = true;
     ret->head &= ~7ULL;
@@ -147,11 +148,12 @@ void ring_reader_count(const struct ring_reader *ring, uint32_t slot, uint64_t f
 }
 
 void ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t tail) {
-  /* Release: the copy is done before the handler (acquire) may write there again. */
+  /* Release: the copy is finished before the handler (acquire) may write there again. */
   wide_store(&slot_at(ring, slot)->tail, tail);
 }
 
-/* The head is its writer's word, but one that makes no sense was not written by our handler. */
+/* Only the writer sets head, but the agent's handler never writes an invalid one. So the reader
+   resets it. */
 void ring_reader_mend(const struct ring_reader *ring, uint32_t slot, uint64_t tail) {
   wide_store(&slot_at(ring, slot)->head, tail);
   ring_reader_release(ring, slot, tail);
@@ -185,7 +187,7 @@ uint32_t ring_reader_refused(const struct ring_reader *ring) {
 
 uint64_t ring_reader_exit_cpu_ns(const struct ring_reader *ring) {
   const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
-  /* Acquire: all records of those processes are seen after this. */
+  /* Acquire: after this, all records of those processes are visible. */
   return wide_load(&header->exit_cpu_ns);
 }
 

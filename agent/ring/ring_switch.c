@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of the header, one at a time.  The serial is stored last, with release: a process that
-   acquires it finds the control and the period that belong to it, or newer ones, which come with
-   another serial right after.
+/* Accesses single words of the header. The serial is stored last, with release. A process that
+   acquires it sees its control and period, or newer ones, which another serial follows at once.
 
-   A row changes hands only by compare-and-swap on `who`: the process that takes a free one, the
-   daemon that permits, takes back or frees, can meet in any order and one of them does nothing. */
+   A row changes owner only by compare-and-swap on `who`. The process that claims a free row and the
+   daemon that permits, revokes or frees may race in any order; the loser does nothing. */
 #include "ring_switch.h"
 #include "wide.h"
 
@@ -26,7 +25,7 @@ uint32_t ring_switch_serial(const struct ring_reader *ring) {
 
 void ring_switch_raise(const struct ring_reader *ring) {
   uint32_t next = ring_switch_serial(ring) + 1;
-  if (next == 0) next = 1; /* 0 is "nothing permitted" */
+  if (next == 0) next = 1; /* 0 means "nothing permitted" */
   /* Release: partner of the acquire in control.c. */
   atomic_store_explicit(&header_of(ring)->serial, next, memory_order_release);
 }
@@ -78,7 +77,7 @@ static bool swap(const struct ring_reader *ring, unsigned index,
 void ring_switch_permit(const struct ring_reader *ring, unsigned index,
                         const struct ring_process_view *view, uint32_t serial) {
   struct ring_process *row = &header_of(ring)->processes[index];
-  /* What is taken back has to be asked for again. */
+  /* After a revocation the process must request again. */
   if (serial == 0) atomic_store_explicit(&row->asked, 0, memory_order_relaxed);
   swap(ring, index, view, (uint64_t)view->pid << 32 | serial);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs in a signal handler in somebody else's process: no libc, no locks, no loops longer than the
-   number of slots.
+/* Runs in a signal handler of the target: no libc, no locks, no loops longer than the number of
+   slots.
 
-   A record is written in place: room for the largest one is reserved in one piece, the unwinder
-   writes its frames there, and commit moves head over what was really used.  Where the end of the
-   data is too near, a padding record fills it and the record starts at the front:
+   A record is written in place. Room for the largest record is reserved in one piece, the unwinder
+   writes its frames there, and commit advances head by the bytes used. If the end of the data is
+   too near, a padding record fills it and the record starts at the front:
 
      data:   [....used....][record of depth_max   ][end]       head & mask = offset
      or:     [record of depth_max ]....used....[padding]
 
-   head is the only word that says what is complete: it is stored last, with release, the partner of
-   the reader's acquire.  The tail is loaded with acquire: what the reader gave back it has copied.
+   head alone marks complete data: it is stored last, with release, the partner of the reader's
+   acquire. The tail is loaded with acquire: the reader has copied everything before it.
 
-   Offsets are computed from sizes that were checked when the ring was mapped, and masked; a head or
-   tail that somebody scribbled on can garble records, never reach outside the slot. */
+   Offsets are computed from sizes that were checked when the ring was mapped, and masked. A
+   corrupted head or tail can garble records, but never reach outside the slot. */
 #include "ring_writer.h"
 #include "power_of_two.h"
 #include "recorder_format.h"
@@ -24,7 +24,7 @@
 
 enum {
   PERIOD_MIN_NS = 50000, /* 20 kHz: beyond it a target would do little but take samples */
-  SIGNAL_MIN = 34,       /* real-time signals of Linux, less the two that libc keeps */
+  SIGNAL_MIN = 34,       /* real-time signals of Linux, without the two that libc reserves */
   SIGNAL_MAX = 64,
 };
 #define PERIOD_MAX_NS 60000000000ULL
@@ -54,7 +54,7 @@ static int are_slots(const struct ring_writer *ring, uint32_t least_bytes) {
          ring->depth_max <= RING_DEPTH_MAX;
 }
 
-/* Checks what lies behind the header and notes where it is. */
+/* Checks the parts after the header and stores their addresses. */
 static int find_parts(struct ring_writer *ring, uint64_t size) {
   uint64_t slots_offset = RING_HEADER_BYTES;
   uint32_t least_bytes = RING_SLOT_BYTES_MIN;
@@ -114,7 +114,7 @@ static struct ring_slot *slot_at(const struct ring_writer *ring, uint32_t index)
   return (struct ring_slot *)(void *)(ring->slots + index * step);
 }
 
-/* Before the slot has its first record: the daemon looks no further than this. */
+/* Called before the slot has its first record: the daemon reads no slot from this count on. */
 static void note_claimed(const struct ring_writer *ring, uint32_t count) {
   _Atomic uint32_t *claimed = &header_of(ring)->slots_claimed;
   uint32_t before = atomic_load_explicit(claimed, memory_order_relaxed);
@@ -129,7 +129,7 @@ struct ring_slot *ring_writer_claim(const struct ring_writer *ring, uint64_t own
   for (uint32_t i = 0; i < ring->slot_count; i++) {
     struct ring_slot *slot = slot_at(ring, i);
     if (wide_peek(&slot->owner) != 0) continue;
-    /* Acquire: partner of the daemon's release when it freed the slot, its last look done. */
+    /* Acquire: partner of the daemon's release when it freed the slot, after its last read. */
     if (!wide_swap(&slot->owner, 0, owner)) continue;
     slot->generation++;
     note_claimed(ring, i + 1);
@@ -140,7 +140,7 @@ struct ring_slot *ring_writer_claim(const struct ring_writer *ring, uint64_t own
 }
 
 void ring_writer_release(struct ring_slot *slot) {
-  /* Release: the last record is visible to the reader that sees this. */
+  /* Release: a reader that sees this sees the last record. */
   atomic_store_explicit(&slot->state, RING_RELEASED, memory_order_release);
 }
 
@@ -161,7 +161,7 @@ static void pad(struct ring_slot *slot, uint32_t offset, uint32_t gap) {
   record->weight = 0;
 }
 
-/* Words of the longest thing that a record holds: frames, or a mark. */
+/* Words of the longest record: frames, or a mark. */
 static uint32_t words_max(const struct ring_writer *ring) {
   const uint32_t mark = sizeof(struct ring_mark) / sizeof(uint64_t);
   _Static_assert(sizeof(struct ring_mark) % sizeof(uint64_t) == 0, "a mark is whole words");
@@ -190,7 +190,7 @@ struct ring_record *ring_writer_reserve(const struct ring_writer *ring, struct r
 void ring_writer_commit(struct ring_slot *slot, struct ring_record *record) {
   uint64_t head = wide_peek(&slot->head) & ~7ULL;
   record->size_bytes = (uint16_t)record_bytes(record->depth);
-  /* Release: the record is whole for the reader that acquires this head. */
+  /* Release: the record is complete for the reader that acquires this head. */
   wide_store(&slot->head, head + record->size_bytes);
 }
 
@@ -207,7 +207,8 @@ void ring_writer_count_refused(const struct ring_writer *ring) {
 }
 
 uint32_t ring_writer_count_unload(const struct ring_writer *ring) {
-  /* Both orders: whoever reads mappings or samples sees it before what it announces. */
+  /* Sequentially consistent, for both orders: a reader of mappings or samples sees this before the
+     change that it announces. */
   return atomic_fetch_add_explicit(&header_of(ring)->unloads, 1, memory_order_seq_cst) + 1;
 }
 
@@ -220,7 +221,7 @@ void ring_writer_count_strayed(const struct ring_writer *ring) {
 }
 
 void ring_writer_count_full(struct ring_slot *slot, uint32_t count) {
-  /* Only this handler writes the counter: a load and a store are enough, and cheaper. */
+  /* Only this handler writes the counter, so a load and a store suffice, and are cheaper. */
   wide_store(&slot->dropped_full, wide_peek(&slot->dropped_full) + count);
 }
 

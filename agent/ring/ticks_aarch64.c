@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AArch64: the virtual count of the generic timer, which Linux lets user space read.  It ticks at
-   24 to 1000 MHz, so on many boards a run of the handler is only a few ticks.  The barrier makes
-   the CPU finish what came before. */
+/* AArch64: the virtual count of the generic timer, which Linux lets user space read. It ticks at 24
+   to 1000 MHz, so on many boards a run of the handler takes only a few ticks. The barrier completes
+   earlier instructions. */
 #include "ticks.h"
 
 bool ticks_are_there(void) {

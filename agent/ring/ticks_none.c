@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPUs whose counter user space cannot count on: the handler's cost is then
-   timed by the system's clock. */
+/* CPUs without a counter that user space can rely on: the handler's cost is then timed by the
+   system's clock. */
 #include "ticks.h"
 
 bool ticks_are_there(void) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x86-64: the time stamp counter, constant in rate on all that still runs.  The fence makes the CPU
-   finish what came before: without it the counter is read while the handler's cache misses are
-   still under way, and a cold run looks as cheap as a warm one (measured: 10 for 1 000 ns).
-   Forbidden by PR_SET_TSC and by strict seccomp. */
+/* x86-64: the time stamp counter, which has a constant rate on all current CPUs. The fence
+   completes earlier instructions. Without it the counter is read while the handler's cache misses
+   are still pending. A cold run then looks as cheap as a warm one (measured: 10 ns instead of 1000
+   ns). Forbidden by PR_SET_TSC and by strict seccomp. */
 #include "ticks.h"
 
 bool ticks_are_there(void) {

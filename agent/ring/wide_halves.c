@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A word in two halves, each of which is changed as a whole:
+/* A word in two halves, each of which is changed atomically:
 
-     one writer     stores the lower half, then the upper.  A reader looks at the upper one before
-                    and after; between the two stores of a carry, a few instructions each 2^32, it
-                    sees 2^32 too little, unless it knows roughly what the word must be (near)
-     many writers   add to the lower half; to whom it turned over adds the carry to the upper one.
+     one writer     stores the lower half, then the upper. A reader loads the upper one before
+                    and after. Between the two stores of a carry, a few instructions each 2^32, it
+                    sees 2^32 too little, unless it knows the approximate value (near)
+     many writers   add to the lower half; the one that overflows it adds the carry to the upper.
                     Nothing is lost, and a reader may come before the carry
-     who swaps      owns the word while its upper half is BUSY, a number that no process has
+     swap           owns the word while its upper half is BUSY, a number that no process has
 
-   A half that says BUSY for ever is that of somebody who was killed within three stores: the word
-   stays nobody's until the ring is thrown away. */
+   If a process is killed within the three stores, its half stays BUSY. The word is then unusable
+   until the ring is discarded. */
 #include "wide_halves.h"
 
 enum {
@@ -20,7 +20,7 @@ enum {
 };
 #define BUSY UINT32_MAX
 
-/* Elsewhere the same memory is a word. */
+/* Elsewhere the same memory is accessed as a word. */
 typedef _Atomic uint32_t __attribute__((may_alias)) half;
 
 static inline half *halves_of(_Atomic uint64_t *word) {

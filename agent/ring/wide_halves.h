@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wide.h, which has the contracts, on CPUs that have atomic access to 32 bits alone.  On the others
-   for the tests. */
+/* wide.h, which has the contracts, on CPUs with only 32-bit atomic access. On other CPUs for the
+   tests. */
 #ifndef RING_WIDE_HALVES_H
 #define RING_WIDE_HALVES_H
 

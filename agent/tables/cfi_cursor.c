@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers stand at any address and end anywhere. Whoever reads them reads on after a failure and
-   gets zeros, so that a reader's steps are not buried under checks; it must look at is_over before
-   it believes what it has, and each loop over bytes must end with the bytes.
+/* Numbers may be unaligned and truncated. After a failure a reader gets zeros, so that its steps
+   need no check each. It must check is_over before it uses the results, and each loop over bytes
+   must end with the bytes.
 
-   LEB128 numbers may be padded with empty bytes, and compilers do so; what goes beyond 64 bits is
-   cut off. */
+   LEB128 numbers may be padded with empty bytes, and compilers do so; bits beyond 64 are cut
+   off. */
 #include "cfi_cursor.h"
 
 enum {
@@ -35,7 +35,7 @@ uint64_t cfi_number(struct cfi_cursor *cursor, size_t len) {
   return span_number(cfi_bytes(cursor, len), cursor->is_big_endian);
 }
 
-/* RET_BITS: how many bits were written. */
+/* RET_BITS: the number of bits written. */
 static uint64_t read_leb(struct cfi_cursor *cursor, unsigned *ret_bits, bool *ret_is_negative) {
   uint64_t number = 0;
   unsigned bits = 0;

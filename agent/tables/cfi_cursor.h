@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading of numbers as DWARF writes them. */
+/* Reads numbers in DWARF's encodings. */
 #ifndef TABLES_CFI_CURSOR_H
 #define TABLES_CFI_CURSOR_H
 
 #include "common/span.h"
 
-/* What is left of some bytes.  Reading beyond them gives 0 and sets is_over, which is looked at
-   once, when all is read. */
+/* The remaining bytes. A read beyond them returns 0 and sets is_over, which is checked once, after
+   all reads. */
 struct cfi_cursor {
   const uint8_t *at, *end;
   bool is_over;
   bool is_big_endian;
 };
 
-/* How a pointer is written (DW_EH_PE_*). */
+/* Encodings of a pointer (DW_EH_PE_*). */
 enum {
   CFI_POINTER_WORD = 0x00,
-  CFI_POINTER_HERE = 0x10, /* relative to its own place */
+  CFI_POINTER_HERE = 0x10, /* relative to its own address */
   CFI_POINTER_BASE = 0x30, /* relative to a base */
   CFI_POINTER_ALIGNED = 0x50,
   CFI_POINTER_INDIRECT = 0x80,
@@ -24,12 +24,12 @@ enum {
   CFI_POINTER_NONE = 0xff,
 };
 
-/* How to read the pointer that is next. */
+/* How to read the next pointer. */
 struct cfi_pointer {
   uint8_t encoding;
   uint8_t word_bytes;
   uint64_t place; /* its own address */
-  uint64_t base;  /* 0: there is none */
+  uint64_t base;  /* 0: none */
 };
 
 static inline struct cfi_cursor cfi_cursor_of(struct span bytes, bool is_big_endian) {
@@ -56,8 +56,8 @@ uint64_t cfi_number(struct cfi_cursor *cursor, size_t len);
 uint64_t cfi_uleb(struct cfi_cursor *cursor);
 int64_t cfi_sleb(struct cfi_cursor *cursor);
 
-/* Reads a pointer, cut to the word's size.  Returns false, the cursor anywhere, when it is written
-   in a way that tells no address without a running program. */
+/* Reads a pointer, truncated to the word's size. Returns false, with the cursor at any position, if
+   its encoding needs a running program. */
 bool cfi_pointer_read(struct cfi_cursor *cursor, const struct cfi_pointer *how, uint64_t *ret);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expressions are programs for a small stack machine. They are run on what is known before anything
-   runs: a register and a distance, or the word that stands there and a distance. So all the ways in
-   which compilers and assemblers write these two (gcc where it aligns a stack, the hand-written
-   procedures of OpenSSL) come out the same, and what leaves these two is of no known base.
+/* Expressions are programs for a small stack machine. They are evaluated symbolically: a value is a
+   register plus a distance, or the word at that address plus a distance. So all forms that
+   compilers and assemblers write (gcc when it aligns a stack, OpenSSL's handwritten procedures)
+   give the same result. Any other value has an unknown base.
 
-   One expression is known by its bytes: linkers write it for the procedure linkage table of x86-64,
-   where the stack is 8 deeper from some byte of each 16 on. The byte differs by the kind of table.
- */
+   One expression is recognized by its bytes: linkers write it for the procedure linkage table of
+   x86-64, where the stack is 8 deeper from some byte of each 16 on. The byte depends on the kind of
+   table. */
 #include "cfi_cursor.h"
 #include "cfi_state.h"
 
@@ -91,7 +91,7 @@ static void dereference(struct machine *machine) {
   push(machine, value);
 }
 
-/* A number that stands behind its operation. */
+/* A constant operand that follows its operation. */
 static bool read_constant(struct machine *machine, uint8_t operation, struct cfi_cursor *cursor) {
   switch (operation) {
   case OP_CONST1U:

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An instruction is a byte, some with an operand in their lower six bits. Most of a program is: go
-   on by so many bytes, the CFA is now so far from its register, this register was saved there.
+/* An instruction is a byte, some with an operand in the lower six bits. Most programs only advance
+   the address, set the CFA's distance from its register, and record where a register was saved.
 
-   Only the registers that a rule can tell of are kept account of; the others' operands are read
-   over. A rule is put when the program goes on to another address, and at its end, if anything has
-   changed since the last.
+   Only registers that a rule can describe are tracked; operands of others are skipped. A rule is
+   written when the program advances to another address, and at its end, if anything has changed
+   since the last rule.
 
-   Bounded: a program is run once and forwards; states that it remembers have a limit. What makes no
-   sense (an unknown instruction, a cut operand, a step back) makes the function refused; an address
-   beyond the function's end only ends it. */
+   Bounded: a program runs once and forwards, and the number of remembered states is limited. An
+   invalid program (an unknown instruction, a truncated operand, a step back) makes the function
+   rejected; an address beyond the function's end only ends it. */
 #include "cfi_program.h"
 
 #include "kept_register.h"
@@ -44,14 +44,15 @@ enum {
   CFI_VAL_OFFSET_SF,
   CFI_VAL_EXPRESSION,
   CFI_ADVANCE8 = 0x1d,              /* MIPS */
-  CFI_NEGATE_SIGNED_WITH_PC = 0x2c, /* AArch64: the return address is signed from here on, or not */
+  CFI_NEGATE_SIGNED_WITH_PC = 0x2c, /* AArch64: toggles whether the return address is signed */
   CFI_NEGATE_SIGNED = 0x2d,
   CFI_ARGS_SIZE = 0x2e,
   CFI_NEGATIVE_OFFSET_EXTENDED = 0x2f,
   OPERAND_BITS = 0xc0,
   /* Compilers nest two deep. */
   REMEMBERED_MAX = 16,
-  /* That of a CIE, which may have to be run for each of its functions; real ones have ten. */
+  /* Limit of a CIE's program, which may have to run for each of its functions; real ones have
+     ten. */
   FIRST_PROGRAM_BYTES_MAX = 512,
 };
 
@@ -72,9 +73,9 @@ static void refuse(struct program *program, const char *why) {
   program->why = why;
 }
 
-/* ---- where ---- */
+/* ---- addresses ---- */
 
-/* No callee from here to END writes the general register that RULE counts from. */
+/* True if no callee from here to END writes the general register that RULE counts from. */
 static bool is_kept(const struct program *program, const struct unwind_rule *rule, uint64_t end) {
   const struct cfi_section *section = program->run->section;
   unsigned number = 0;
@@ -84,8 +85,8 @@ static bool is_kept(const struct program *program, const struct unwind_rule *rul
   return kept_register(section->code, program->at, end, number);
 }
 
-/* The rule from here to END.  One that counts from a general register is put for each piece anew:
-   calls may write that register in one of them, and not in the next. */
+/* Writes the rule from here to END. A rule based on a general register is written for each piece
+   separately: calls may write that register in one piece and not in the next. */
 static void put_rule(struct program *program, uint64_t end) {
   struct unwind_rule rule;
   if (!program->is_changed && program->now.cfa.base < CFI_BASE_GENERAL) return;
@@ -110,7 +111,7 @@ static void go_to(struct program *program, uint64_t at) {
   if (at < program->end)
     program->at = at;
   else
-    program->cursor.at = program->cursor.end; /* nothing more is of this function */
+    program->cursor.at = program->cursor.end; /* the rest is not of this function */
 }
 
 static void advance(struct program *program, uint64_t steps) {
@@ -133,7 +134,7 @@ static void set_location(struct program *program) {
 
 /* ---- registers ---- */
 
-/* What is kept of register NUMBER, or NULL. */
+/* The state of register NUMBER, or NULL. */
 static struct cfi_saved *column(struct program *program, uint64_t number) {
   const struct unwind_arch *arch = program->run->section->arch;
   struct cfi_saved *columns = program->now.columns;
@@ -179,7 +180,7 @@ static void set_register(struct program *program, uint64_t number, uint64_t in) 
   set(program, number, (struct cfi_saved){.at = at, .how = how});
 }
 
-/* The value itself is CFA + BYTES: so it is with the stack pointer, where that is said at all. */
+/* The value itself is CFA + BYTES, as for the stack pointer, if described at all. */
 static void set_value(struct program *program, uint64_t number, int64_t bytes) {
   bool is_cfa = number == program->run->section->arch->sp && bytes == 0;
   set_how(program, number, is_cfa ? CFI_SAME : CFI_UNTOLD);
@@ -208,7 +209,7 @@ static void set_cfa(struct program *program, uint64_t number, int64_t offset) {
   program->is_changed = true;
 }
 
-/* Behind an expression an offset is kept for the next register, as the unwinders of exceptions do:
+/* After an expression an offset is kept for the next register, as exception unwinders do:
    libgcrypt's procedures rely on it. */
 static void set_cfa_offset(struct program *program, int64_t offset) {
   if (!program->now.cfa.is_expression) program->now.cfa.offset = offset;
@@ -329,7 +330,7 @@ static bool is_signing(const struct program *program, uint8_t code) {
   return has_code && program->run->section->arch->machine == EM_AARCH64;
 }
 
-/* What has no operand in its byte, and is of neither a register nor the CFA. */
+/* Instructions without an operand in their byte that concern neither a register nor the CFA. */
 static void step_plain(struct program *program, uint8_t code) {
   struct cfi_cursor *cursor = &program->cursor;
   switch (code) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both sections are a row of entries, of two kinds:
+/* Both sections are sequences of entries, of two kinds:
 
      entry     length (4; or ffffffff and 8) | id | ...
      CIE       version, augmentation, factors, return column, a program that all its functions share
-     function  start | size | a program of its own
+     function  start | size | its own program
 
-   In .eh_frame the id has 4 bytes: 0 for a CIE, else how far back the function's CIE is, and an
-   entry of no length is the end. In .debug_frame it is as long as the length: all ones for a CIE,
-   else where in the section its CIE is. Only a CIE before the function is believed, as all tools
-   write it, so there are no circles.
+   In .eh_frame the id has 4 bytes: 0 for a CIE, else the distance back to the function's CIE, and
+   an entry of length 0 is the end. In .debug_frame it is as long as the length field: all ones for
+   a CIE, else the CIE's offset in the section. Only a CIE before the function is accepted, as all
+   tools write it, so there are no cycles.
 
-   The augmentation says what more there is: z the length of all that (assemblers leave it out of
-   .debug_frame, where only letters without bytes can follow), R how addresses are written,
-   P and L things for exceptions, S that this is where signal handlers return to, B which key signs
-   return addresses and G that the stack is tagged, which make no difference here. */
+   The augmentation lists further fields: z the length of all of them, R the encoding of addresses,
+   P and L exception data, S a signal trampoline. Assemblers omit z in .debug_frame, where only
+   letters without bytes can follow. B (the key that signs return addresses) and G (a tagged stack)
+   make no difference here. */
 #include "cfi_section.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 enum {
   LENGTH_LONG = 0xfffffff0,
   SEGMENTED_NOT = 0,
-  LETTERS_MAX = 16, /* of an augmentation; there are 7 */
+  LETTERS_MAX = 16, /* of an augmentation; 7 exist */
 };
 
 int cfi_section_next(const struct cfi_section *section, size_t *at, struct cfi_entry *ret) {
@@ -59,7 +59,7 @@ static struct cfi_pointer pointer_at(const struct cfi_section *section,
   return (struct cfi_pointer){encoding, word_bytes, section->address + offset, 0};
 }
 
-/* Of the pointer to what handles exceptions only the length is of interest. */
+/* Only the length of the pointer to the exception handler matters. */
 static bool skip_pointer(struct cfi_cursor *cursor, uint8_t encoding, uint8_t word_bytes) {
   uint64_t pointer;
   uint8_t format = encoding & CFI_POINTER_FORMAT;
@@ -94,7 +94,7 @@ static const char *read_augmentation(struct cfi_cursor letters, struct cfi_curso
   return bytes.is_over ? "a CIE with a cut augmentation" : NULL;
 }
 
-/* What stands between the version and the factors. */
+/* The fields between the version and the factors. */
 static const char *read_sizes(struct cfi_cursor *cursor, struct cfi_cie *cie) {
   cie->word_bytes = cfi_byte(cursor);
   uint8_t segment_bytes = cfi_byte(cursor);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what DWARF can say to what a rule can hold. A rule counts all saved registers from the CFA,
-   or all from the first followed register, or, in a frame so large that its bottom is too far from
-   its CFA, all from where the CFA itself is counted from. Compilers may mix: gcc counts from the
-   frame pointer in a function that aligns its stack, and from the CFA elsewhere. Where both are the
-   same distance apart whatever runs (the CFA is counted from that register) one is turned into the
-   other.
+/* Converts a DWARF state to a rule. A rule's offsets of all saved registers are from the CFA, or
+   all from the first tracked register. In a frame so large that its bottom is too far from its CFA,
+   all offsets are from the CFA's own base. Compilers may mix these: gcc uses the frame pointer in a
+   function that aligns its stack, and the CFA elsewhere. If both have a constant distance (that
+   register is the CFA's base), one is converted to the other.
 
-   What does not fit is untold, with the reason, and never nearly told: a walk that stops is better
-   than one that goes on into nowhere. */
+   A state that does not fit is marked as such, with the reason, and never approximated: a walk that
+   stops is better than one that continues wrongly. */
 #include "cfi_state.h"
 
 uint8_t cfi_base_of(const struct unwind_arch *arch, uint64_t number) {
@@ -39,8 +38,7 @@ static enum table_untold fit_cfa(const struct cfi_address *cfa, struct unwind_ru
                                                                     : TABLE_UNTOLD_FAR;
 }
 
-/* ADDRESS counted from BASE, where the CFA is known to be CFA.  Returns false when the distance is
-   not the same at all times. */
+/* ADDRESS relative to BASE, given the CFA. Returns false if the distance is not constant. */
 static bool count_from(const struct cfi_address *address, uint8_t base,
                        const struct cfi_address *cfa, int64_t *ret) {
   bool is_fixed = !cfa->is_word && !cfa->is_plt;
@@ -83,7 +81,7 @@ static enum table_untold fit_return(const struct cfi_state *state, uint8_t base,
   return fit(offset, &rule->return_address);
 }
 
-/* All followed registers from BASE. */
+/* All tracked registers relative to BASE. */
 static enum table_untold fit_saved(const struct cfi_state *state, uint8_t base,
                                    struct unwind_rule *rule) {
   enum table_untold rc = TABLE_UNTOLDS;
@@ -100,7 +98,7 @@ static enum table_untold fit_saved(const struct cfi_state *state, uint8_t base,
   return rc;
 }
 
-/* How a rule may count: the return address, and the followed registers. */
+/* The bases of a rule's offsets: for the return address, and for the tracked registers. */
 struct manner {
   uint8_t of_return, of_saved; /* enum cfi_base */
   uint8_t flags;
@@ -113,7 +111,7 @@ static enum table_untold fit_places(const struct cfi_state *state, struct manner
   return rc == TABLE_UNTOLDS ? fit_saved(state, manner.of_saved, rule) : rc;
 }
 
-/* The first manner that fits; where none does, it is as the first says. */
+/* The first manner that fits; if none does, the result of the first. */
 static enum table_untold fit_any(const struct cfi_state *state, struct unwind_rule *rule) {
   const struct cfi_address *cfa = &state->cfa;
   const struct manner manners[] = {{CFI_BASE_CFA, CFI_BASE_CFA, 0},

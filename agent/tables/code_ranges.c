@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Between range INDEX and the next one; 0 where they overlap. */
+/* The gap between range INDEX and the next one; 0 if they overlap. */
 static uint64_t gap_behind(const struct code_range *ranges, uint32_t index) {
   const struct code_range *range = &ranges[index];
   return range[1].low > range->high ? range[1].low - range->high : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a module has code: a few ranges of addresses, in order and far from each other. */
+/* The code of a module: a few ranges of addresses, sorted and far apart. */
 #ifndef TABLES_CODE_RANGES_H
 #define TABLES_CODE_RANGES_H
 
@@ -7,7 +7,7 @@
 
 enum {
   CODE_RANGES_MAX = 16,
-  CODE_RANGES_NEAR_BYTES = 256 << 10, /* nearer ones become one: a page of nothing costs 4 bytes */
+  CODE_RANGES_NEAR_BYTES = 256 << 10, /* closer ranges are merged: an empty page costs 4 bytes */
 };
 
 struct code_range {
@@ -19,10 +19,11 @@ struct code_ranges {
   struct code_range ranges[CODE_RANGES_MAX];
 };
 
-/* Adds [LOW, HIGH), unless it is empty.  Where there are too many the nearest two become one. */
+/* Adds [LOW, HIGH), unless it is empty. If there are too many ranges, the two closest are
+   merged. */
 void code_ranges_add(struct code_ranges *ranges, uint64_t low, uint64_t high);
 
-/* The first range that ends behind ADDRESS; NULL when there is none. */
+/* The first range that ends after ADDRESS; NULL if there is none. */
 const struct code_range *code_ranges_from(const struct code_ranges *ranges, uint64_t address);
 
 #endif

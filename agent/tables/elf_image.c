@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A part that reaches beyond the file is cut to what there is, and one that begins beyond it is
-   empty: a truncated file is as good as its bytes.  Sections are looked for by name, one after the
-   other: that happens a few times a file.  Loaded segments are asked for at each function, so they
-   are read once. */
+/* A part that reaches beyond the file is cut at its end, and one that begins beyond it is empty. So
+   a truncated file is still usable. Sections are searched by name, a few times for each file.
+   Loaded segments are needed for each function, so they are read once. */
 #include "elf_image.h"
 
 #include <errno.h>
@@ -17,7 +16,7 @@ static struct span cut(struct span file, uint64_t offset, uint64_t len) {
   return span_of(file.data + offset, (size_t)(len < there ? len : there));
 }
 
-/* The reader of IMAGE's bytes, wherever that was copied to. */
+/* The reader of IMAGE's bytes, also if IMAGE was copied. */
 static struct elf_file file_of(const struct elf_image *image) {
   struct elf_file file = image->head;
   file.context = (void *)(uintptr_t)&image->file;
@@ -29,8 +28,8 @@ static struct elf_part part_of(const struct elf_image *image, const struct elf_h
                            cut(image->file, head->offset, head->bytes)};
 }
 
-/* Instructions are not always in the order of data: AArch64's and RISC-V's never change, and ARM's
-   do not since its sixth version, where linkers turn them round and say so. */
+/* Instructions do not always have the byte order of data. AArch64's and RISC-V's are always
+   little-endian. ARM's are since its sixth version, for which linkers swap them and set a flag. */
 static bool is_code_big_endian(const struct elf_image *image, uint64_t flags) {
   switch (image->machine) {
   case EM_AARCH64:
@@ -85,8 +84,8 @@ struct span elf_image_at(const struct elf_image *image, uint64_t address) {
 
 /* ---- sections ---- */
 
-/* A separate debug file has the addresses of the code and not its bytes; its segment may have those
-   of the headers before it, where a linker has put both into one. */
+/* A separate debug file has the addresses of the code but not its bytes. Its segment may include
+   the headers before it, if a linker has put both into one. */
 static void add_sections(const struct elf_image *image, struct code_ranges *ret) {
   struct elf_file file = file_of(image);
   struct elf_header_part head;

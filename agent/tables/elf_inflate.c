@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files often hold their sections deflated: a small header says how large the content is,
-   and how it was made small.  What the header says is not believed before it is possible: zlib
-   makes nothing more than about a thousand times smaller, so a few bytes never make us ask for a
-   hundred megabytes. */
+/* Debug files often have deflated sections, with a small header for the size of the content and the
+   method. The size is first checked for plausibility: zlib's ratio is at most about a thousand, so
+   a few bytes never cause an allocation of a hundred megabytes. */
 #include "elf_image.h"
 
 #include <errno.h>

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The index is a table of two words a function, sorted by function:
+/* The index is a table of two words for each function, sorted by function:
 
-     where it begins | 1: it may not be unwound
-                     | the top bit is set: three bytes of instructions
-                     | where its entry in .ARM.extab is
+     its address     | 1: it cannot be unwound
+                     | top bit set: three bytes of instructions
+                     | the address of its entry in .ARM.extab
 
-   An entry there begins with the address of a personality routine, or with a word whose top bit is
-   set and whose bits 27 to 24 say which of the ABI's own routines it is for: the first has three
-   bytes of instructions; the others and foreign ones have a count of words more.  Addresses are
-   relative to the word that they are in, in 31 bits.
+   An entry there begins with the address of a personality routine, or with a word that has the top
+   bit set. Bits 27 to 24 of that word are the number of one of the ABI's own routines. The first
+   routine has three bytes of instructions; the others and foreign ones have a count of further
+   words. Addresses are relative to the word that contains them, in 31 bits.
 
-   What may not be unwound is left to the scan of prologues: a linker says so of all C code that was
-   compiled without exceptions.
+   Functions that cannot be unwound are left to the prologue scan: a linker marks all C code
+   compiled without exceptions like that.
 
-   Linkers make one entry of neighbours with equal instructions, so an entry may be for many
-   functions; and what it says holds in the middle of each alone.  The scan finds where they begin,
-   and where in them frames are made and taken down. */
+   Linkers merge entries of neighbors with equal instructions, so an entry may apply to many
+   functions. It is valid only in the middle of each. The scan finds where they begin, and where
+   their frames are made and taken down. */
 #include "exidx.h"
 
 #include "exidx_code.h"
@@ -45,12 +45,12 @@ static uint32_t word_at(const struct reader *reader, struct span bytes, size_t a
                                reader->image->is_big_endian);
 }
 
-/* The address that WORD, at PLACE, means. */
+/* The address encoded in WORD, at PLACE. */
 static uint64_t far(uint32_t word, uint64_t place) {
   return (place + (uint64_t)instruction_signed(word, 31)) & UINT32_MAX;
 }
 
-/* Puts the lower COUNT bytes of WORD, highest first, behind LEN ones. */
+/* Appends the lower COUNT bytes of WORD, highest first, after LEN bytes. */
 static size_t put(struct reader *reader, size_t len, uint32_t word, unsigned count) {
   while (count > 0) reader->code[len++] = (uint8_t)(word >> 8 * --count);
   return len;
@@ -87,7 +87,7 @@ static uint64_t start_of(const struct reader *reader, size_t index) {
   return far(word_at(reader, reader->index.bytes, at), reader->index.address + at) & ~UINT64_C(1);
 }
 
-/* Where that function, which begins at LOW, ends: with the next one, or with its code. */
+/* The end of that function, which begins at LOW: at the next one, or at the end of its code. */
 static uint64_t end_of(const struct reader *reader, size_t index, uint64_t low) {
   const struct code_range *range = code_ranges_from(&reader->executable, low);
   uint64_t end = range != NULL ? range->high : low;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instructions move a virtual stack pointer from where the stack pointer (or the frame pointer)
-   is in the middle of a function to where the caller had it, and say on the way which registers are
-   to be popped:
+/* The instructions move a virtual stack pointer to its value in the caller. It starts at the stack
+   pointer (or the frame pointer) in the middle of a function. They also list the registers to pop:
 
      00nnnnnn              vsp += 4n + 4            01nnnnnn            vsp -= 4n + 4
      1000mmmm mmmmmmmm     pop r4-r15 by mask       1001nnnn            vsp = r[n]
      1010lnnn              pop r4-r[4+n] (and lr)   10110000            the end
      10110001 0000mmmm     pop r0-r3 by mask        10110010 uleb128    vsp += 516 + 4n
-     others                registers for floating numbers, of which only the size matters
+     others                floating-point registers, of which only the size matters
 
-   What is popped is at an offset from the register that the pointer began with; when all is done
-   these become offsets from the frame's address, which is where the pointer ends. */
+   A popped register is at an offset from the pointer's initial register. At the end these become
+   offsets from the frame's address, which is the pointer's final value. */
 #include "exidx_code.h"
 
 #include "instruction_arm.h"
@@ -22,8 +21,8 @@ enum { FINISH = 0xb0, OFFSET_MAX = 1 << 30 };
 struct reader {
   struct span code;
   uint8_t base;
-  bool is_based; /* the virtual pointer is counted from another register than sp */
-  int64_t at;    /* the virtual pointer, from BASE */
+  bool is_based; /* the virtual pointer is relative to a register other than sp */
+  int64_t at;    /* the virtual pointer, relative to BASE */
   int64_t popped[ARM_PC + 1];
   const char *why;
 };
@@ -128,7 +127,7 @@ static int64_t place(const struct reader *reader, uint8_t reg) {
   return at == NOT_POPPED ? PROLOGUE_NOT_SAVED : at - reader->at;
 }
 
-/* Where the stack pointer itself is is not said if the frame is found from another register. */
+/* The stack pointer itself is unknown if the frame is found from another register. */
 static void fill(const struct reader *reader, struct prologue_state *ret) {
   prologue_state_enter(&instruction_arm, ret);
   prologue_state_call(&instruction_arm, ret);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the unwinding instructions of ARM's exception handling ABI say of one function. */
+/* Interprets the unwinding instructions of ARM's exception handling ABI for a function. */
 #ifndef TABLES_EXIDX_CODE_H
 #define TABLES_EXIDX_CODE_H
 
 #include "prologue_state.h"
 
-/* Fills RET with what is known in the middle of a function whose instructions are CODE.  Returns
-   NULL, or why they are refused. */
+/* Fills RET with the state in the middle of a function with the instructions CODE. Returns NULL, or
+   the reason why they are rejected. */
 const char *exidx_code_read(struct span code, struct prologue_state *ret);
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Symbols are believed. A stripped program has only those that it exports; of the rest those
-   functions are found that are called by name: where a call leads to and a frame is made is a
-   start. Data among the code may look like a call; that it also leads to the making of a frame is
-   unlikely.
+/* Symbols are trusted. A stripped program has only its exported symbols. Of the other functions
+   those are found that are called directly: the target of a call is a start if a frame is made
+   there. Data in the code may look like a call, but that its target also makes a frame is unlikely.
 
-   ARM's two instruction sets are told apart by the lowest bit of an address. Calls are looked for
-   in the set of most symbols; without any, in that of most pushes. Where starts of both are known
-   they are looked for once more, in each piece of the code in the set that it looks like: nearly
-   all of ARM's instructions hold under any condition, which is a 14 in the top four bits of each.
- */
+   ARM's two instruction sets are distinguished by the lowest bit of an address. Calls are searched
+   in the set of most symbols; without symbols, in the set of most pushes. If starts of both are
+   known, calls are searched once more, in each piece of the code in the set that it looks like.
+   Nearly all ARM instructions are unconditional, which is a 14 in the top four bits of each. */
 #include "function_starts.h"
 
 #include "instruction_arm.h"
@@ -21,8 +19,8 @@
 enum {
   STARTS_MAX = 1 << 20,
   FIRST_STARTS = 1024,
-  CODE_BYTES_MAX = 64 << 20, /* in which calls and pushes are looked for */
-  PIECE_BYTES = 64,          /* whose instruction set is one, as a rule */
+  CODE_BYTES_MAX = 64 << 20, /* limit of the search for calls and pushes */
+  PIECE_BYTES = 64,          /* usually in one instruction set */
 };
 
 const struct instruction_cpu *function_starts_cpu(const struct elf_image *image, bool is_thumb) {
@@ -57,7 +55,7 @@ static int add(struct function_starts *starts, struct function_start start) {
   return 0;
 }
 
-/* By address; the one that tells most bytes first. */
+/* By address; the one with most bytes first. */
 static int by_address(const void *a, const void *b) {
   const struct function_start *one = a, *other = b;
   if (one->address != other->address) return one->address < other->address ? -1 : 1;
@@ -87,7 +85,7 @@ static int add_symbol(const struct elf_image *image, const Elf64_Sym *symbol,
   bool is_function =
       ELF64_ST_TYPE(symbol->st_info) == STT_FUNC || ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC;
   if (!is_function || symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0) return 0;
-  if (is_other && image->machine == EM_MIPS) return 0; /* compressed code, that is not read */
+  if (is_other && image->machine == EM_MIPS) return 0; /* compressed code, which is not read */
   uint64_t bytes = symbol->st_size <= UINT32_MAX ? symbol->st_size : 0;
   return add(ret, (struct function_start){.address = symbol->st_value - is_other,
                                           .bytes = (uint32_t)bytes,
@@ -107,7 +105,7 @@ static int add_symbols(const struct elf_image *image, const char *section,
   return rc;
 }
 
-/* Pushes of registers with the link register are told apart by their halves' order. */
+/* Pushes of registers with the link register differ by the order of their halves. */
 static int32_t more_thumb_pushes(struct span code) {
   int32_t more = 0;
   for (size_t at = 0; at + 4 <= code.len; at += 2) {
@@ -147,7 +145,7 @@ bool function_starts_looks_arm(struct span code) {
   return 2 * always > words;
 }
 
-/* Where a call leads to is a start if it looks like one. */
+/* The target of a call is a start if it looks like one. */
 static int add_call(const struct elf_image *image, uint64_t target, struct function_starts *ret) {
   bool is_thumb = image->machine == EM_ARM && target & 1;
   struct prologue_function function = {.cpu = function_starts_cpu(image, is_thumb),
@@ -172,7 +170,7 @@ static int add_calls(const struct elf_image *image, const struct elf_part *part,
   return rc;
 }
 
-/* The same where both of ARM's instruction sets are. */
+/* The same for code in both of ARM's instruction sets. */
 static int add_mixed_calls(const struct elf_image *image, const struct elf_part *part,
                            struct function_starts *ret) {
   int rc = 0;
@@ -199,7 +197,7 @@ int function_starts_find(const struct elf_image *image, const struct elf_image *
   return rc;
 }
 
-/* CPU: in whose instructions; NULL: in both sets of ARM's. */
+/* CPU: the instruction set; NULL: both of ARM's sets. */
 static int add_all_calls(const struct elf_image *image, const struct instruction_cpu *cpu,
                          struct function_starts *starts) {
   struct elf_part part;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one machine instruction does to the registers that a stack is found by, and where it goes
-   next: all that a scan of a function (prologue.h) asks of a CPU.  One file a CPU; numbers of
-   registers are DWARF's. */
+/* The effect of a machine instruction on the registers by which a stack is found, and its control
+   flow. This is all that a scan of a function (prologue.h) needs of a CPU. One file for each CPU;
+   register numbers are DWARF's. */
 #ifndef TABLES_INSTRUCTION_H
 #define TABLES_INSTRUCTION_H
 
@@ -32,41 +32,41 @@ enum instruction_flow {
   FLOW_ON,
   FLOW_BRANCH, /* to target, or on */
   FLOW_JUMP,   /* to target */
-  FLOW_CALL,   /* comes back; target 0: not known */
-  FLOW_TABLE,  /* to one of the places that the table behind it names */
-  FLOW_AWAY,   /* to where a register says */
+  FLOW_CALL,   /* returns; target 0: unknown */
+  FLOW_TABLE,  /* to one of the addresses in the table after it */
+  FLOW_AWAY,   /* to the address in a register */
   FLOW_RETURN,
-  FLOW_STOP, /* nowhere: a trap, or no instruction */
+  FLOW_STOP, /* a trap, or no instruction */
 };
 
 struct instruction {
   uint8_t bytes; /* at least 1 */
   uint8_t flow;
-  uint8_t condition; /* 0: always; else it is done only if this holds */
+  uint8_t condition; /* 0: always; else executed only if it holds */
   uint8_t count;     /* of effects */
-  bool is_delayed;   /* flow happens behind the next instruction */
+  bool is_delayed;   /* takes effect after the next instruction */
   uint8_t table_entry_bytes;
   uint32_t coming;  /* a byte for each of the next four instructions: its condition */
   uint64_t target;  /* 0: none */
-  uint64_t literal; /* address of a word of data among the code that it loads; 0: none */
+  uint64_t literal; /* address of a data word in the code that it loads; 0: none */
   struct effect effects[INSTRUCTION_EFFECTS_MAX];
 };
 
 struct instruction_cpu {
   uint16_t machine; /* e_machine */
   uint8_t word_bytes;
-  uint8_t step; /* every instruction's address and length are multiples of it */
+  uint8_t step; /* every instruction's address and length are multiples of this */
   uint8_t sp;
   uint8_t lr; /* INSTRUCTION_NO_REGISTER: a call pushes the return address */
   uint8_t tracked[UNWIND_TRACKED];
-  uint32_t kept_by_calls; /* a bit a register */
-  /* What the first bytes of BYTES, at ADDRESS, do.  BYTES is not empty. */
+  uint32_t kept_by_calls; /* a bit for each register */
+  /* Decodes the instruction at the start of BYTES, at ADDRESS. BYTES is not empty. */
   void (*decode)(struct span bytes, uint64_t address, struct instruction *ret);
 };
 
 enum { INSTRUCTION_NO_REGISTER = 0xff };
 
-/* Of ARM, RISC-V and AArch64 in little-endian order, as it is with either order of data. */
+/* ARM, RISC-V and AArch64 are in little-endian order, as they are with either order of data. */
 extern const struct instruction_cpu instruction_arm, instruction_thumb, instruction_mips,
     instruction_mips_big, instruction_riscv, instruction_aarch64, instruction_x86_64;
 
@@ -102,7 +102,7 @@ static inline void instruction_load(struct instruction *instruction, uint32_t re
                   (struct effect){EFFECT_LOAD, (uint8_t)reg, (uint8_t)base, 0, offset});
 }
 
-/* The low BITS of VALUE, with their sign. */
+/* The low BITS of VALUE, sign-extended. */
 static inline int64_t instruction_signed(uint64_t value, unsigned bits) {
   uint64_t sign = UINT64_C(1) << (bits - 1);
   return (int64_t)((value & (2 * sign - 1)) ^ sign) - (int64_t)sign;

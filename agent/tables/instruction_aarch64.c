@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AArch64.  Register 31 is the stack pointer in additions, moves of addresses and as a base; else
-   it is zero and nothing is written.  Instructions that sign or prove a return address leave it
-   where it was. */
+/* AArch64. Register 31 is the stack pointer in additions, moves of addresses and as a base;
+   otherwise it is zero and nothing is written. Instructions that sign or authenticate a return
+   address leave it in place. */
 #include "instruction.h"
 
 #include <elf.h>
@@ -16,7 +16,7 @@ static uint32_t base(uint32_t word) {
   return word >> 5 & 31;
 }
 
-/* Where 31 is zero. */
+/* For operands where 31 means zero. */
 static void lose(struct instruction *in, uint32_t reg) {
   if (reg != SP) instruction_lose(in, reg);
 }
@@ -53,7 +53,7 @@ static void decode_wide(struct instruction *in, uint32_t word) {
   }
 }
 
-/* 100: data and an immediate. */
+/* 100: data-processing with an immediate. */
 static void decode_immediate(struct instruction *in, uint32_t word) {
   bool is_logical = (word & 0x1f800000) == 0x12000000, sets_flags = (word >> 29 & 3) == 3;
   if ((word & 0x1f800000) == 0x11000000)
@@ -66,7 +66,7 @@ static void decode_immediate(struct instruction *in, uint32_t word) {
     lose(in, low(word));
 }
 
-/* An addition of registers; those that extend one of them know the stack pointer. */
+/* An addition of registers; the extended-register forms allow the stack pointer. */
 static void decode_sum(struct instruction *in, uint32_t word) {
   bool is_64 = word >> 31, is_less = word >> 30 & 1, sets_flags = word >> 29 & 1;
   bool is_extended = word >> 21 & 1, is_plain = (word >> 10 & 63) == (is_extended ? 24 : 0);
@@ -80,7 +80,7 @@ static void decode_sum(struct instruction *in, uint32_t word) {
     instruction_lose(in, low(word));
 }
 
-/* 101: data in registers. */
+/* 101: data-processing with registers. */
 static void decode_registers(struct instruction *in, uint32_t word) {
   uint32_t from = word >> 16 & 31;
   if ((word & 0x1f000000) == 0x0b000000)
@@ -131,7 +131,7 @@ static void decode_branch(struct instruction *in, uint32_t word, uint64_t addres
   } else if ((word & 0xffe0001f) == 0xd4000001) {
     instruction_lose(in, X0); /* a system call */
   } else if ((word & 0xfff00000) == 0xd5300000) {
-    lose(in, low(word)); /* reads a register of the system */
+    lose(in, low(word)); /* reads a system register */
   }
 }
 
@@ -165,7 +165,7 @@ static void access_one(struct instruction *in, uint32_t word, int64_t at) {
     instruction_lose(in, low(word));
 }
 
-/* One register, at a distance of 12 bits or, signed, of 9. */
+/* One register, at an offset of 12 bits or, signed, of 9. */
 static void decode_single(struct instruction *in, uint32_t word) {
   int64_t near = instruction_signed(word >> 12, 9);
   uint32_t mode = word >> 10 & 3;
@@ -193,11 +193,11 @@ static void decode_access(struct instruction *in, uint32_t word) {
     lose(in, low(word));
     lose(in, word >> 16 & 31);
   } else if ((word & 0xbe800000) == 0x0c800000) {
-    instruction_lose(in, base(word)); /* a vector's, that moves its base on */
+    instruction_lose(in, base(word)); /* a vector's, with write-back to its base */
   }
 }
 
-/* x111: vectors and floating numbers; some move to a register of ours. */
+/* x111: vectors and floating point; some write a general register. */
 static void decode_vector(struct instruction *in, uint32_t word) {
   bool is_conversion = (word & 0x5f20fc00) == 0x1e200000;
   bool is_element = (word & 0x9fe0fc00) == 0x0e003c00 || (word & 0xbfe0fc00) == 0x0e002c00;

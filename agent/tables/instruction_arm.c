@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ARM's instruction set of 32-bit words (A32).  The upper four bits are the condition: 14 is
-   always; 15 is another set of instructions, of which branches to Thumb alone matter. */
+/* ARM's instruction set of 32-bit words (A32). The upper four bits are the condition: 14 is always;
+   15 is another set of instructions, of which only branches to Thumb matter. */
 #include "instruction_arm.h"
 
 #include <elf.h>
@@ -51,8 +51,8 @@ static void decode_multiplication(struct instruction *in, uint32_t word) {
   if (is_exclusive || is_long) instruction_lose(in, word >> 12 & 15);
 }
 
-/* Loads and stores of halves, signed ones and pairs: bits 7 and 4 are set, 6 and 5 not both clear.
- */
+/* Loads and stores of halfwords, signed ones and pairs: bits 7 and 4 are set, 6 and 5 not both
+   clear. */
 static void decode_extra(struct instruction *in, uint32_t word) {
   bool is_immediate = word >> 22 & 1, is_load = word >> 20 & 1, is_up = word >> 23 & 1;
   bool is_pair = !is_load && word >> 6 & 1;
@@ -72,7 +72,7 @@ static void decode_extra(struct instruction *in, uint32_t word) {
   if (moves && !is_immediate) instruction_lose(in, access.base);
 }
 
-/* Branches by register and the rest of what a comparison without flags encodes. */
+/* Branches by register, and the other instructions encoded as a comparison without flags. */
 static void decode_odd(struct instruction *in, uint32_t word) {
   uint32_t rest = word & 0x0ffffff0;
   if (rest == 0x012fff10)
@@ -141,7 +141,7 @@ static void decode_other_set(struct instruction *in, uint32_t word, uint64_t add
     in->flow = FLOW_CALL;
     in->target = (address + 8 + (uint64_t)(instruction_signed(word, 24) * 4) + half) | 1;
   } else if ((word & 0x0f100000) == 0x04000000 && index != ARM_PC) {
-    instruction_lose(in, base); /* of a vector's load or store: it is moved on */
+    instruction_lose(in, base); /* the base of a vector's load or store is written back */
   }
 }
 

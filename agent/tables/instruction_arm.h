@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ARM's two instruction sets have in common. */
+/* Shared by ARM's two instruction sets. */
 #ifndef TABLES_INSTRUCTION_ARM_H
 #define TABLES_INSTRUCTION_ARM_H
 
@@ -10,8 +10,8 @@ enum { ARM_R0 = 0, ARM_SP = 13, ARM_LR = 14, ARM_PC = 15 };
 /* r4 to r11 and sp */
 enum { ARM_KEPT_BY_CALLS = 0x0ff0 | 1 << ARM_SP };
 
-/* A load or store of some registers: LIST, a bit each, at FIRST bytes from BASE on, which then is
-   STEP bytes further. */
+/* A load or store of several registers: LIST, a bit each, at FIRST bytes from BASE on; BASE then
+   advances by STEP bytes. */
 struct arm_block {
   uint32_t list;
   uint8_t base;
@@ -25,13 +25,13 @@ void instruction_arm_block(struct instruction *in, const struct arm_block *block
  */
 struct arm_block instruction_arm_block_of(uint32_t word, uint32_t list);
 
-/* A load or store of REG, or of it and the next one, at BASE + OFFSET.  IS_AFTER: at BASE, which
-   then is BASE + OFFSET; IS_BACK: BASE becomes BASE + OFFSET. */
+/* A load or store of REG, or of it and the next one, at BASE + OFFSET. IS_AFTER: at BASE, which
+   then becomes BASE + OFFSET; IS_BACK: BASE becomes BASE + OFFSET. */
 struct arm_access {
   uint8_t reg, base;
   uint8_t second; /* of a pair */
   bool is_load, is_pair, is_after, is_back;
-  bool is_word; /* of 32 bits each, at a place that is known */
+  bool is_word; /* 32 bits each, at a known address */
   int32_t offset;
 };
 
@@ -43,23 +43,23 @@ struct arm_code {
   uint64_t address;
 };
 
-/* REG = the word at OFFSET, counted from the address of CODE without its lowest two bits. */
+/* REG = the word at OFFSET, relative to the address of CODE without its lowest two bits. */
 void instruction_arm_literal(struct instruction *in, uint32_t reg, const struct arm_code *code,
                              int32_t offset);
 
-/* REG = something unknown; where that is the program counter it goes away. */
+/* REG = something unknown; if that is the program counter, control flow is unknown too. */
 void instruction_arm_lose(struct instruction *in, uint32_t reg);
 
 /* The program counter becomes REG. */
 void instruction_arm_go(struct instruction *in, uint32_t reg);
 
-/* A word of the coprocessors (bits 27 to 25 are 110 or 111), the same in both sets. */
+/* A coprocessor word (bits 27 to 25 are 110 or 111), the same in both sets. */
 void instruction_arm_coprocessor(struct instruction *in, uint32_t word);
 
 /* An addition or subtraction of an immediate, or a move of it. */
 enum arm_operation { ARM_ADD, ARM_SUBTRACT, ARM_MOVE, ARM_MOVE_NOT, ARM_COMPARE, ARM_OTHER };
 
-/* TO = FROM (operation) VALUE; of a move only VALUE counts. */
+/* TO = FROM (operation) VALUE; for a move only VALUE counts. */
 void instruction_arm_immediate(struct instruction *in, enum arm_operation operation,
                                struct effect effect);
 

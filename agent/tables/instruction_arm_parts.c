@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of registers, single words and the coprocessors' loads and stores are one thing in two
-   encodings.  A register that is loaded as the base of its own load is loaded last, since effects
-   are taken one by one; a load of the program counter is where the function returns if the stack
-   is what it was loaded from. */
+/* Blocks of registers, single words and the coprocessors' loads and stores are the same in two
+   encodings. A register that is the base of its own load is loaded last, because effects are
+   applied one by one. A load of the program counter is a return if its stack slot holds the return
+   address. */
 #include "instruction_arm.h"
 
 void instruction_arm_go(struct instruction *in, uint32_t reg) {
@@ -98,7 +98,7 @@ void instruction_arm_literal(struct instruction *in, uint32_t reg, const struct 
                   (int32_t)(instruction_arm_half(bytes) | instruction_arm_half(bytes + 2) << 16));
 }
 
-/* VLDM, VSTM: TO says how many words. */
+/* VLDM, VSTM: TO is the number of words. */
 static void move_floats(struct instruction *in, uint32_t word) {
   bool is_back = word >> 21 & 1, is_up = word >> 23 & 1;
   int32_t bytes = 4 * (int32_t)(word & 0xff);

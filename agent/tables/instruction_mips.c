@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MIPS of 32 bits (o32).  What branches and jumps is done behind the instruction after it.  A
-   number too large for an immediate is made of LUI and ORI or ADDIU.  Compressed code (MIPS16,
-   microMIPS) is not read. */
+/* 32-bit MIPS (o32). Branches and jumps take effect after the next instruction. A number too large
+   for an immediate is made of LUI and ORI or ADDIU. Compressed code (MIPS16, microMIPS) is not
+   read. */
 #include "instruction.h"
 
 #include <elf.h>
@@ -78,7 +78,7 @@ static void decode_special(struct instruction *in, uint32_t word) {
   }
 }
 
-/* Branches by a sign; with a link they are calls. */
+/* Branches by sign; with a link they are calls. */
 static void decode_sign(struct instruction *in, uint32_t word, uint64_t address) {
   uint32_t kind = rt(word);
   if ((kind & 0xc) == 0x8) return; /* a trap */
@@ -98,7 +98,7 @@ static void decode_jump(struct instruction *in, uint32_t word, uint64_t address)
   in->is_delayed = true;
 }
 
-/* The unit for floating numbers. */
+/* The floating-point unit. */
 static void decode_float(struct instruction *in, uint32_t word, uint64_t address) {
   uint32_t kind = rs(word);
   if (kind == 8)
@@ -189,7 +189,7 @@ static void decode_big(struct span bytes, uint64_t address, struct instruction *
     decode_word(ret, (uint32_t)span_number(span_of(bytes.data, 4), true), address);
 }
 
-/* Of either byte order. */
+/* For either byte order. */
 #define MIPS(how)                                                                                \
   {                                                                                              \
     .machine = EM_MIPS, .word_bytes = 4, .step = 4, .sp = SP, .lr = RA, .tracked = {FP, S0},     \

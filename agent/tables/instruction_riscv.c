@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RISC-V of 64 bits with compressed instructions (instruction_riscv_short.c).  x0 is zero.  A jump
-   that links in x5 is one of the compiler's helpers that save or restore registers: where the
-   stack pointer is behind it is not known. */
+/* 64-bit RISC-V with compressed instructions (instruction_riscv_short.c). x0 is zero. A jump that
+   links in x5 calls one of the compiler's helpers that save or restore registers: the stack pointer
+   after it is unknown. */
 #include "instruction_riscv.h"
 
 #include <elf.h>
@@ -86,7 +86,7 @@ static void decode_immediate(struct instruction *in, uint32_t word, bool is_half
     instruction_riscv_lose(in, rd(word));
 }
 
-/* Floating numbers: these write a register of ours. */
+/* Floating point: these write a general register. */
 static void decode_float(struct instruction *in, uint32_t word) {
   uint32_t operation = word >> 27;
   if (operation == 0x14 || operation == 0x18 || operation == 0x1c)
@@ -156,7 +156,7 @@ static void decode_word(struct instruction *in, uint32_t word, uint64_t address)
   case 0x3b:
     instruction_riscv_lose(in, rd(word));
     break;
-  case 0x57: /* of vectors; this one says how long they are */
+  case 0x57: /* of vectors; this one sets their length */
     if (kind(word) == 7) instruction_riscv_lose(in, rd(word));
     break;
   default:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What RISC-V's long and short instructions have in common. */
+/* Shared by RISC-V's long and short instructions. */
 #ifndef TABLES_INSTRUCTION_RISCV_H
 #define TABLES_INSTRUCTION_RISCV_H
 
@@ -12,7 +12,7 @@ void instruction_riscv_add(struct instruction *in, uint32_t to, uint32_t from, i
 
 void instruction_riscv_lose(struct instruction *in, uint32_t reg);
 
-/* To where REG says, with the way back in LINK. */
+/* Jumps to the address in REG, with the return address in LINK. */
 void instruction_riscv_go(struct instruction *in, uint32_t link, uint32_t reg);
 
 /* The compressed instruction HALF at ADDRESS. */

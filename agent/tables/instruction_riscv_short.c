@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RISC-V's compressed instructions, of 16 bits: the lowest two say which of three quadrants, the
-   highest three which operation of it.  Fields of three bits name x8 to x15.  The bits of an
-   immediate lie about; `field` collects them. */
+/* RISC-V's 16-bit compressed instructions: the lowest two bits select one of three quadrants, the
+   highest three its operation. Fields of three bits name x8 to x15. The bits of an immediate are
+   scattered; `field` collects them. */
 #include "instruction_riscv.h"
 
-/* COUNT bits of HALF from bit FROM on, to bit TO on. */
+/* COUNT bits of HALF from bit FROM on, shifted to bit TO. */
 static uint32_t field(uint32_t half, unsigned from, unsigned count, unsigned to) {
   return (half >> from & ((1U << count) - 1)) << to;
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ARM's instruction set of 16- and 32-bit instructions (Thumb-2).  A 32-bit one begins with a half
-   word whose upper five bits are 11101 or more.  IT puts up to four instructions that follow under
-   a condition.  Of a switch's table the instruction that jumps by it tells the size of an entry.
+/* ARM's instruction set of 16- and 32-bit instructions (Thumb-2). A 32-bit one begins with a
+   halfword that has 11101 or more in its upper five bits. IT makes up to four following
+   instructions conditional. The instruction that jumps by a switch's table determines the size of
+   its entries.
 
-   The program counter, read, is the instruction's address + 4. */
+   The program counter reads as the instruction's address + 4. */
 #include "instruction_thumb.h"
 
 #include <elf.h>
 
 enum { ALWAYS = 14 };
 
-/* IT: bits 7 to 4 of HALF are the condition, in bits 3 to 0 a bit an instruction says whether it is
-   that one or its opposite, then comes a 1. */
+/* IT: bits 7 to 4 of HALF are the condition. Bits 3 to 0 have a bit for each instruction, which
+   selects that condition or its opposite, and then a 1. */
 static uint32_t coming(uint32_t half) {
   uint32_t condition = half >> 4 & 15, mask = half & 15, ret = 0;
   unsigned count = 4 - (unsigned)__builtin_ctz(mask);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The 32-bit instructions of Thumb-2.  A word here is the first half, then the second, which is
-   the order of the manual, not that of memory. */
+/* The 32-bit instructions of Thumb-2. A word here is the first half, then the second: the order of
+   the manual, not of memory. */
 #include "instruction_thumb.h"
 
 static enum arm_operation operation_of(uint32_t word) {
@@ -51,7 +51,7 @@ static void decode_immediate(struct instruction *in, uint32_t word) {
   instruction_arm_immediate(in, operation_of(word), effect);
 }
 
-/* Immediates that are no pattern: ADDW, SUBW, MOVW, MOVT and bit fields. */
+/* Immediates without a pattern: ADDW, SUBW, MOVW, MOVT and bit fields. */
 static void decode_plain(struct instruction *in, uint32_t word) {
   uint8_t to = word >> 8 & 15, from = word >> 16 & 15;
   int64_t value = immediate_of(word), wide = (int64_t)(word >> 4 & 0xf000) | value;
@@ -129,7 +129,7 @@ static void decode_access(struct instruction *in, uint32_t word, const struct ar
   bool is_load = word >> 20 & 1, is_word = (word >> 21 & 3) == 2;
   bool is_long = word >> 23 & 1, is_short = word >> 11 & 1;
   int32_t offset = (int32_t)(word & (is_long || base == ARM_PC ? 0xfff : 0xff));
-  if (is_load && !is_word && reg == ARM_PC) return; /* a hint to the cache */
+  if (is_load && !is_word && reg == ARM_PC) return; /* a cache hint */
   if (base == ARM_PC) {
     if (is_load && is_word)
       instruction_arm_literal(in, reg, code, is_long ? 4 + offset : 4 - offset);
@@ -153,8 +153,8 @@ static void decode_data(struct instruction *in, uint32_t word) {
   if (is_long && low != ARM_PC) instruction_lose(in, low);
 }
 
-/* Of the distance bits 26, 13 and 11 are at the top; of a long branch the latter two are turned
-   where the first is clear. */
+/* Bits 26, 13 and 11 are the top of the distance; in a long branch the latter two are inverted if
+   the first is clear. */
 static int64_t distance(uint32_t word) {
   uint64_t sign = word >> 26 & 1, j1 = word >> 13 & 1, j2 = word >> 11 & 1;
   uint64_t low = (word >> 4 & 0x3ff000) | (word << 1 & 0xffe);
@@ -186,7 +186,7 @@ static void decode_branch(struct instruction *in, uint32_t word, uint64_t addres
   }
 }
 
-/* Its base is moved on unless the index says that it is not. */
+/* Its base is written back unless the index is the PC. */
 static void decode_vector_access(struct instruction *in, uint32_t word) {
   if ((word & 15) != ARM_PC) instruction_arm_lose(in, word >> 16 & 15);
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x86-64.  A call pushes the return address, so a function starts with it at the stack pointer.
-   Nearly all code of this CPU has call frame information; what has none is assembler, and programs
-   that were built without, which is why only the plain instructions of prologues and epilogues are
-   followed: of the others it is enough to know which registers they overwrite. */
+/* x86-64. A call pushes the return address, so it is at the stack pointer when a function starts.
+   Nearly all code of this CPU has call frame information. The rest is assembler, and programs built
+   without it. So only the plain instructions of prologues and epilogues are followed; for others
+   the overwritten registers suffice. */
 #include "instruction_x86_64.h"
 
 #include <elf.h>
 
 enum { AX = 0, DX = 1, CX = 2, BX = 3, SI = 4, DI = 5, BP = 6, SP = 7, R11 = 11, WORD = 8 };
 
-/* A byte of REG is written, or, of numbers 4 to 7 without REX, the second byte of another one. */
+/* A byte of REG is written, or, for numbers 4 to 7 without REX, the second byte of another
+   register. */
 static void lose_byte(struct instruction *in, const struct x86_form *form, uint8_t reg) {
   static const uint8_t second[] = {[SP] = AX, [BP] = CX, [SI] = DX, [DI] = BX};
   bool is_second = !form->has_rex && reg >= SI && reg <= SP;
   instruction_lose(in, is_second ? second[reg] : reg);
 }
 
-/* The place that FORM reads or writes becomes unknown, if it is a register. */
+/* The operand that FORM reads or writes becomes unknown, if it is a register. */
 static void lose_rm(struct instruction *in, const struct x86_form *form, bool is_byte) {
   if (!form->is_register) return;
   if (is_byte)
@@ -33,7 +34,7 @@ static void pop(struct instruction *in) {
   instruction_move(in, SP, SP, WORD);
 }
 
-/* MOV, of which TO_RM says the direction. */
+/* MOV; TO_RM is the direction. */
 static void decode_move(struct instruction *in, const struct x86_form *form, bool to_rm) {
   uint8_t to = to_rm ? form->rm : form->reg, from = to_rm ? form->reg : form->rm;
   if (form->is_register && form->is_wide)
@@ -46,7 +47,7 @@ static void decode_move(struct instruction *in, const struct x86_form *form, boo
     instruction_store(in, form->reg, form->rm, form->displacement);
 }
 
-/* 80 to 83: an operation with an immediate, which GROUP says. */
+/* 80 to 83: an operation with an immediate, selected by GROUP. */
 static void decode_immediate(struct instruction *in, const struct x86_form *form) {
   bool is_sum = form->group == 0 || form->group == 5;
   if (form->group == 7 || !form->is_register) return;
@@ -105,7 +106,7 @@ static void decode_last_group(struct instruction *in, const struct x86_form *for
     push(in);
 }
 
-/* 40 to 6f, but for the prefixes. */
+/* 40 to 6f, without the prefixes. */
 static void decode_stack(struct instruction *in, const struct x86_form *form) {
   uint8_t opcode = form->opcode;
   if (opcode >= 0x50 && opcode < 0x58) {
@@ -210,7 +211,7 @@ static void decode_e0(struct instruction *in, const struct x86_form *form, uint6
   }
 }
 
-/* Operations on strings, which move their pointers and count CX down. */
+/* String operations, which advance their pointers and decrement CX. */
 static void decode_string(struct instruction *in) {
   instruction_lose(in, SI);
   instruction_lose(in, DI);
@@ -218,7 +219,7 @@ static void decode_string(struct instruction *in) {
   instruction_lose(in, AX);
 }
 
-/* 90 to bf: numbers are moved to registers, and AX is worked with. */
+/* 90 to bf: moves of numbers to registers, and operations on AX. */
 static void decode_90(struct instruction *in, const struct x86_form *form) {
   uint8_t opcode = form->opcode;
   if (opcode >= 0xb8)
@@ -254,8 +255,8 @@ static void decode_one_byte(struct instruction *in, const struct x86_form *form,
     decode_e0(in, form, next);
 }
 
-/* Those that only read, or write vectors alone, are told by the manual's table; what else there is
-   writes REG, RM or both. */
+/* The manual's table lists those that only read, or write only vectors; the others write REG, RM or
+   both. */
 static void decode_two_bytes(struct instruction *in, const struct x86_form *form, uint64_t next) {
   uint8_t opcode = form->opcode;
   bool writes_reg = (opcode >= 0x40 && opcode < 0x50) || opcode == 0x2c || opcode == 0x2d ||
@@ -281,7 +282,7 @@ static void decode_two_bytes(struct instruction *in, const struct x86_form *form
   if (writes_rm) lose_rm(in, form, opcode >= 0x90 && opcode < 0xa0);
 }
 
-/* Of two bytes with a prefix of vectors, and of three: few move bits about in general registers, or
+/* Two-byte opcodes with a vector prefix, and three-byte ones: few write general registers, or move
    from vectors into them. */
 static void decode_vector(struct instruction *in, const struct x86_form *form) {
   uint8_t opcode = form->opcode;
@@ -299,7 +300,7 @@ static void decode(struct span bytes, uint64_t address, struct instruction *ret)
   struct x86_form form = instruction_x86_form(bytes);
   uint64_t next = address + form.bytes;
   *ret = (struct instruction){.bytes = form.bytes};
-  bool is_zero = bytes.len >= 2 && bytes.data[0] == 0 && bytes.data[1] == 0; /* filling */
+  bool is_zero = bytes.len >= 2 && bytes.data[0] == 0 && bytes.data[1] == 0; /* padding */
   if (form.bytes == 0 || is_zero) {
     *ret = (struct instruction){.bytes = 1, .flow = FLOW_STOP};
   } else if (form.map == X86_ONE_BYTE) {

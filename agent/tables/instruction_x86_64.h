@@ -5,24 +5,24 @@
 
 #include "instruction.h"
 
-/* Which table of operations an opcode is of. */
+/* The opcode map of an instruction. */
 enum x86_map { X86_ONE_BYTE, X86_TWO_BYTES, X86_THREE_38, X86_THREE_3A };
 
 /* Registers have DWARF's numbers. */
 struct x86_form {
-  uint8_t bytes; /* all; 0: it is cut off, or none */
+  uint8_t bytes; /* total; 0: truncated or invalid */
   uint8_t map;   /* enum x86_map */
   uint8_t opcode;
-  bool is_vector;   /* with a prefix of three or four bytes (VEX, EVEX) */
+  bool is_vector;   /* with a vector prefix of two to four bytes (VEX, EVEX) */
   bool is_wide;     /* of 64 bits */
-  bool has_rex;     /* so that byte registers are those of the numbers */
-  bool has_modes;   /* it has these: */
+  bool has_rex;     /* byte registers have the plain numbers */
+  bool has_modes;   /* has a ModRM byte: */
   uint8_t reg;      /* register, */
-  uint8_t group;    /* its number in the instruction: it often says which operation */
-  uint8_t rm;       /* register, or that which the place in memory is counted from */
+  uint8_t group;    /* its number in the instruction, which often selects the operation */
+  uint8_t rm;       /* register, or the base of the memory operand */
   bool is_register; /* rm is a register, not memory */
-  bool is_plain;    /* the place is rm + displacement */
-  uint8_t third;    /* of a vector's instruction */
+  bool is_plain;    /* the address is rm + displacement */
+  uint8_t third;    /* of a vector instruction */
   int32_t displacement;
   int64_t immediate;
 };

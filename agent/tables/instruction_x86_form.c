@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long an instruction of x86-64 is, and its parts:
+/* Determines the length of an x86-64 instruction, and its parts:
 
      prefixes | REX, VEX or EVEX | opcode, 1 to 3 bytes | ModRM | SIB | displacement | immediate
 
-   For each opcode a string has a letter: what follows it.
+   For each opcode a string has a letter for the bytes after it.
 
      .  nothing      m  ModRM               b  an immediate of 1 byte     z  of 4 (2 with prefix 66)
      B  ModRM and 1  Z  ModRM and z         w  2 bytes                    e  2 bytes and 1
-     o  8 bytes, an address                 v  4, or 8 with REX.W         r  4, whatever the prefix
+     o  8 bytes, an address                 v  4, or 8 with REX.W         r  4, with any prefix
      t  ModRM, and 1 if it is a test        T  the same with z            x  no instruction */
 #include "instruction_x86_64.h"
 
@@ -70,7 +70,7 @@ static void read_rex(struct reader *reader, uint8_t byte, struct x86_form *form)
   reader->b = byte & 1;
 }
 
-/* The prefix of a vector's instruction: FIRST is c5, c4 or 62. */
+/* The prefix of a vector instruction: FIRST is c5, c4 or 62. */
 static void read_vector_prefix(struct reader *reader, uint8_t first, struct x86_form *form) {
   uint8_t one = next(reader), two = first == 0xc5 ? one : next(reader);
   uint8_t map = first == 0xc5 ? 1 : one & (first == 0x62 ? 7 : 31);
@@ -96,7 +96,7 @@ static void read_opcode(struct reader *reader, uint8_t first, struct x86_form *f
   form->opcode = next(reader);
 }
 
-/* ModRM: two bits say how the place is told, then two registers. */
+/* ModRM: two bits for the addressing mode, then two registers. */
 static void read_modes(struct reader *reader, struct x86_form *form) {
   uint8_t byte = next(reader), mode = byte >> 6, rm = byte & 7, base = rm;
   form->has_modes = true;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Assembler may keep its caller's frame in a register that calls need not preserve, and call its
-   own helpers, which leave that register alone.  A helper is read from its first instruction to the
-   first return that no branch leads beyond.  What is met on the way is all that can run, because a
-   branch out of that range makes the answer false. */
+   own helpers, which do not change it. A helper is read from its first instruction to the first
+   return that no branch goes beyond. That is all code that can run, because a branch out of that
+   range makes the answer false. */
 #include "kept_register.h"
 
 #include "function_starts.h"
 
 enum {
-  INSTRUCTIONS_MAX = 4096, /* of one helper; OpenSSL's largest has 700 */
+  INSTRUCTIONS_MAX = 4096, /* of a helper; OpenSSL's largest has 700 */
   CALLS_DEEP_MAX = 2,
   CALLER_BYTES_MAX = 64 << 10,
 };
@@ -17,7 +17,7 @@ struct helper {
   struct kept_code *of;
   const struct instruction_cpu *cpu;
   uint64_t start;
-  uint64_t last; /* the highest offset that a branch leads to */
+  uint64_t last; /* the highest offset of a branch target */
   uint64_t number;
   struct span code;
 };
@@ -38,7 +38,7 @@ static struct instruction decode(const struct helper *helper, uint64_t at) {
 
 static bool keeps(const struct helper *from, uint64_t start, unsigned deep);
 
-/* Takes the flow of IN into account.  Returns false when it may lead to code that is not read. */
+/* Follows the flow of IN. Returns false if it may lead to unread code. */
 static bool follow(struct helper *helper, const struct instruction *in, unsigned deep) {
   switch (in->flow) {
   case FLOW_BRANCH:
@@ -62,7 +62,7 @@ static bool keeps(const struct helper *from, uint64_t start, unsigned deep) {
   for (unsigned i = 0; i < INSTRUCTIONS_MAX && at < helper.code.len; i++) {
     if (helper.of->decoded >= KEPT_INSTRUCTIONS_MAX) return false;
     struct instruction in = decode(&helper, at);
-    bool is_delay = is_ending; /* the instruction behind a return that comes first */
+    bool is_delay = is_ending; /* the delay slot of a return */
     at += in.bytes;
     if (writes(&in, helper.number) || !follow(&helper, &in, deep)) return false;
     bool is_end =

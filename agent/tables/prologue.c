@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function is followed from its start, where the frame is known from the calling convention, and
-   what is known of its registers is carried along: a register holds a number, the frame's address
-   plus a number, what it held at the start, or nobody knows.
+/* Follows a function from its start, where the calling convention gives the frame, and tracks its
+   registers. A register holds a number, the frame's address plus a number, its initial value, or an
+   unknown value.
 
-   Straight on, what is known at a branch is also known where it leads; what is known first of a
-   place is believed.  Only if two ways lead to a place with different stack pointers, as in a loop
-   that pushes, the stack pointer is unknown there.  What lies behind a call is no such way: the
-   call may never return.  A sweep goes over the function once; where a branch led backwards to code
-   that was not reached another one follows.  Code that nothing leads to (the cases of a switch, a
-   landing pad) is taken in the last sweep to have the frame that the code before it had in its
-   middle: at its last call or branch, since an epilogue has none.
+   The state at a branch also applies at its target, and the first state of an address is kept. Only
+   if two paths reach an address with different stack pointers, as in a loop that pushes, the stack
+   pointer is unknown there. The code after a call does not count as such a path: the call may never
+   return. A sweep goes over the function once. If a branch led backwards to unreached code, another
+   sweep follows. Unreached code (the cases of a switch, a landing pad) gets a state in the last
+   sweep: the frame of the preceding code in its middle, at its last call or branch, because an
+   epilogue has neither.
 
-   An instruction under a condition is followed as if it held; at the end of a run of such
-   instructions only what is true either way stays, and behind a conditional return all is as it
-   was before the run.
+   A conditional instruction is followed as if its condition held. At the end of a run of
+   conditional instructions only the state common to both cases stays. After a conditional return
+   the state is that before the run.
 
-   It is a guess as to what the compiler meant, not a proof: it is used where nobody told. */
+   The result is a guess of the compiler's intent, not a proof. It is used only if no better source
+   describes the code. */
 #include "prologue.h"
 
 #include <stdlib.h>
 
 enum {
-  UNITS_MAX = 1 << 20,  /* of an instruction's step: 1 MiB of x86-64, 2 MiB of ARM's Thumb */
-  STATES_MAX = 1 << 12, /* different ones at branches */
+  UNITS_MAX = 1 << 20,  /* in instruction steps: 1 MiB of x86-64, 2 MiB of ARM's Thumb */
+  STATES_MAX = 1 << 12, /* distinct states at branches */
   FIRST_STATES = 64,
   SWEEPS_MAX = 4,
   MOVES_MAX = 1 << 12,     /* of the stack pointer, in one sweep */
-  START_INSTRUCTIONS = 16, /* among which a function that makes a frame begins to */
-  ALIGNMENT = 16,          /* of functions on a CPU that has nothing else to know a start by */
+  START_INSTRUCTIONS = 16, /* within which a function must begin to make its frame */
+  ALIGNMENT = 16,          /* of functions on a CPU without any other sign of a start */
 };
 
-/* In the map of a function's units: what is known of it; else the number of a state, from 1 on. */
+/* In the map of a function's units; other values are the number of a state, from 1 on. */
 enum { UNIT_NEW = 0, UNIT_DATA = 0xffff, UNIT_SEEN = 0xfffe };
 
-/* From offset AT on the stack pointer is SP. */
+/* From offset AT on, the stack pointer is SP. */
 struct move {
   uint64_t at;
   struct prologue_value sp;
@@ -41,22 +42,22 @@ struct move {
 
 struct prologue_scan {
   uint16_t *units;
-  size_t unit_cap, end; /* END: of the units that are not UNIT_NEW, at most */
+  size_t unit_cap, end; /* END: upper bound of the units that are not UNIT_NEW */
   struct prologue_state *states;
   uint32_t count, cap; /* of states */
-  struct move *moves;  /* of this sweep, by offset; none where nothing leads */
+  struct move *moves;  /* of this sweep, by offset; none in unreached code */
   uint32_t move_count, move_cap;
   const struct prologue_function *function;
-  uint64_t bytes;      /* of the function that are looked at */
+  uint64_t bytes;      /* bytes of the function that are examined */
   uint64_t at;         /* offset */
-  uint64_t last;       /* the highest offset that something leads to */
-  bool is_live;        /* something leads here */
-  bool is_last;        /* the last sweep: what nothing leads to is guessed */
-  bool is_short;       /* a branch led back to what was not reached */
-  bool has_switch;     /* code may follow that only a table leads to */
-  uint8_t before_flow; /* of the instruction before; those that do nothing do not count */
+  uint64_t last;       /* the highest offset that is a target */
+  bool is_live;        /* the current code is reached */
+  bool is_last;        /* last sweep: unreached code is guessed */
+  bool is_short;       /* a branch led back to unreached code */
+  bool has_switch;     /* code may follow that only a table reaches */
+  uint8_t before_flow; /* of the previous instruction; no-ops do not count */
   struct prologue_state state, before, body;
-  uint8_t condition; /* of the run that we are in; its start is BEFORE */
+  uint8_t condition; /* of the current run, which started with BEFORE */
 };
 
 struct prologue_scan *prologue_scan_new(void) {
@@ -92,7 +93,7 @@ static bool grow_states(struct prologue_scan *scan) {
   return true;
 }
 
-/* The number of a state that is equal to the present one, or UNIT_SEEN when there is no room. */
+/* The number of a state equal to the current one, or UNIT_SEEN if there is no room. */
 static uint16_t keep_state(struct prologue_scan *scan) {
   if (scan->count > 0 &&
       memcmp(&scan->states[scan->count - 1], &scan->state, sizeof scan->state) == 0)
@@ -125,7 +126,7 @@ static void note_move(struct prologue_scan *scan) {
   scan->moves[scan->move_count++] = (struct move){scan->at, sp};
 }
 
-/* The stack pointer with which this sweep has passed OFFSET; the present one where it has not. */
+/* The stack pointer with which this sweep passed OFFSET; the current one if it has not. */
 static struct prologue_value sp_at(const struct prologue_scan *scan, uint64_t offset) {
   uint32_t first = 0, end = scan->move_count;
   while (first < end) {
@@ -139,8 +140,8 @@ static struct prologue_value sp_at(const struct prologue_scan *scan, uint64_t of
   return is_passed ? scan->moves[first - 1].sp : sp_of(scan, &scan->state);
 }
 
-/* Another way leads to OFFSET, of which something is known: if it comes with another stack pointer,
-   that is unknown from now on.  Returns whether it was not before. */
+/* Another path reaches OFFSET, which has a state: if it comes with another stack pointer, that
+   becomes unknown. Returns true if that is a change. */
 static bool join(struct prologue_scan *scan, uint64_t offset) {
   uint16_t known = *unit(scan, offset);
   const struct prologue_state now = scan->state;
@@ -156,7 +157,7 @@ static bool join(struct prologue_scan *scan, uint64_t offset) {
   return true;
 }
 
-/* Something leads to ADDRESS with the present state.  IS_TAIL: it may be another function. */
+/* The current state applies at ADDRESS. IS_TAIL: it may be another function. */
 static void lead_to(struct prologue_scan *scan, uint64_t address, bool is_tail) {
   uint64_t offset = address - scan->function->start;
   if (address < scan->function->start || offset >= scan->bytes) return;
@@ -168,8 +169,8 @@ static void lead_to(struct prologue_scan *scan, uint64_t address, bool is_tail) 
   if ((is_new || is_joined) && offset <= scan->at) scan->is_short = true;
 }
 
-/* To the places that the table at offset TABLE names: each entry is half of a distance from the
-   table.  It ends where the nearest of them begins. */
+/* Applies the current state at the addresses in the table at offset TABLE: each entry is half of a
+   distance from the table. The table ends where the nearest target begins. */
 static void lead_by_table(struct prologue_scan *scan, uint64_t table, unsigned entry_bytes) {
   uint64_t end = scan->bytes;
   for (uint64_t at = table; at + entry_bytes <= end; at += entry_bytes) {
@@ -195,7 +196,7 @@ static void go_nowhere(struct prologue_scan *scan) {
   scan->condition = 0;
 }
 
-/* INSTRUCTION, whose effects are in the state already, goes where it goes. */
+/* Follows the flow of INSTRUCTION; its effects are already in the state. */
 static void flow(struct prologue_scan *scan, const struct instruction *in) {
   const struct instruction_cpu *cpu = scan->function->cpu;
   bool is_bare = prologue_state_is_bare(cpu, &scan->state);
@@ -215,7 +216,7 @@ static void flow(struct prologue_scan *scan, const struct instruction *in) {
     go_nowhere(scan);
 }
 
-/* A run of instructions under one condition begins, goes on or ends. */
+/* A run of instructions under one condition begins, continues or ends. */
 static void change_condition(struct prologue_scan *scan, uint8_t condition) {
   if (condition == scan->condition) return;
   if (scan->condition != 0) prologue_state_agree(&scan->state, &scan->before);
@@ -230,7 +231,7 @@ static struct instruction decode(const struct prologue_function *function, uint6
   return in;
 }
 
-/* The instruction at AT, and the one behind it if that is done first.  Returns where they end. */
+/* Handles the instruction at AT, and its delay slot, if any. Returns the end of both. */
 static uint64_t step(struct prologue_scan *scan, const struct instruction *in, uint64_t at) {
   const struct instruction_cpu *cpu = scan->function->cpu;
   uint64_t end = at + in->bytes;
@@ -247,8 +248,7 @@ static uint64_t step(struct prologue_scan *scan, const struct instruction *in, u
   return end;
 }
 
-/* Takes the effects of the instruction at OFFSET into STATE, and those of the one behind it if that
-   is done first.  Returns where it goes. */
+/* Applies the instruction at OFFSET, and its delay slot, if any, to STATE. Returns its flow. */
 static uint8_t step_over(const struct prologue_function *function, uint64_t *offset,
                          struct prologue_state *state) {
   struct instruction in = decode(function, *offset);
@@ -291,7 +291,7 @@ static enum prologue_start start_at(const struct prologue_scan *scan, uint64_t o
   return prologue_start_at(&next);
 }
 
-/* What is known of the unit at AT is in the state; false: it is data. */
+/* Loads the state of the unit at AT; false: it is data. */
 static bool arrive(struct prologue_scan *scan, uint64_t at) {
   uint16_t known = *unit(scan, at);
   scan->at = at;
@@ -311,8 +311,8 @@ static bool arrive(struct prologue_scan *scan, uint64_t at) {
   return true;
 }
 
-/* Another function begins at AT: nothing leads there but the return of a call, which may never come
-   back, and nothing leads beyond it, or it looks like one. */
+/* True if another function begins at AT. Nothing reaches it but the return of a call, which may
+   never come back. Also, no branch goes beyond it, or it looks like a start. */
 static bool is_over(struct prologue_scan *scan, uint64_t at) {
   bool is_called = scan->before_flow == FLOW_CALL;
   if (!scan->function->is_open || (scan->is_live && !is_called)) return false;
@@ -323,8 +323,8 @@ static bool is_over(struct prologue_scan *scan, uint64_t at) {
          (start != PROLOGUE_NO_START && at > scan->last && !scan->is_live);
 }
 
-/* Nothing leads to what is decoded as an instruction from AT to END: it is none if something leads
-   into it. */
+/* Unreached bytes from AT to END are decoded as an instruction: that is wrong if a branch leads
+   into them. */
 static uint64_t align(struct prologue_scan *scan, uint64_t at, uint64_t end) {
   if (end > scan->bytes) end = scan->bytes;
   for (at += scan->function->cpu->step; at < end; at += scan->function->cpu->step)
@@ -342,8 +342,8 @@ static void start_sweep(struct prologue_scan *scan) {
   scan->before_flow = FLOW_ON;
 }
 
-/* What is known before IN.  Where a thread begins a register says what to call, and the way back is
-   not kept: there is none. */
+/* Reports the state before IN. At a thread's start a register holds the function to call, and the
+   return address is not saved: there is none. */
 static void tell(struct prologue_scan *scan, const struct instruction *in, prologue_each *each,
                  void *context) {
   bool is_by_register = in->flow == FLOW_CALL && in->target == 0 && scan->condition == 0;
@@ -375,7 +375,7 @@ static void sweep(struct prologue_scan *scan, prologue_each *each, void *context
   }
 }
 
-/* Makes room for COUNT units, all of them new.  The function before had touched some. */
+/* Makes room for COUNT new units. The previous function has used some. */
 static void clear_units(struct prologue_scan *scan, size_t count) {
   if (scan->end > 0) memset(scan->units, 0, scan->end * sizeof *scan->units);
   scan->end = 0;
@@ -387,7 +387,7 @@ static void clear_units(struct prologue_scan *scan, size_t count) {
   scan->unit_cap = count;
 }
 
-/* Without memory for all of a function as much is followed as there are units. */
+/* If memory is short, only the part of a function with units is followed. */
 static void start_scan(struct prologue_scan *scan, const struct prologue_function *function) {
   uint64_t step = function->cpu->step;
   scan->function = function;

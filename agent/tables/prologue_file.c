@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code is laid out as functions, one behind the other: each begins where a symbol or a call says,
-   or where nothing of the one before it leads on.  A symbol's size is believed; else a function
-   ends at the next start.  Where ARM's two instruction sets are mixed, one without a symbol or a
-   call is of the set that it looks like.
+/* Code consists of consecutive functions. Each begins at a symbol or a call's target, or where the
+   flow of the previous one ends. A symbol's size is trusted; without it a function ends at the next
+   start. If ARM's two instruction sets are mixed, a function without a symbol or a call is of the
+   set that it looks like.
 
-   Of code that better sources have left, small pieces without a start are padding.  What is beyond
-   a limit of bytes is not read: a file with so much code has unwind information. */
+   In the code without better sources, small pieces without a start are padding. Code beyond a limit
+   of bytes is not read: a file with so much code has unwind information. */
 #include "prologue_file.h"
 
 #include "function_starts.h"
@@ -17,11 +17,11 @@
 
 enum {
   CODE_BYTES_MAX = 64 << 20,
-  PADDING_BYTES = 16,     /* at most: functions are aligned to it */
-  TRIFLE = 8,             /* less than this part of the code: calls are not looked for */
+  PADDING_BYTES = 16,     /* maximum: functions are aligned to it */
+  TRIFLE = 8,             /* if less than 1/this of the code is left, calls are not searched */
   ARM_LINKAGE_BYTES = 20, /* of the first entry of a procedure linkage table */
   AARCH64_LINKAGE_BYTES = 32,
-  LOOK_BYTES = 16, /* tell the instruction set of a function: there are shorter ones, but few */
+  LOOK_BYTES = 16, /* decide a function's instruction set; few functions are shorter */
 };
 
 struct prologue_file {
@@ -29,13 +29,13 @@ struct prologue_file {
   struct table_rows *rows;
   struct prologue_scan *scan;
   struct function_starts starts;
-  bool is_thumb;         /* the function before is */
-  bool is_mixed;         /* not all are like that one */
-  prologue_watch *watch; /* NULL: nobody */
+  bool is_thumb;         /* of the previous function */
+  bool is_mixed;         /* some functions differ from that */
+  prologue_watch *watch; /* NULL: none */
   void *watcher;
 };
 
-/* Better sources have left more than trifles of the code. */
+/* True if better sources have left a significant part of the code. */
 static bool is_much_left(const struct elf_image *image, const struct table_rows *rows) {
   struct elf_part part;
   uint64_t left = 0, all = 0;
@@ -91,7 +91,7 @@ void prologue_file_watch(struct prologue_file *file, prologue_watch *watch, void
   file->watcher = context;
 }
 
-/* One function on its way into the rows. */
+/* The conversion of one function to rows. */
 struct telling {
   const struct prologue_file *file;
   const struct instruction_cpu *cpu;
@@ -123,7 +123,7 @@ static int tell_function(struct prologue_file *file, const struct prologue_funct
   return telling.rc;
 }
 
-/* The function at ADDRESS, that reaches no further than HIGH. */
+/* The function at ADDRESS, which ends at HIGH at the latest. */
 static struct prologue_function function_at(struct prologue_file *file, uint64_t address,
                                             uint64_t high) {
   const struct function_start *start = function_starts_next(&file->starts, address);
@@ -146,8 +146,7 @@ static struct prologue_function function_at(struct prologue_file *file, uint64_t
   return ret;
 }
 
-/* What fills the space between functions: a trap, no instruction at all, or some that do nothing.
- */
+/* True for padding between functions: a trap, an invalid instruction, or no-ops. */
 static bool is_filling(const struct prologue_function *function, uint64_t bytes) {
   struct instruction in = {.bytes = 0};
   function->cpu->decode(function->code, function->start, &in);
@@ -178,7 +177,7 @@ static bool is_padding(const struct prologue_file *file, uint64_t low, uint64_t 
   return high - low < PADDING_BYTES && (start == NULL || start->address >= high);
 }
 
-/* What better sources have left of [LOW, HIGH). */
+/* Adds the part of [LOW, HIGH) without better sources. */
 static int tell_rest(struct prologue_file *file, uint64_t low, uint64_t high) {
   int rc = 0;
   for (uint64_t at = table_rows_free_from(file->rows, low); rc == 0 && at < high;) {
@@ -199,9 +198,9 @@ static int tell_leaf(struct prologue_file *file, uint64_t low, uint64_t high) {
   return rc < 0 ? rc : table_rows_put(file->rows, low, &rule);
 }
 
-/* The procedure linkage table is no row of functions: its first entry saves the return address, and
-   the others jump to where a register says and have nothing on the stack.  On ARM none of it is in
-   Thumb, whatever the rest is in. */
+/* The procedure linkage table is not a sequence of functions. Its first entry saves the return
+   address; the others jump to the address in a register and have nothing on the stack. On ARM it is
+   never in Thumb, even if the rest is. */
 static int tell_linkage(struct prologue_file *file) {
   struct elf_part part;
   uint16_t machine = file->image->machine;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A register holds a number, the frame's address plus a number, what it held at the function's
-   start, or nobody knows.  Of memory only three words are followed: where the link register and
-   the tracked registers were saved.  A word that was popped counts no more, whatever it still
-   holds: a signal's handler may have written there.
+/* A register holds a number, the frame's address plus a number, its value at the function's start,
+   or an unknown value. Of memory only three words are tracked: where the link register and the
+   tracked registers were saved. A popped word no longer counts, because a signal handler may have
+   overwritten it.
 
-   Where the stack pointer is not known (alloca, alignment) the frame is found from the tracked
-   registers, if one of them points into it; without any, it is untold. */
+   If the stack pointer is unknown (alloca, alignment), the frame is found from a tracked register
+   that points into it; without one there is no rule. */
 #include "prologue_state.h"
 
 static struct prologue_value unknown(void) {
@@ -27,7 +27,7 @@ void prologue_state_enter(const struct instruction_cpu *cpu, struct prologue_sta
   for (unsigned i = 0; i < UNWIND_TRACKED; i++) state->saved[i] = PROLOGUE_NOT_SAVED;
 }
 
-/* Where STATE keeps what REG held at the start, or NULL: it is none that we follow. */
+/* The address at which STATE keeps REG's initial value, or NULL if REG is not tracked. */
 static int64_t *saved_place(const struct instruction_cpu *cpu, struct prologue_state *state,
                             uint64_t reg) {
   if (reg == cpu->lr) return &state->saved_lr;
@@ -75,7 +75,7 @@ static bool is_popped(const struct instruction_cpu *cpu, const struct prologue_s
   return sp.kind == PROLOGUE_FRAME && offset < sp.offset;
 }
 
-/* PLACE, where REG was saved, is written.  No compiler does that while it needs what is there. */
+/* PLACE, where REG was saved, is overwritten. No compiler does that while it needs the value. */
 static void overwrite(const struct prologue_state *state, uint8_t reg, int64_t *place) {
   if (has_initial(state, reg)) *place = PROLOGUE_NOT_SAVED;
 }
@@ -172,7 +172,7 @@ bool prologue_state_is_bare(const struct instruction_cpu *cpu, const struct prol
   return sp.kind == PROLOGUE_FRAME && sp.offset == start;
 }
 
-/* BASE is where the frame's address is counted from. */
+/* Finds the base of the frame's address. */
 static bool find_frame(const struct instruction_cpu *cpu, const struct prologue_state *state,
                        struct unwind_rule *rule) {
   const uint8_t bases[] = {cpu->sp, cpu->tracked[0], cpu->tracked[1]};
@@ -189,7 +189,7 @@ static bool find_frame(const struct instruction_cpu *cpu, const struct prologue_
   return false;
 }
 
-/* A word saved at OFFSET of the frame still is there. */
+/* True if a word saved at OFFSET of the frame is still there. */
 static bool is_kept(const struct instruction_cpu *cpu, const struct prologue_state *state,
                     int64_t offset) {
   struct prologue_value sp = state->registers[cpu->sp];
@@ -201,7 +201,7 @@ static bool is_far(int64_t offset) {
   return offset < UNWIND_OFFSET_MIN || offset > INT16_MAX;
 }
 
-/* From where RULE is to count: from the frame's bottom where something is too far from its top. */
+/* The base of RULE's offsets: the frame's bottom if something is too far from its top. */
 static int64_t distance_of(const struct instruction_cpu *cpu, const struct prologue_state *state,
                            const struct unwind_rule *rule) {
   bool has_far = is_kept(cpu, state, state->saved_lr) && is_far(state->saved_lr);
@@ -210,7 +210,8 @@ static int64_t distance_of(const struct instruction_cpu *cpu, const struct prolo
   return has_far ? rule->offset : 0;
 }
 
-/* A word that is there at OFFSET and DISTANCE.  Returns false when that is too far for a rule. */
+/* The rule's offset of a word at OFFSET and DISTANCE. Returns false if that is too far for a
+   rule. */
 static bool fit_word(bool is_there, int64_t offset, int64_t distance, int16_t *ret) {
   *ret = is_there ? (int16_t)(offset + distance) : (int16_t)UNWIND_SAME;
   return !is_there || !is_far(offset + distance);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of the registers and of the frame before an instruction, and what an instruction
-   makes of it. */
+/* The state of the registers and the frame before an instruction, and the effect of an instruction
+   on it. */
 #ifndef TABLES_PROLOGUE_STATE_H
 #define TABLES_PROLOGUE_STATE_H
 
@@ -8,7 +8,7 @@
 
 enum prologue_kind {
   PROLOGUE_UNKNOWN = 0,
-  PROLOGUE_INITIAL, /* what register OFFSET had at the function's start */
+  PROLOGUE_INITIAL, /* register OFFSET's value at the function's start */
   PROLOGUE_NUMBER,  /* OFFSET itself */
   PROLOGUE_FRAME,   /* the canonical frame address + OFFSET */
 };
@@ -20,34 +20,34 @@ struct prologue_value {
 
 #define PROLOGUE_NOT_SAVED INT64_MIN
 
-/* What is known before an instruction. */
+/* The state before an instruction. */
 struct prologue_state {
   struct prologue_value registers[INSTRUCTION_REGISTERS];
-  int64_t saved_lr; /* from the canonical frame address; PROLOGUE_NOT_SAVED */
+  int64_t saved_lr; /* from the canonical frame address, or PROLOGUE_NOT_SAVED */
   int64_t saved[UNWIND_TRACKED];
-  uint64_t is_root; /* nobody called: it calls, and has not kept the way back */
+  uint64_t is_root; /* no caller: it calls, and has not saved the return address */
 };
 
-/* What a caller leaves. */
+/* The state at a function's entry. */
 void prologue_state_enter(const struct instruction_cpu *cpu, struct prologue_state *ret);
 
 void prologue_state_step(const struct instruction_cpu *cpu, struct prologue_state *state,
                          const struct instruction *instruction);
 
-/* What a call leaves. */
+/* The effect of a call. */
 void prologue_state_call(const struct instruction_cpu *cpu, struct prologue_state *state);
 
-/* Keeps of STATE what OTHER says, too. */
+/* Keeps the parts of STATE that agree with OTHER. */
 void prologue_state_agree(struct prologue_state *state, const struct prologue_state *other);
 
-/* The way back is in the link register alone, which a call overwrites. */
+/* True if the return address is only in the link register, which a call overwrites. */
 bool prologue_state_would_lose(const struct instruction_cpu *cpu,
                                const struct prologue_state *state);
 
-/* The stack pointer is where it was at the function's start. */
+/* True if the stack pointer is as at the function's start. */
 bool prologue_state_is_bare(const struct instruction_cpu *cpu, const struct prologue_state *state);
 
-/* The rule for where STATE is known. */
+/* The rule for STATE. */
 struct unwind_rule prologue_state_rule(const struct instruction_cpu *cpu,
                                        const struct prologue_state *state);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A handler returns to two instructions of the C library that ask the kernel to go on where the
-   signal came, and these look the same everywhere.  Some libraries have no call frame information
-   for them.
+/* A handler returns to two instructions of the C library that make the sigreturn call, and these
+   look the same everywhere. Some libraries have no call frame information for them.
 
-   A walk looks a caller up one byte before its return address, and here that is the address of the
-   first of them: so the byte before belongs to them, too.
+   A walk looks a caller up one byte before its return address, which here is the address of the
+   first of them. So their rule includes the byte before.
 
-   ARM's kernels make another frame, without a siginfo in front, for handlers that did not ask for
-   one, and the library returns from it by another system call. */
+   ARM kernels build another frame, without a siginfo in front, for handlers that did not request
+   one. The library returns from it by another system call. */
 #include "signal_return.h"
 
 #include <elf.h>
@@ -17,10 +16,10 @@ enum { CODE_BYTES_MAX = 64 << 20, SIGINFO_BYTES = 128 };
 
 struct signal_return {
   uint16_t machine;
-  uint8_t step; /* its address is a multiple of it */
+  uint8_t step; /* alignment of its address */
   uint8_t bytes;
   bool is_big_endian;
-  int32_t offset; /* of the kernel's frame, from where the CPU's own file has it */
+  int32_t offset; /* of the kernel's frame, relative to the CPU's own file */
   uint8_t code[12];
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over a section. A CIE is read when the first of its functions comes, and kept in one of
-   a few places: the functions of a C++ program go to and fro between two or three, those of
-   .debug_frame come in rows of one. Where a file is made so that all are always looked for again,
-   each look costs no more than a CIE's letters and program may be long. */
+/* One pass over a section. A CIE is parsed at its first function, and cached in one of a few
+   places: the functions of a C++ program alternate between two or three, those of .debug_frame are
+   in runs of one. If a malicious file defeats the cache, each miss costs only a CIE's letters and
+   program, which are limited. */
 #include "table_cfi.h"
 
 #include "cfi_program.h"
@@ -11,10 +11,10 @@
 
 enum { KEPT_CIES = 16 };
 
-/* Where its CIE is, one more than that; 0: an empty place. */
+/* The offset of its CIE plus one; 0: an empty place. */
 struct kept_cie {
   size_t at_plus_1;
-  const char *why; /* it is refused, or NULL */
+  const char *why; /* reason of rejection, or NULL */
   struct cfi_cie cie;
 };
 
@@ -39,15 +39,15 @@ static const struct kept_cie *find_cie(struct reading *reading, size_t at) {
   return kept;
 }
 
-/* Linkers leave entries of functions that they threw away: at 0, or at the last addresses. */
+/* Linkers leave entries of discarded functions: at 0, or at the last addresses. */
 static bool is_discarded(const struct cfi_function *function, uint8_t word_bytes) {
   uint64_t last = word_bytes == 4 ? UINT32_MAX : UINT64_MAX;
   return function->bytes == 0 || function->start <= 1 || function->start >= last - 1;
 }
 
-/* The kernel's frame may lie elsewhere than a CPU's file has it: on ARM it begins with a siginfo
-   only if the handler asked for one.  Where it says how far from the stack pointer that of the
-   interrupted code is, the difference is known. */
+/* The kernel's frame may be at another offset than in a CPU's file: on ARM it begins with a siginfo
+   only if the handler requested one. If the CIE gives the place of the interrupted code's stack
+   pointer, the difference is known. */
 static struct unwind_rule after_signal(const struct cfi_cie *cie, const struct unwind_arch *arch) {
   struct unwind_rule rule = {.cfa = UNWIND_CFA_SIGNAL};
   const struct cfi_address *cfa = &cie->initial.cfa;

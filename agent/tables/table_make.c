@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources in the order of how far they are to be trusted: .eh_frame, which must be right for
-   exceptions to work, .debug_frame, and then a program's entry point: nobody calls the code there,
-   and small C libraries do not say so.  Where all are silent the instructions are asked, ARM's
-   index with them (exidx.c, prologue_file.c).
+/* Sources, from the most reliable: .eh_frame, which must be right for exceptions to work;
+   .debug_frame; and a program's entry point, which has no caller although small C libraries do not
+   mark it. Code without any source is decoded, with ARM's index (exidx.c, prologue_file.c).
 
-   .eh_frame is found as the loader's friends find it, by a segment, which stripping leaves in
-   place. That says where it begins and not how long it is: it ends with an entry of no length, with
-   its section, where there is one, or with its segment.  The sorted index beside it is not read: it
-   may be missing or wrong, and every function is wanted anyhow. */
+   .eh_frame is found by a segment, which stripping leaves in place. That gives its start but not
+   its length: it ends with an entry of length 0, with its section, if there is one, or with its
+   segment. The sorted index beside it is not read: it may be missing or wrong, and every function
+   is needed anyway. */
 #include "table_make.h"
 
 #include "elf_image.h"
@@ -20,7 +19,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* No entry is longer: it calls a function of the C library, and never returns. */
+/* Limit of an entry: it calls a function of the C library, and never returns. */
 enum { ENTRY_BYTES_MAX = 64 };
 
 struct making {
@@ -41,13 +40,13 @@ static struct cfi_section section_of(struct making *making, const struct elf_par
                               .is_big_endian = making->image.is_big_endian};
 }
 
-/* The header of .eh_frame says where that is. */
+/* The header of .eh_frame gives its address. */
 static bool find_by_segment(const struct elf_image *image, struct elf_part *ret) {
   struct elf_part header;
   if (!elf_image_segment(image, PT_GNU_EH_FRAME, &header)) return false;
   struct cfi_cursor cursor = cfi_cursor_of(header.bytes, image->is_big_endian);
   uint8_t version = cfi_byte(&cursor), encoding = cfi_byte(&cursor);
-  cfi_bytes(&cursor, 2); /* how the index is written */
+  cfi_bytes(&cursor, 2); /* encoding of the index */
   struct cfi_pointer how = {.encoding = encoding,
                             .word_bytes = image->is_64 ? 8 : 4,
                             .place = header.address + 4,
@@ -84,7 +83,7 @@ static const char *why_no_content(int rc) {
   }
 }
 
-/* Returns -ENOENT when IMAGE has none. */
+/* Returns -ENOENT if IMAGE has none. */
 static int read_debug_frame_of(struct making *making, const struct elf_image *image) {
   struct elf_part part;
   struct buf room = {0};
@@ -117,8 +116,8 @@ static int read_debug_frame(struct making *making, struct span debug) {
   return rc == -ENOENT ? 0 : rc;
 }
 
-/* The kernel or the loader begins at its entry.  Of a library it means nothing, and older linkers
-   write there where its code begins: at a function like any other. */
+/* The kernel or the loader starts at the entry point. In a library it is meaningless, and older
+   linkers set it to the start of the code, a normal function. */
 static bool is_begun_at(const struct elf_image *image, uint64_t entry) {
   struct elf_part part;
   if (image->is_fixed || elf_image_segment(image, PT_INTERP, &part)) return true;
@@ -139,7 +138,7 @@ static int tell_entry(struct making *making) {
   return rc == 0 ? table_rows_put(making->rows, entry, &begin) : rc;
 }
 
-/* What the code itself says, and ARM's index, which holds in the middle of functions alone. */
+/* Reads the code itself, and ARM's index, which is valid only in the middle of functions. */
 static int read_code(struct making *making, struct span debug) {
   struct elf_image symbols;
   struct prologue_file *file;
@@ -164,7 +163,7 @@ static int read_all(struct making *making, const struct table_input *input) {
   return rc;
 }
 
-/* What a table does not hold is said in it: it outlives whoever made it. */
+/* A table records its own omissions, because it outlives its maker. */
 static void tell_report(const struct table_report *report, struct buf *ret) {
   struct unwind_table head;
   memcpy(&head, ret->data, sizeof head);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One ELF file -> its unwind table. */
+/* Converts an ELF file to its unwind table. */
 #ifndef TABLES_TABLE_MAKE_H
 #define TABLES_TABLE_MAKE_H
 
@@ -16,14 +16,14 @@ struct table_input {
   struct span file;               /* the whole ELF file */
   struct span debug;              /* its separate debug file; empty: none */
   const struct unwind_arch *arch; /* the CPU that the table is for */
-  bool is_told_only;              /* call frame information alone, nothing that is a guess */
+  bool is_told_only;              /* only call frame information, no guesses */
 };
 
-/* Puts the table of INPUT into RET, which is empty: from the file's .eh_frame, its .debug_frame or
-   that of its debug file, its entry point, its .ARM.exidx, and its instructions.  Every byte is a
-   stranger's.  Returns 0; -ENODATA when there is nothing to say of it; -EBADMSG when it is no
-   linked ELF file; -EPROTO of another machine; -EOVERFLOW beyond a limit; -ENOMEM.  REPORT is
-   filled whatever is returned.  Pure. */
+/* Appends the table of INPUT to RET, which is empty. Sources are the file's .eh_frame, its
+   .debug_frame or that of its debug file, its entry point, its .ARM.exidx, and its instructions.
+   Every byte is untrusted. Returns 0; -ENODATA if there is no information; -EBADMSG if it is no
+   linked ELF file; -EPROTO for another machine; -EOVERFLOW beyond a limit; -ENOMEM. REPORT is
+   always filled in. Pure. */
 int table_make(const struct table_input *input, struct buf *ret, struct table_report *report);
 
 #endif

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions come in any order, millions of them, and may lie about where they are. A row is kept
-   as it will be written, 4 bytes: its address within its page and a rule's number. The page
-   follows from where its function begins, because a function says its rule again at each page that
-   it reaches into: so a row at 0 that is not its function's first opens the next page.
+/* Functions arrive in any order, millions of them, and their addresses are untrusted. A row is
+   stored in its final form, 4 bytes: its address within its page and a rule's number. The page
+   follows from the function's start, because a function repeats its rule at each page that it
+   reaches into. So a row at 0 that is not its function's first opens the next page.
 
-     functions   start | last byte | first row, count         told in any order, then sorted
-     rows        low | rule                                   as told; those of the left out stay
+     functions   start | last byte | first row, count         added in any order, then sorted
+     rows        low | rule                                   as added; those of omitted ones stay
 
-   At each change of source, and at the end, functions are sorted by start, and of two that overlap
-   the one whose rows are later is left out: it is of a worse source, or of the same and told later.
-   Both are there to see after sorting, so nothing is searched for while functions are told, but in
-   those of better sources.
+   At each change of source, and at the end, functions are sorted by start. Of two that overlap, the
+   one with later rows is omitted: it is from a worse source, or from the same and added later. Both
+   are adjacent after sorting, so adding functions needs no search except in those of better
+   sources.
 
-   Written is function after function: rows equal to the one before them are passed over, and where
-   the next function does not begin at once comes a row that knows nothing.  At the start of a page
-   that row is not needed: before a page's first row nothing is known.
+   Functions are written one after the other. Rows equal to the previous one are skipped. If the
+   next function does not follow directly, a row without information is written. At the start of a
+   page that row is not needed: before a page's first row nothing is known.
 
-   A walk looks a caller up one byte before its return address.  Nobody calls the return from a
-   signal's handler, so its rule must hold from that byte on.  The compilers' own words for some
-   begin early for that, at an odd address, and those for others do not. */
+   A walk looks a caller up one byte before its return address. A signal trampoline is not called,
+   so its rule must begin with that byte. The compilers' own entries for some begin early for that,
+   at an odd address; those for others do not. */
 #include "table_rows.h"
 
 #include "table_rules.h"
@@ -29,7 +29,7 @@
 
 enum { FIRST_FUNCTIONS = 256, FIRST_ROWS = 1024 };
 
-/* Places count from the first page, without what lies between ranges. */
+/* Places count from the first page, without the gaps between ranges. */
 struct function {
   uint32_t start, last;
   uint32_t first, count; /* of its rows */
@@ -38,20 +38,20 @@ struct function {
 struct table_rows {
   uint64_t base;
   struct code_ranges code;
-  uint64_t shifts[CODE_RANGES_MAX]; /* of each range: a place in it is an address less this */
+  uint64_t shifts[CODE_RANGES_MAX]; /* for each range: its addresses minus this are places */
   uint32_t page_count;
   struct table_rules rules;
   struct function *functions;
   uint32_t function_count, function_cap;
-  uint32_t settled; /* functions of better sources: sorted, disjoint */
+  uint32_t settled; /* number of functions of better sources: sorted, disjoint */
   struct unwind_row *rows;
   uint32_t row_count, row_cap;
   uint32_t at; /* of the last row */
   uint32_t left, source, sources;
-  bool is_open; /* the last function may have more rows */
+  bool is_open; /* the last function may get more rows */
 };
 
-/* Ranges are farther from each other than a page is long. */
+/* The distance between ranges exceeds a page. */
 static int place_ranges(struct table_rows *rows) {
   uint64_t pages = 0;
   for (uint32_t i = 0; i < rows->code.count; i++) {
@@ -97,7 +97,7 @@ static inline uint16_t low_of(uint32_t at) {
   return (uint16_t)(at % UNWIND_PAGE_BYTES);
 }
 
-/* ---- telling ---- */
+/* ---- adding ---- */
 
 static int append_row(struct table_rows *rows, uint32_t at, uint16_t rule) {
   if (rows->row_count == rows->row_cap) {
@@ -114,7 +114,7 @@ static int append_row(struct table_rows *rows, uint32_t at, uint16_t rule) {
   return 0;
 }
 
-/* Says the last rule again at each page up to that of AT. */
+/* Repeats the last rule at each page up to that of AT. */
 static int reach(struct table_rows *rows, uint32_t at) {
   int rc = 0;
   while (rc == 0 && rows->at >> UNWIND_PAGE_BITS < at >> UNWIND_PAGE_BITS) {
@@ -143,7 +143,7 @@ void table_rows_drop(struct table_rows *rows) {
   rows->row_count = rows->functions[--rows->function_count].first;
 }
 
-/* The first settled function that ends at AT or behind it. */
+/* The first settled function that ends at or after AT. */
 static const struct function *find_settled(const struct table_rows *rows, uint32_t at) {
   uint32_t first = 0, end = rows->settled;
   while (first < end) {
@@ -186,7 +186,7 @@ int table_rows_function(struct table_rows *rows, uint64_t start, uint64_t end) {
   return append_function(rows, first, last);
 }
 
-/* RULE in the place of the last row, which is at the same address. */
+/* Replaces the last row's rule, at the same address. */
 static void replace_row(struct table_rows *rows, uint16_t rule) {
   struct function *function = &rows->functions[rows->function_count - 1];
   rows->rows[rows->row_count - 1].rule = rule;
@@ -229,7 +229,7 @@ static bool is_sorted(const struct table_rows *rows) {
   return true;
 }
 
-/* Sorts all functions and leaves those out that overlap what was told earlier. */
+/* Sorts all functions and omits those that overlap earlier ones. */
 static void settle(struct table_rows *rows) {
   uint32_t kept = 0;
   if (!is_sorted(rows))
@@ -263,7 +263,7 @@ uint64_t table_rows_room(const struct table_rows *rows, uint64_t address) {
   return next->start - at < room ? next->start - at : room;
 }
 
-/* The first address of RANGE from ADDRESS on that is free, or its end. */
+/* The first free address of RANGE from ADDRESS on, or its end. */
 static uint64_t free_in(const struct table_rows *rows, const struct code_range *range,
                         uint64_t address) {
   uint64_t shift = shift_of(rows, range);
@@ -291,7 +291,7 @@ uint32_t table_rows_left(const struct table_rows *rows) {
 
 /* ---- writing ---- */
 
-/* A table on its way: PAGES and ROWS lie in the caller's buffer, and have room. */
+/* A table being written: PAGES and ROWS are in the caller's buffer, which has room. */
 struct encoder {
   uint32_t *pages;
   struct unwind_row *rows;
@@ -311,7 +311,7 @@ static void emit(struct encoder *encoder, uint32_t page, struct unwind_row row) 
   if (row.rule == TABLE_RULE_UNTOLD) encoder->untold++;
 }
 
-/* The page before START is no part of its range. */
+/* True if the byte before START is outside its range. */
 static bool is_first_of_range(const struct table_rows *rows, uint32_t start) {
   for (uint32_t i = 0; i < rows->code.count; i++)
     if (low_of(start) == 0 && rows->code.ranges[i].low - rows->shifts[i] == start) return true;
@@ -324,7 +324,7 @@ static bool begins_early(const struct table_rows *rows, const struct function *f
          !is_first_of_range(rows, function->start);
 }
 
-/* RULE holds from AT on, whatever was written of it. */
+/* RULE applies from AT on, and overwrites the row there. */
 static void emit_over(struct encoder *encoder, uint32_t at, uint16_t rule) {
   uint32_t page = at >> UNWIND_PAGE_BITS;
   open_page(encoder, page);
@@ -349,7 +349,7 @@ static void emit_function(struct encoder *encoder, const struct table_rows *rows
   }
 }
 
-/* What lies between FUNCTION and the one that begins at NEXT is not known. */
+/* Marks the bytes between FUNCTION and the one at NEXT as unknown. */
 static void emit_gap(struct encoder *encoder, const struct function *function, uint32_t next) {
   uint32_t after = function->last + 1;
   if (after == next || low_of(after) == 0) return;
@@ -366,8 +366,8 @@ static void emit_all(struct encoder *encoder, const struct table_rows *rows, uin
   open_page(encoder, page_count);
 }
 
-/* As many rows as may have to be written: each told one, a gap behind each function, and a byte
-   before some. */
+/* The maximum number of rows to write: each added one, a gap after each function, and a byte before
+   some. */
 static uint64_t most_rows(const struct table_rows *rows) {
   uint64_t most = rows->function_count;
   for (uint32_t i = 0; i < rows->function_count; i++)

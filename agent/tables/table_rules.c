@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A linked program has some hundreds of different rules for some hundred thousand places, so each
-   place is a look into a small hash. The cells hold the rules' numbers; number 0, which is never
-   looked for (a rule that says nothing is told apart first), is an empty cell.
+/* A linked program has some hundreds of different rules for some hundred thousand addresses, so
+   each address needs a look-up in a small hash. The cells hold the rules' numbers. Number 0 marks
+   an empty cell, because the rule without information is never searched for.
 
-   The cells are never full, and a search gives up after a bounded number of them: a file that was
-   made to collide gets places that are untold, not a slow daemon. */
+   The cells are never full, and a search stops after a bounded number of them. A malicious file
+   with collisions gets addresses without rules, not a slow daemon. */
 #include "table_rules.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static uint32_t cell_of(const struct unwind_rule *rule) {
   return (uint32_t)((hash * UINT64_C(0xd6e8feb86659fd93)) >> 40) % CELLS;
 }
 
-/* What does not depend on registers is the same whatever else it says. */
+/* A rule that does not depend on registers is normalized. */
 static struct unwind_rule plain(const struct unwind_rule *rule) {
   if (rule->cfa > UNWIND_CFA_SIGNAL) return *rule;
   struct unwind_rule ret = {.cfa = rule->cfa};

@@ -6,7 +6,7 @@
 #include "unwind/unwind_table.h"
 
 enum {
-  TABLE_RULE_NONE = 0, /* the number of UNWIND_CFA_NONE, which is always there */
+  TABLE_RULE_NONE = 0, /* the number of UNWIND_CFA_NONE, which is always present */
   TABLE_RULE_UNTOLD = 1,
 };
 
@@ -20,8 +20,8 @@ struct table_rules {
 int table_rules_init(struct table_rules *rules);
 void table_rules_fini(struct table_rules *rules);
 
-/* The number of RULE, which is new or not; TABLE_RULE_UNTOLD when there are UNWIND_RULES_MAX
-   already.  Returns 0 or -ENOMEM. */
+/* The number of RULE, which is added if new; TABLE_RULE_UNTOLD beyond UNWIND_RULES_MAX. Returns 0
+   or -ENOMEM. */
 int table_rules_add(struct table_rules *rules, const struct unwind_rule *rule, uint16_t *ret);
 
 #endif

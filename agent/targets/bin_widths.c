@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bin stands for its first byte, so one that holds several functions gives the time of all to the
-   first of them, which may never have run.  A histogram's memory is fixed, and one huge library
-   must not make the bins of the program itself so wide.
+/* A bin is reported as its first byte. If it holds several functions, the first of them gets the
+   time of all, though it may never have run. A histogram's memory is fixed, and one huge library
+   must not widen the bins of the program itself.
 
-   So whoever takes most bins gets wider ones, by one doubling, again and again until all fit: all
-   that is smaller stays exact, and large ones end about equally large in bins.  A program of 1 MiB
-   with a library of 128 MiB keeps bins of 16 bytes, where the library has 128.
+   So the region with the most bins gets bins of twice the width, repeatedly until all fit. Small
+   regions stay exact, and large ones end with about the same number of bins. A program of 1 MiB
+   with a library of 128 MiB keeps bins of 16 bytes, and the library has 128.
 
-   What does not even fit with the widest bins is for the caller to leave out. */
+   If the regions do not fit even with the widest bins, the caller must leave some out. */
 #include "bin_widths.h"
 
 #include "ring/histogram_format.h"
@@ -27,7 +27,7 @@ static bool is_widest(const struct bin_widths *widths, uint32_t i) {
   return (uint64_t)widths->bin_bytes << widths->widening[i] >= HISTOGRAM_BIN_BYTES_MAX;
 }
 
-/* The region with most bins of those that can have fewer; count: there is none. */
+/* The region with the most bins that can be widened; count: there is none. */
 static uint32_t find_largest(const struct bin_widths *widths) {
   uint32_t largest = widths->count;
   for (uint32_t i = 0; i < widths->count; i++) {

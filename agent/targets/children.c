@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that becomes a daemon ends before its child has spent a whole period: the child has no
-   slot then, and only the row that it entered as it began says that somebody lives on in the ring.
-   Between the fork and that row there is nobody at all, so the parent counts its forks before it
-   makes them and each child counts itself off; what is left over (a fork that failed, a child that
-   was killed at once) is waited for by whoever asks, not for ever.  Of more children at once than
-   there are rows the others are known by their first sample.
+/* A program that becomes a daemon ends before its child has spent a whole period. The child has no
+   slot then, and only its row, which it adds at its start, shows that the ring is still in use.
+   Between the fork and that row neither exists, so the parent counts its forks beforehand and each
+   child decrements the count. A fork that failed, or a child that was killed at once, leaves the
+   count raised. Callers wait for it, but not for ever. If there are more children at once than
+   rows, the others are known from their first sample.
 
-   A row is the target's word (claim.c).  One whose process no longer catches the ring's signal
-   holds nobody: it has gone on as another program by exec, or waits to be buried, and gives no
-   samples either way. */
+   A row is an untrusted claim (claim.c). A process that no longer catches the ring's signal does
+   not count. It has executed another program or is a zombie, and gives no samples either way. */
 #include "children.h"
 #include "claim.h"
 #include "timer_ring.h"
@@ -44,7 +43,7 @@ bool children_live(struct target *target) {
     if (is_one_alive) continue;
     if (target->row_claims == NULL)
       target->row_claims = calloc(RING_PROCESSES_MAX, sizeof *target->row_claims);
-    if (target->row_claims == NULL) return true; /* looked at again soon */
+    if (target->row_claims == NULL) return true; /* checked again soon */
     is_one_alive =
         claim_stands(target, pid, &target->row_claims[row]) && catches_signal(target, pid);
   }

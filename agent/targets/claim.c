@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A target lives as long as one of its processes does, and only its ring says which they are.
-   Believed without a question, a dead program could stay for ever: it names process 1, or -1, or
-   the number of one that ended and is given again.  A child, however often orphaned, is never older
-   than the program that registered and is of the same user; a program of root may have given its
-   privileges away, so root's word is taken.
+/* A target lives as long as one of its processes does, and only its untrusted ring lists them.
+   Accepted unchecked, a dead program could stay for ever by naming process 1, or -1, or a reused
+   pid. A child, even an orphaned one, is never older than the registered program and has the same
+   user. A program of root may have dropped its privileges, so claims of root are accepted.
 
-   This does not tell a program's child from another young process of the same user.  Nothing is won
-   by that lie: a user who keeps a process for it could as well keep a target. */
+   This does not distinguish a program's child from another young process of the same user. That lie
+   gains nothing: a user who keeps a process for it could as well keep a target. */
 #include "claim.h"
 
 #include "proc/proc_stat.h"

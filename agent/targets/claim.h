@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that a ring names: the word of whoever writes it. */
+/* Checks the processes that a ring claims, which are untrusted data. */
 #ifndef TARGETS_CLAIM_H
 #define TARGETS_CLAIM_H
 
@@ -7,14 +7,14 @@
 
 #include <sys/types.h>
 
-/* One name that was looked at; all zero: none was. */
+/* A checked claim; all zero: none was checked. */
 struct claim {
   pid_t pid;
-  uint64_t start_ticks; /* 0: it is none of the target's */
+  uint64_t start_ticks; /* 0: it does not belong to the target */
 };
 
-/* True when PID lives, is of TARGET's user and not older than TARGET, and is still the process that
- *SEEN was when that name was first looked at. */
+/* True if PID lives, has TARGET's user, is not older than TARGET, and is still the process that it
+   was when *SEEN first recorded it. */
 bool claim_stands(const struct target *target, pid_t pid, struct claim *seen);
 
 #endif

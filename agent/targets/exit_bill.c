@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples are an estimate: of ten commands of a millisecond one may have a sample, and that one
-   stands for ten.  So what is billed is never a process's own difference (nine milliseconds and the
-   sample would be nearly twice the truth) but what the sums leave: a process with more samples than
-   time leaves a debt, which is paid by the next ones of its service and run.
+/* Attributes CPU time of ended processes without samples. Samples are an estimate: of ten commands
+   of a millisecond one may have a sample, which stands for all ten. So the amount is not each
+   process's own difference: nine milliseconds plus the sample would be nearly twice the truth. It
+   is computed from sums. A process with more samples than time leaves a debt, which the next ones
+   of its service and run repay.
 
      due = said + execed - sampled - billed        of the target, while it lives
-     due - debt of the service                     when it ends; what is below zero is the new debt
+     due - debt of the service                     when it ends; a negative rest is the new debt
 
-   A process that was killed has samples and no last word; what it would leave as a debt is not one.
-   No debt is larger than the periods of DEBT_PERIODS threads, which is what chance can do.
+   A killed process has samples but has reported no time, so it leaves no debt. A debt is limited to
+   the periods of DEBT_PERIODS threads, which is as much as chance can cause.
 
-   The word is a stranger's: nobody spends more than all CPUs since it registered, and its start.
+   The reported time is untrusted. It is limited to the time of all CPUs since the registration,
+   plus the start.
 
-   A worker that begins in the middle does not know what was sampled before, so such targets are
-   billed nothing (begun_ns is 0): less than the truth, never twice. */
+   A worker that starts later does not know the earlier samples. So such targets are billed nothing
+   (begun_ns is 0): less than the truth, never twice. */
 #include "exit_bill.h"
 
 enum { DEBT_PERIODS = 16 };
-#define START_NS_MAX 50000000ULL /* of CPU time between fork and constructor, on a slow board */
+#define START_NS_MAX 50000000ULL /* CPU time between fork and constructor, on a slow board */
 
 static uint64_t minus(uint64_t a, uint64_t b) {
   return a > b ? a - b : 0;
@@ -33,7 +35,7 @@ uint64_t exit_debt_key(const char *service, uint32_t run) {
   return key | 1;
 }
 
-/* KEY's row, or else the one with the smallest debt, made KEY's. */
+/* KEY's row, or else the row with the smallest debt, reset to KEY. */
 static struct exit_debt *find_debt(struct exit_debts *debts, uint64_t key) {
   struct exit_debt *smallest = &debts->rows[0];
   for (unsigned i = 0; i < EXIT_DEBTS_MAX; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that waits for FUSE or NFS may wait for ever, and cannot even be killed: were it the
-   worker, nobody would be sampled any more, because of one program's file.  So a child is made for
-   such a file, which opens and reads it and says what it is.  One that does not answer in time is
-   left alone (it is killed, which takes effect when it may) and its device is not asked again
-   before FAR_SILENCE_MS have passed and the child is gone.
+/* A process that waits for FUSE or NFS may wait for ever and cannot even be killed. If the worker
+   waited, one program's file would stop all sampling. So a child opens, reads and identifies a file
+   of that kind. A child that does not answer in time is abandoned; it is killed, which takes effect
+   when the wait ends. Its device is not queried again before FAR_SILENCE_MS have passed and the
+   child is gone.
 
-   The child closes all descriptors first: it may outlive the daemon, and must hold neither its lock
-   nor its socket then.  A process for each file is dear, but only such files pay for it. */
+   The child first closes all descriptors: it may outlive the daemon, and must then hold neither its
+   lock nor its socket. A process for each file is expensive, but only remote files need it. */
 #include "far_files.h"
 
 #include "common/clock.h"
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OLD_KERNEL_FDS = 4096 /* closed one by one where the kernel knows no close_range */ };
+enum { OLD_KERNEL_FDS = 4096 /* closed one by one if the kernel has no close_range */ };
 
 static uint64_t now_ms(void) {
   return clock_monotonic_ns() / NS_PER_MS;
@@ -64,7 +64,7 @@ _Noreturn static void be_child(int socket, const struct far_question *question, 
   _exit(0);
 }
 
-/* Returns a row for a child, or NULL when nobody is to be asked. */
+/* Returns a row for a child, or NULL if the device must not be queried. */
 static struct far_stall *find_room(struct far_files *files, uint64_t device) {
   struct far_stall *room = NULL;
   for (unsigned i = 0; i < FAR_STALLED_MAX; i++) {

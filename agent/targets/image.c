@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table is made anew from the process's mappings each time, beside what stands there:
+/* The table is rebuilt each time from the process's mappings and the previous table:
 
      mapped now   the same part of the same file as before   keeps its bins
                   any other                                  gets new ones, from the front
      mapped then  not now                                    retired, behind the others
 
-   Bins are given out once and never taken back, and the new border is stored before the table that
-   uses it: a worker killed at any instruction leaves at worst bins that no region claims, whose
-   counts are then shown as [unknown].  For the same reason a table that makes no sense, because a
-   change of it was cut short or the target wrote into it, is begun again with new bins.
+   Bins are allocated once and never freed, and bins_used is stored before the table that uses it.
+   So a worker killed at any instruction leaves at worst bins in no region; their counts are shown
+   as [unknown]. For the same reason an invalid table, after an interrupted change or a write by the
+   target, is rebuilt with new bins.
 
-   Anonymous memory (what a JIT writes) has no addresses that mean anything later and may be
-   gigabytes: it gets no region.  Who gets wider bins when there are not enough is decided among all
-   that is new at once (bin_widths.c).  Where regions, modules or bins run out, what is mapped last
-   is left out and counts as outside. */
+   Anonymous memory (JIT code) has no addresses that are meaningful later and may take gigabytes: it
+   gets no region. bin_widths.c chooses the widened regions among all new ones at once. If regions,
+   modules or bins run out, the last mappings are left out and count as outside. */
 #include "image.h"
 #include "bin_widths.h"
 #include "process_maps.h"
@@ -33,8 +32,8 @@ struct draft {
   struct image_table table;
   struct histogram_shape shape; /* bin_count 0: no histogram */
   uint32_t bins_used;
-  bool is_kept[IMAGE_REGIONS_MAX]; /* regions of old that are mapped now */
-  bool is_new[IMAGE_REGIONS_MAX];  /* of the table: they have no bins yet */
+  bool is_kept[IMAGE_REGIONS_MAX]; /* regions of the old table that are mapped now */
+  bool is_new[IMAGE_REGIONS_MAX];  /* regions of the table without bins yet */
 };
 
 static bool is_file(const struct process_map *map) {
@@ -103,7 +102,7 @@ static bool is_module(const struct image_module *module, const struct batch_modu
   return strncmp(module->path, wanted->path, sizeof module->path - 1) == 0;
 }
 
-/* The index of MODULE in the draft, which gets it when it is new; -1: no more room. */
+/* The index of MODULE in the draft, to which it is added if new; -1: no room. */
 static int find_module(struct draft *draft, const struct batch_module *wanted) {
   struct image_table *table = &draft->table;
   uint32_t at = 0;
@@ -120,7 +119,7 @@ static int find_module(struct draft *draft, const struct batch_module *wanted) {
   return (int)at;
 }
 
-/* Gives REGION the bins that it had before.  Returns false when there were none. */
+/* Gives REGION the bins that it had before. Returns false if there were none. */
 static bool find_bins(struct draft *draft, struct image_region *region) {
   const struct image_table *old = draft->old;
   uint64_t bytes = region->end - region->start;
@@ -137,7 +136,7 @@ static bool find_bins(struct draft *draft, struct image_region *region) {
   return false;
 }
 
-/* Returns false when there are none for REGION. */
+/* Returns false if there are too few bins for REGION. */
 static bool give_bins(struct draft *draft, struct image_region *region, unsigned widening) {
   uint64_t bytes = region->end - region->start;
   uint64_t bins = bin_widths_bins(draft->shape.bin_bytes, widening, bytes);
@@ -148,7 +147,7 @@ static bool give_bins(struct draft *draft, struct image_region *region, unsigned
   return true;
 }
 
-/* Who gets none is left out. */
+/* Regions without bins are left out. */
 static void give_all(struct draft *draft) {
   struct image_table *table = &draft->table;
   struct bin_widths widths = {.bin_bytes = draft->shape.bin_bytes};
@@ -194,7 +193,7 @@ static void retire_rest(struct draft *draft) {
 
 static void make(struct draft *draft, struct modules *modules, struct process *process) {
   struct image_table *table = &draft->table;
-  table->module_count = draft->old->module_count; /* indices stay */
+  table->module_count = draft->old->module_count; /* indices stay valid */
   memcpy(table->modules, draft->old->modules, sizeof table->modules);
   for (uint32_t i = 0; i < process->map_count; i++) {
     struct process_map *map = &process->maps[i];
@@ -236,7 +235,7 @@ int image_update(const struct target *target, struct modules *modules, struct pr
   struct image_table *old = calloc(1, sizeof *old);
   struct draft *draft = calloc(1, sizeof *draft);
   if (old != NULL && draft != NULL) {
-    /* Nobody but a worker writes it: where a change is under way, its writer was killed. */
+    /* Only workers write it: if a change is in progress, its writer was killed. */
     if (image_table_read(table_of(target), true, old) < 0) memset(old, 0, sizeof *old);
     draft->old = old;
     if (counters != NULL) {

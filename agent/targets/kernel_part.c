@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of events that sample user mode only.
+/* Computes kernel time, for events that sample user mode only.
 
-   The kernel tells the system time of a process by what its tick has met.  A program that keeps
-   step with the tick is never met, or always at the same place: bursts of 0.2 ms that begin with a
-   tick had 8 % of their time in the kernel (sleeping and waking), and /proc said 0.
+   The kernel derives a process's system time from its tick. A program synchronized with the tick is
+   never hit, or always at the same place. Bursts of 0.2 ms that begin with a tick spent 8 % of
+   their time in the kernel (sleeping and waking), and /proc reported 0.
 
-   The events know better.  A user-only event runs on while its thread is in the kernel, and its
-   expirations there make no sample: it is an honest clock that keeps step with nobody.  So what was
-   counted and has no sample was in the kernel, unless something else is known that can have hidden
-   it:
+   The events are more accurate. A user-only event continues while its thread is in the kernel, and
+   its expirations there make no sample: it is a clock that synchronizes with nothing. So counted
+   time without a sample was in the kernel, unless another known cause can have hidden it:
 
      a thread's last part of a period     on each CPU that it may have run on
      samples without room in a window     known to the nanosecond
-     time that the hypervisor stole       the events run on; where the clocks do not prove how long
+     time stolen by the hypervisor        the events run on; if the clocks do not prove how long
                                           (steal_time.c), the target's part of the board's by its
                                           part of the busy time
-     records lost, events paused,         how much, nobody knows: all that was found without a
-     throttled, exchanged or broken       sample at the next look is doubtful for ever
+     records lost, events paused,         an unknown amount: all time without a sample at the next
+     throttled, exchanged or broken       check stays doubtful for ever
 
-   This is less than the truth where threads are short; then /proc's word stands. */
+   This is less than the truth if threads are short; then the value from /proc is used. */
 #include "kernel_part.h"
 
 static uint64_t minus(uint64_t a, uint64_t b) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much of the CPU time that a perf target's samples do not show was spent in the kernel. */
+/* Computes how much of a perf target's CPU time without samples was spent in the kernel. */
 #ifndef TARGETS_KERNEL_PART_H
 #define TARGETS_KERNEL_PART_H
 
@@ -8,24 +8,24 @@
 
 struct kernel_part {
   uint64_t base_ns;   /* counted before the account began */
-  uint64_t lost_ns;   /* at most so much has no sample for a reason that is known */
-  uint64_t hidden_ns; /* has none, for an unknown reason */
-  uint64_t kernel_ns; /* was in the kernel; never falls */
-  bool is_blind;      /* since then events were stopped, or records were lost */
+  uint64_t lost_ns;   /* upper bound of the time without samples for known reasons */
+  uint64_t hidden_ns; /* time without samples for unknown reasons */
+  uint64_t kernel_ns; /* time in the kernel; never falls */
+  bool is_blind;      /* since then events were stopped, or records lost */
 };
 
-/* Begins an account: COUNTED_NS was there before. */
+/* Begins an account, after COUNTED_NS were counted. */
 void kernel_part_begin(struct kernel_part *part, uint64_t counted_ns);
 
 struct kernel_look {
-  uint64_t counted_ns; /* CPU time of the tree, by its events, without what is proved stolen */
+  uint64_t counted_ns; /* CPU time of the tree, from its events, without proven stolen time */
   uint64_t sampled_ns; /* weight of its samples since the account began */
-  uint64_t held_ns;    /* at most so much may yet become samples */
-  bool is_blind;       /* its events do not all work now */
-  uint64_t stolen_ns;  /* at most so much of it is likely stolen all the same */
+  uint64_t held_ns;    /* upper bound of the time that may yet become samples */
+  bool is_blind;       /* some of its events do not work now */
+  uint64_t stolen_ns;  /* upper bound of likely stolen time in it */
 };
 
-/* Returns what of the account was kernel time, as far as nothing else can have hidden it.  Pure. */
+/* Returns the kernel time of the account, as far as no other cause can have hidden it. Pure. */
 uint64_t kernel_part_look(struct kernel_part *part, const struct kernel_look *look);
 
 #endif

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A module is first only a name with an inode (interned, no system call: five hundred short
-   programs with four libraries each must cost nothing).  The first sample in it identifies it: the
-   file is opened and its stamp (device, inode, size, mtime) compared with the files known; only a
-   new one is read; where that could keep us waiting, a child does it (far_files.c).  The name's
-   entry then gives way to the file's entry, which all processes share.
+/* A module begins as a name with an inode. It is interned without a system call, because five
+   hundred short programs with four libraries each must cost nothing. The first sample in it
+   identifies it: the file is opened and its stamp (device, inode, size, mtime) compared with the
+   known files. Only a new file is read; if that could block, by a child (far_files.c). The file's
+   entry, which all processes share, then replaces the name's entry.
 
-   Names and files stand in one array, so that a batch can name a module by one index whatever is
-   known of it:
+   Names and files are in one array, so that a batch can refer to any module by an index:
 
      NAMED ──first sample──▶ FILE      build-id or content hash, segments
                        └───▶ LOST      gone, unreadable or no ELF: path only, address 0
      PSEUDO                            [vdso], [anon], [kernel]: no file, address 0
 
-   Nothing is freed while a window is open (the window holds indexes); when the table is nearly
-   full, what no process maps any more is swept between two windows. */
+   Nothing is freed while a window is open, because the window holds indexes. When the table is
+   nearly full, modules that no process maps are removed between two windows. */
 #include "modules.h"
 #include "far_files.h"
 
@@ -35,7 +34,7 @@ enum module_state { MODULE_STATE_FREE, NAMED, IDENTIFIED, LOST, PSEUDO };
 struct module {
   enum module_state state;
   bool is_marked, is_needed;
-  uint32_t payer_id; /* who brought it, or 0 */
+  uint32_t payer_id; /* the target that added it, or 0 */
   uint32_t id_bytes;
   uint32_t segment_count;
   char *path;
@@ -43,7 +42,7 @@ struct module {
   struct elf_segment *segments;
   uint8_t *id;
   uint64_t first_hash;
-  struct module_stamp stamp; /* NAMED: only the inode, and the device as mappings say it */
+  struct module_stamp stamp; /* NAMED: only the inode, and the device as in the mappings */
 };
 
 struct modules {
@@ -54,9 +53,9 @@ struct modules {
   struct table by_key; /* hash of path and stamp -> row */
   modules_on_file *on_file;
   void *context;
-  struct toll reading; /* files, for all */
+  struct toll reading; /* of files, for all targets */
   struct far_files far;
-  const struct toll *payer; /* whose turn it is, or NULL */
+  const struct toll *payer; /* the target being served, or NULL */
   uint32_t payer_id;
 };
 
@@ -90,7 +89,7 @@ static uint32_t free_row(struct modules *modules) {
   return MODULE_NONE;
 }
 
-/* One target's modules are never so many that those of others find no room. */
+/* Limits a target's modules, so that other targets find room. */
 static bool has_share(const struct modules *modules) {
   uint32_t count = 0;
   if (modules->payer_id == 0 || modules->live < MODULES_OF_TARGET) return true;
@@ -100,7 +99,7 @@ static bool has_share(const struct modules *modules) {
   return count < MODULES_OF_TARGET;
 }
 
-/* Room grows by doubling: a board runs a few dozen files, not four thousand. */
+/* The array grows by doubling: a board runs a few dozen files, not four thousand. */
 static bool reserve_row(struct modules *modules, uint32_t row) {
   if (row < modules->count) return true;
   if ((row & (row - 1)) == 0) {
@@ -179,7 +178,7 @@ uint32_t modules_intern(struct modules *modules, const struct module_file *file)
   struct module_stamp stamp = {.inode = file->inode, .device = file->device};
   if (path.len > LIMIT_PATH_BYTES) path.len = LIMIT_PATH_BYTES;
   if (path.len == 0 || path.data[0] != '/' || (path.len > 1 && path.data[1] == '/')) {
-    /* "//anon" is how perf names what has no name. */
+    /* "//anon" is perf's name for memory without a name. */
     if (path.len == 0 || path.data[0] != '[') return MODULE_ANON;
     stamp = (struct module_stamp){0};
   }
@@ -229,7 +228,7 @@ uint32_t modules_add_known(struct modules *modules, const char *name, struct spa
   return row;
 }
 
-/* A file that is open on FD, or -1. */
+/* A file with an open FD, or -1. */
 struct opened {
   int fd;
   const char *path;
@@ -248,7 +247,8 @@ static uint32_t tell_of(const struct modules *modules, uint32_t row, const struc
   return row;
 }
 
-/* The row of a file that is known, by another process's way to it: the one before may be gone. */
+/* The row of a known file, updated with another process's path to it: the previous process may be
+   gone. */
 static uint32_t find_file(const struct modules *modules, uint32_t index,
                           const struct module_stamp *stamp, const struct opened *opened) {
   uint32_t row = find_row(modules, span_of_string(modules->rows[index].path), stamp);
@@ -256,7 +256,7 @@ static uint32_t find_file(const struct modules *modules, uint32_t index,
   return tell_of(modules, row, opened);
 }
 
-/* A new row for a file under the name of INDEX. */
+/* Adds a row for a file under the name of INDEX. */
 static uint32_t add_file(struct modules *modules, uint32_t index, const struct module_stamp *stamp,
                          const struct module_identity *identity, const struct opened *opened) {
   uint32_t row = add_row(modules, span_of_string(modules->rows[index].path), stamp, LOST);
@@ -264,7 +264,7 @@ static uint32_t add_file(struct modules *modules, uint32_t index, const struct m
   return tell_of(modules, row, opened);
 }
 
-/* The row of the file that is under the name of INDEX now. */
+/* The row of the file that now has the name of INDEX. */
 static uint32_t identify_near(struct modules *modules, uint32_t index, pid_t pid) {
   char open_path[OPEN_PATH_BYTES];
   struct module_stamp stamp;
@@ -296,7 +296,7 @@ static uint32_t identify_far(struct modules *modules, uint32_t index, pid_t pid)
   return add_file(modules, index, &answer.stamp, &answer.identity, &opened);
 }
 
-/* The row for a file that cannot be read: known by its name only. */
+/* The row for an unreadable file, which has only a name. */
 static uint32_t lost_row(struct modules *modules, uint32_t index) {
   struct module_stamp lost = {.device = UINT64_MAX, .inode = modules->rows[index].stamp.inode};
   struct span path = span_of_string(modules->rows[index].path);
@@ -308,7 +308,7 @@ static uint32_t lost_row(struct modules *modules, uint32_t index) {
 uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid) {
   const struct module *m = &modules->rows[index];
   if (m->state != NAMED) return index;
-  if (modules->payer != NULL && toll_is_over(modules->payer)) return index; /* with the next turn */
+  if (modules->payer != NULL && toll_is_over(modules->payer)) return index; /* in the next turn */
   if (!toll_begin(&modules->reading, TOLL_TURN_MS)) return index;
   bool is_far = m->stamp.device == MODULES_DEVICE_UNSURE ||
                 far_files_is_far(&modules->far, pid, m->stamp.device);
@@ -330,7 +330,7 @@ uint32_t modules_adopt(struct modules *modules, const struct batch_module *modul
   struct span path = span_of_string(module->path);
   if (path.len > LIMIT_PATH_BYTES) path.len = LIMIT_PATH_BYTES;
   if (module->id.len == 0) return modules_intern(modules, &(struct module_file){.path = path});
-  /* No file has these numbers, so a stamp of them stands for the id. */
+  /* No file has these numbers, so this stamp can stand for the ID. */
   struct module_stamp stamp = {.device = UINT64_MAX,
                                .inode = table_hash(module->id.data, module->id.len, 1),
                                .size_bytes = module->size_bytes,

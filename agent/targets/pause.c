@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU time of a pause is in no sample, so it turns up in the rest: of a perf target at once, of a
-   timer target when the process that spent it ends, which may be days after the resume.  Until then
-   other processes end, children that began after it, and what they leave has nothing to do with the
-   pause.
+/* CPU time spent in a pause has no sample, so it appears in the rest. For a perf target that is
+   immediate. For a timer target it is when the process that spent it ends, which may be days after
+   the resume. Until then other processes end, children that began after the pause, and their rest
+   is unrelated to it.
 
-   A rest is what sums leave (exit_bill.c), so nobody can say whose it is.  But one that was
-   reported makes the sums even: all who had ended by then are in it.  So
+   A rest is computed from sums (exit_bill.c), so it cannot be attributed to a process. But once it
+   is reported, it includes all processes that had ended by then. So:
 
-     somebody has ended in the pause, or later who      the next rests are marked
-     began before the resume
-     none of them lives, and their rest was reported    the pause is over
+     a process ended in the pause, or later and      the next rests are marked
+     had begun before the resume
+     none of them lives, and their rest was         the pause is over
+     reported
 
-   "The next" are two batches, because the sums are as old as the drain, and someone may end between
-   that and the look.  Where a ring has no free row somebody may stand in none, so all is marked. */
+   "The next" are two batches, because the sums are as old as the drain, and a process may end
+   between that and the check. If a ring has no free row, a process may be without one, so all rests
+   are marked. */
 #include "pause.h"
 #include "target.h"
 
@@ -28,7 +30,7 @@ static bool began_before(pid_t pid, uint64_t until_ns) {
          proc_ticks_to_ns(stat.start_ticks) <= until_ns;
 }
 
-/* Returns whether all of them are known. */
+/* Returns true if all processes are known. */
 static bool count_living(const struct target *target, uint32_t *ret_living) {
   struct ring_process_view view;
   bool has_free = false;
@@ -65,7 +67,7 @@ void pause_look(struct target *target, bool is_final) {
   struct pause *pause = &target->pause;
   uint32_t living;
   if (!target->held.has_paused || target->held.control != RING_RUN) return;
-  pause_end(target); /* of a worker before this one */
+  pause_end(target); /* a pause from before this worker */
   bool is_whole = count_living(target, &living);
   if (is_final || !is_whole || living < pause->living) pause->due = MARKED_BATCHES;
   pause->living = living;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a rest of a target has time of a pause in it, and is marked `paused` for that. */
+/* Determines whether a rest of a target contains time of a pause, and is marked `paused`. */
 #ifndef TARGETS_PAUSE_H
 #define TARGETS_PAUSE_H
 
@@ -8,26 +8,26 @@
 
 struct target;
 
-/* Of a timer target; all zero where nothing was ever paused. */
+/* For a timer target; all zero if nothing was ever paused. */
 struct pause {
-  uint64_t until_ns; /* CLOCK_BOOTTIME: the last one was over by then; 0: it is not */
-  uint64_t gone_ns;  /* what processes that have ended had spent, when it began */
-  uint32_t living;   /* processes that began before its end, at the last look */
-  uint32_t due;      /* batches with a rest that are to be marked yet */
+  uint64_t until_ns; /* CLOCK_BOOTTIME: end of the last pause; 0: it lasts */
+  uint64_t gone_ns;  /* CPU time of ended processes when it began */
+  uint32_t living;   /* processes begun before its end, at the last check */
+  uint32_t due;      /* batches with a rest still to be marked */
 };
 
-/* TARGET is paused or switched off, on purpose; is resumed. */
+/* TARGET is paused or switched off on purpose; it is resumed. */
 void pause_begin(struct target *target);
 void pause_end(struct target *target);
 
-/* Before a rest of the timer target TARGET is reported: looks who has ended.  IS_FINAL: all have.
- */
+/* Before a rest of the timer target TARGET is reported: checks which processes have ended.
+   IS_FINAL: all have. */
 void pause_look(struct target *target, bool is_final);
 
-/* A rest of TARGET that is reported now has time of a pause in it, or may have. */
+/* True if a rest of TARGET that is reported now contains time of a pause, or may contain it. */
 bool pause_is_in_rest(const struct target *target);
 
-/* A batch with such a rest was marked. */
+/* A batch with a rest of that kind was marked. */
 void pause_mark(struct target *target);
 
 #endif

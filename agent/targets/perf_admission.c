@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All programs share one ring a CPU, and what a sample of it means is the event's affair: one that
-   asks for registers or stack puts words of its program's choice where another has its id, pid and
-   period.  So of a user who is not ours no event is let into the rings; the daemon opens what it
-   knows, on the program that waits for its exec.
+/* Access control for perf events of users other than the daemon's. All programs share a ring for
+   each CPU, and the event determines the format of its samples. An event with registers or stack
+   would put words of its program's choice at the offsets of another event's ID, pid and period. So
+   no event of another user is admitted to the rings. The daemon opens its own, on the program that
+   waits for its exec.
 
-   That is done with more rights than the user has, so first the question is asked that the kernel
-   would ask of him: may he trace this process?  It must be his in all four ids, of one group, and
-   its files in /proc his too, which they are not for a program that has or had more rights (setuid,
-   file capabilities) until that program says otherwise.  And perf must be open to users at all.
-   Asked again when the events are open, as the same process: what it was before it can have been
-   in between only if it is another program by now, and the kernel takes events off a program that
-   gains rights by its exec, even those that root has opened.
+   The daemon has more rights than the user, so it first makes the kernel's check: may this user
+   trace this process? All four uids must be the user's, all gids equal, and its files in /proc must
+   be the user's too. They are not for a program that has or had more rights (setuid, file
+   capabilities), until that program permits it. Perf must also be open to users at all. The check
+   is repeated when the events are open, on the same process. In between it can only have changed by
+   executing another program. The kernel removes events from a program that gains rights by its
+   exec, even those that root has opened.
 
-   The daemon's rights must not show a user the kernel at work where the kernel itself would refuse
-   that: his programs' events sample it only where perf_event_paranoid opens it to all users. */
+   The daemon's rights must not show a user kernel activity that the kernel would hide: events of
+   other users sample the kernel only if perf_event_paranoid opens it to all users. */
 #include "perf_admission.h"
 
 #include "intake/perf_attr.h"
@@ -27,12 +28,12 @@
 #define PARANOID_PATH "/proc/sys/kernel/perf_event_paranoid"
 
 enum {
-  PARANOID_OF_USERS = 2,  /* beyond it some kernels let no user in */
+  PARANOID_OF_USERS = 2,  /* above it some kernels admit no user */
   PARANOID_OF_KERNEL = 1, /* up to it users may sample the kernel */
   IDS = 4,
 };
 
-/* The kernel allows users what takes at most LEVEL. */
+/* True if the kernel allows users access that requires LEVEL at most. */
 static bool is_open_to_users(int level) {
   int value = PARANOID_OF_USERS;
   FILE *file = fopen(PARANOID_PATH, "re");
@@ -48,7 +49,7 @@ uint32_t perf_admission_content(uint32_t uid, bool is_pair, uint32_t choice) {
   return is_his && perf_attr_may_see_kernel() ? content | PERF_CONTENT_KERNEL : content;
 }
 
-/* Reads "NAME: real effective saved filesystem".  Returns the id when all are the same, or -1. */
+/* Parses "NAME: real effective saved filesystem". Returns the ID if all four are equal, or -1. */
 static long only_id(const char *line, const char *name) {
   unsigned ids[IDS];
   size_t len = strlen(name);
@@ -57,7 +58,7 @@ static long only_id(const char *line, const char *name) {
   return ids[0] == ids[1] && ids[0] == ids[2] && ids[0] == ids[3] ? (long)ids[0] : -1;
 }
 
-/* The name of a process stands in the first line only, and holds no line end. */
+/* A process's name is only in the first line, and contains no line end. */
 static bool has_only_ids(pid_t pid, uint32_t uid) {
   char path[32], line[256];
   long user = -1, group = -1;
@@ -72,8 +73,8 @@ static bool has_only_ids(pid_t pid, uint32_t uid) {
   return user == (long)uid && group >= 0;
 }
 
-/* The directory belongs to the effective user in any case; its files tell whether the program may
-   be looked into. */
+/* The directory always belongs to the effective user. The owner of its files shows whether the
+   program may be inspected. */
 static long owner_of_files(pid_t pid) {
   char path[32];
   struct stat found;

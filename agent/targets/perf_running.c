@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An event that is opened on a process is opened on one thread of it.  What that thread starts from
-   then on inherits the event; the other threads that are there know nothing of it.  So each has its
-   own, one a CPU, because only an event that is bound to a CPU can both be inherited and write into
-   that CPU's ring.
+/* An event that is opened on a process is opened on one thread of it. Later children of that thread
+   inherit it, but the other existing threads do not. So each thread gets its own events, one for
+   each CPU: only an event bound to a CPU can both be inherited and write into that CPU's ring.
 
-   While the events are opened the program runs on.  A thread that appears meanwhile was begun by
-   one that had an event by then (and has inherited it) or by one that had not, and nothing says
-   which: opening one more would count it twice, leaving it out not at all.  So the threads are
-   listed again afterwards; when the list is another, all is closed and done again.  Nothing counts
-   before all is open.
+   The program runs while the events are opened. A new thread may come from a thread with an event
+   (and has inherited it) or from one without, and this cannot be determined. Opening another event
+   would count it twice, and leaving it out would lose it. So the threads are listed again
+   afterwards; if the list has changed, all events are closed and opened again. No event counts
+   before all are open.
 
-   Programs that register wait for our answer and have one thread, nearly all of them.  One that has
-   more threads than one packet to the keeper can carry events for is left to the timer.
+   Programs that register wait for the answer, and nearly all have one thread. A program with more
+   threads than one packet to the supervisor can carry events for is sampled by timer.
 
-   Of another user's program the question of perf_admission.c is asked first and last. */
+   For another user's program the check of perf_admission.c is made before and after. */
 #include "perf_running.h"
 #include "perf_admission.h"
 
@@ -35,7 +34,7 @@ struct threads {
   pid_t tids[INTAKE_FDS_MAX];
 };
 
-/* Returns false when there are more than fit, or the process is gone. */
+/* Returns false if there are too many threads, or the process is gone. */
 static bool list_process(pid_t pid, struct threads *threads) {
   char path[32];
   unsigned before = threads->count;
@@ -81,14 +80,14 @@ static int open_thread(const struct perf_rings *rings, pid_t tid, struct hold_ta
   return 0;
 }
 
-/* What tells of ends has a ring that only one thread's events can share. */
+/* Events that report exits have a ring that only one thread's events can share. */
 static void open_exits(pid_t tid, struct hold_target *held, int *fds) {
   bool has_room = held->fd_count + 2 <= INTAKE_FDS_MAX;
   if (has_room && perf_attr_open_exits(tid, true, fds + held->fd_count) == 0)
     held->exit_fd_count = 2;
 }
 
-/* Returns 0, -EAGAIN when a thread has come or gone, or -errno. */
+/* Returns 0, -EAGAIN if a thread has started or ended, or -errno. */
 static int open_listed(const struct perf_rings *rings, const struct threads *threads,
                        struct hold_target *held, int *fds) {
   for (unsigned i = 0; i < threads->count; i++) {
@@ -116,7 +115,7 @@ static const char *explain(int error) {
 
 static const char *check_all(const struct perf_running *running, uint32_t uid) {
   const char *fault = NULL;
-  if (uid == geteuid()) return NULL; /* the kernel asks */
+  if (uid == geteuid()) return NULL; /* the kernel checks */
   for (unsigned i = 0; i < running->count && fault == NULL; i++)
     fault = perf_admission_check(running->processes[i].pid, uid, running->processes[i].start_ticks);
   return fault;

@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program's threads and children inherit its events with the period of that moment, and nothing
-   can be said to an inherited event but to stop.  So they go on at the old rate when another is
-   set, and at one and the same period for ever.  When enough of such samples have come, each thread
-   gets events of its own, one a CPU, in the same rings and again inherited by what it starts; those
-   that were at work are stopped at the same moment:
+/* Gives each thread its own events when too many samples have an old period. Threads and children
+   inherit events with the period of that moment, and an inherited event can only be stopped. So
+   they keep the old rate after a change, and one constant period. When enough of these samples have
+   arrived, each thread gets its own events, one for each CPU, in the same rings and again
+   inherited. The previous events are stopped at the same moment:
 
-     open all, stopped ─▶ nobody new? ─▶ stop the old ones ─▶ start the new ones
+     open all, stopped ─▶ no new threads? ─▶ stop the old ones ─▶ start the new ones
 
-   A thread that comes into being while the others are opened may or may not have inherited one, and
-   nobody could tell: then all is taken back and tried again later.  A thread that is born after the
-   second look has inherited both.
+   A thread that starts while events are opened may or may not have inherited one, which cannot be
+   determined: then all is undone and retried later. A thread that starts after the second check has
+   inherited both.
 
-   The events of the whole program stay with the keeper, stopped: it starts them again the moment
-   that this worker dies, for the events here die with it.  What passes between stop and start is
-   [unsampled].  The exact total is the business of the event that tells of ends; that one is never
-   touched.
+   The events of the whole program stay with the supervisor, stopped. It restarts them as soon as
+   this worker dies, because the worker's events die with it. The time between stop and start is
+   [unsampled]. The exact total comes from the event that reports exits, which is never changed.
 
-   Threads that cannot be given events keep what they have.  Where a good part of the samples is
-   theirs the answer is marked (MARK_STALE_RATE): at one period for ever a thread may keep step.
+   Threads that cannot get events keep their old ones. If they have a large share of the samples,
+   the answer is marked (MARK_STALE_RATE): with a constant period a thread may synchronize with it.
 
-   A task that lives less than one period is never sampled by an event that it inherits, because
-   that begins a whole period with the task (500 children of 4 ms at 99 Hz: no sample).  The clock
-   of a CPU meets such a task like any other.  So where the kernel allows it (root, CAP_PERFMON,
-   perf_event_paranoid 0) and the ends of tasks show that much is missed, events on whole CPUs take
-   over.  They see every program: what is not of the target's tree is dropped as it is drained
-   (drain/perf_drain.c), before anything of it is looked up, and costs this target's rate.  A target
-   of another user than ours stays without: his programs may start others that he may not look into.
-   Where that is not allowed, tasks of a few periods have samples, but always at the ends of whole
-   periods: what each does first has too few, and what follows too many.  The answer is marked
-   (MARK_SHORT_LIVES).
-   Events on whole CPUs say what processes do, too, so they start before the others stop.  A board
-   may do much else, and a program's tasks may grow longer: then the events of the tree take over
-   again, and each time it takes longer until whole CPUs are sampled once more.
+   An inherited event begins a whole period with its task, so a task shorter than one period is
+   never sampled (500 children of 4 ms at 99 Hz: no sample). A CPU's event samples such a task like
+   any other. So events on whole CPUs take over if the kernel allows them (root, CAP_PERFMON,
+   perf_event_paranoid 0) and the exits of tasks show that much is missed. They see every program.
+   Samples outside the target's tree are dropped at the drain (drain/perf_drain.c), before any
+   look-up, and reduce this target's rate. A target of a user other than the daemon's gets none: its
+   programs may start others that the user may not inspect. If they are not allowed, tasks of a few
+   periods have samples, but always at the ends of whole periods. The beginning of each is
+   under-represented, and the rest over-represented. The answer is marked (MARK_SHORT_LIVES). Events
+   on whole CPUs also report forks and exits, so they start before the others stop. If the board is
+   busy otherwise, or the program's tasks become longer, the events of the tree take over again.
+   Each time the delay before whole CPUs are sampled again grows.
 
-   Cost: a system call or three an event, hence the limits and the growing distance from one time to
-   the next: a program that goes on making threads is not followed for ever. */
+   The cost is up to three system calls for each event. Hence the limits and the growing delay: a
+   program that keeps making threads is not followed for ever. */
 #include "perf_threads.h"
 #include "perf_admission.h"
 #include "stride.h"
@@ -79,7 +77,7 @@ static void put_off(struct rate *rate) {
   rate->inherited = rate->astray = 0;
 }
 
-/* Of another user's tree each process is asked for: it may have got rights by an exec. */
+/* For another user's tree each process is checked: it may have gained rights by an exec. */
 static bool is_allowed(const struct target *target, pid_t pid) {
   return target->held.uid == geteuid() || perf_admission_is_his(pid, target->held.uid);
 }
@@ -161,7 +159,7 @@ static int open_thread(const struct target *target, pid_t tid, struct target_thr
     }
     if (fd >= 0) close(fd);
     while (threads->count > start) close(threads->fds[--threads->count]);
-    return fd == -ESRCH ? 0 : fd < 0 ? fd : -EBADF; /* a thread that has ended needs none */
+    return fd == -ESRCH ? 0 : fd < 0 ? fd : -EBADF; /* an ended thread needs none */
   }
   return 0;
 }
@@ -182,7 +180,7 @@ static void tell_all(const struct target *target, unsigned long what) {
   for (uint32_t i = 0; i < target_events(target); i++) ioctl(target_event(target, i), what, 0);
 }
 
-/* Returns what THREADS, that are stopped, have counted. */
+/* Returns the counts of THREADS, which are stopped. */
 static uint64_t count_of(const struct target_threads *threads) {
   uint64_t sum = 0, one;
   for (uint32_t i = 0; i < threads->count; i++)
@@ -339,7 +337,7 @@ int perf_threads_open_wide(struct targets *targets, struct target *target) {
   return error;
 }
 
-/* They stood still while another period may have been set. */
+/* They were stopped, and the period may have changed meanwhile. */
 static void start_whole(const struct target *target) {
   uint64_t period_ns = rate_period_ns(target);
   for (uint32_t i = 0; i < target->held.fd_count; i++) {
@@ -362,7 +360,7 @@ int perf_threads_narrow(struct targets *targets, struct target *target, bool is_
   return 0;
 }
 
-/* NULL when it went well, or may go well the next time. */
+/* NULL on success, or if the next attempt may succeed. */
 static const char *explain(int error) {
   switch (error) {
   case 0:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One process of a target.  A thread's name is what the kernel's records said, else what /proc says
-   when its first sample comes; where it was gone by then, what its ring slot says; at last the
-   process's own.  Names are kept in a list, which PROCESS_THREADS_MAX bounds.
+/* A process of a target. A thread's name is taken from the kernel's records; else from /proc at its
+   first sample; if it was gone by then, from its ring slot; finally the process's own name is used.
+   Names are kept in a list with at most PROCESS_THREADS_MAX entries.
 
-   The mappings are process_maps.c's, the clock process_clock.c's, and which processes there are is
-   for processes.c to know. */
+   The mappings are in process_maps.c, the clock in process_clock.c, and the table of processes in
+   processes.c. */
 #include "process_entry.h"
 
 #include <stdlib.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that is said to run (R) may be one that has just been woken, waits for a CPU and is
-   still inside of its poll(): a signal would end that with EINTR.  But the kernel counts how often
-   a thread was put on a CPU (schedstat) and how often it has left one (status: by itself, and by
-   force).  It is on a CPU exactly while the first is one more than the second.  As the two are read
-   one after the other,
+/* A thread in state R may have just been woken, wait for a CPU and still be inside its poll(): a
+   signal would end that with EINTR. But the kernel counts how often a thread was put on a CPU
+   (schedstat) and how often it has left one (status: voluntarily, and preempted). It is on a CPU
+   exactly while the first count is one more than the second. The two are read one after the other,
+   so
 
      left n ─▶ put on n + 1 times ─▶ left n
 
-   says that it is on a CPU at the last of the three, and has been since the middle one at least:
-   the time of the whole look.  Who works that long is through with what woke it, and nearly never
-   asleep again in the few microseconds that the signal takes.
+   means that it is on a CPU at the last read, and has been at least since the middle one: the
+   duration of the whole check. A thread that runs for so long has dealt with the event that woke
+   it. It is nearly never asleep again within the few microseconds of the signal's delivery.
 
-   Where the kernel does not count turns (no CONFIG_SCHED_INFO) nobody is ever found on a CPU. */
+   If the kernel does not count (no CONFIG_SCHED_INFO) no thread is ever found on a CPU. */
 #include "process_look.h"
 #include "timer_ring.h"
 
@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS_MAX = 4096 /* looked at of one process; with more it is not permitted */ };
+enum { THREADS_MAX = 4096 /* threads checked of a process; with more it is not permitted */ };
 
 static bool may_call(const struct target *target, const struct proc_status *status) {
   if (status->seccomp == 0) return true;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executable mappings of one process: a sorted array, searched by bisection for every frame.
-   New mappings replace what they overlap, as mmap(MAP_FIXED) does; unmapping leaves no record in
-   the kernel's ring, so an old library may stand here until something else takes its place, which
-   no sample will notice: no code runs where nothing is mapped.  A timer target has no records at
-   all: there drain/unloads.c says when only that is to be believed which the program began with,
-   the "steady" mappings.
+/* The executable mappings of a process: a sorted array with binary search for every frame. New
+   mappings replace the ranges they overlap, as mmap(MAP_FIXED) does. Unmapping leaves no record in
+   the kernel's ring, so an old library may stay here until another mapping replaces it. No sample
+   notices, because no code runs in unmapped memory. A timer target has no records at all. There
+   drain/unloads.c decides when only the "steady" mappings, from the program's start, are to be
+   used.
 
-   Programs move their own text to memory of another kind: a copy in huge pages or in a memfd stands
-   in the place of the file's mapping, and the file's other segments stay around it.  These say
-   where the text belongs; what lies there is the file's text, whatever the kernel calls it.
+   Programs move their own text to other memory: a copy in huge pages or a memfd replaces the file's
+   mapping, and the file's other segments stay around it. Those segments show where the text
+   belongs. The replacement is the file's text, whatever name the kernel gives it.
 
-   A frame-pointer walk through code without frame pointers yields arbitrary words sooner or later;
-   the first return address outside of executable memory is where belief ends. */
+   A frame-pointer walk through code without frame pointers sooner or later yields arbitrary words.
+   The stack is cut at the first return address outside executable memory. */
 #include "process_maps.h"
 
 #include "common/array.h"
@@ -28,7 +28,7 @@
 enum {
   MAPS_TEXT_MAX = 2 << 20,
   MAPS_PIECE = 16 << 10,
-  HUGE_PAGE_BYTES = 2 << 20, /* text that is moved to such pages may end up to one later */
+  HUGE_PAGE_BYTES = 2 << 20, /* text moved to huge pages may end up to one page later */
 };
 
 /* Index of the first mapping that ends after PC. */
@@ -50,7 +50,7 @@ static struct process_map *find_map(const struct process *process, uint64_t pc) 
   return &process->maps[at];
 }
 
-/* The first that has gone since the sample in hand and that held PC; NULL: none did. */
+/* The first mapping that was removed since the current sample and contained PC; NULL: none. */
 static const struct process_past *find_past(const struct process *process, uint64_t pc) {
   for (uint32_t i = 0; i < process->past_count; i++) {
     const struct process_past *past = &process->past[i];
@@ -94,8 +94,8 @@ static bool reserve_map(struct process *process) {
   return true;
 }
 
-/* Makes room between START and END: what overlaps is cut off or removed.  A mapping that spans the
-   new one keeps its lower part. */
+/* Clears [START, END): overlapping mappings are cut or removed. A mapping that spans the new one
+   keeps its lower part. */
 static void clear_range(struct process *process, uint64_t start, uint64_t end) {
   uint32_t at = lower_bound(process, start), to = at;
   if (at < process->map_count && process->maps[at].start < start) {
@@ -132,7 +132,7 @@ static int read_text(int fd, struct buf *ret) {
     if (got == 0) return 0;
     ret->len += (size_t)got;
   }
-  return 0; /* what is beyond the limit is not known */
+  return 0; /* text beyond the limit is ignored */
 }
 
 static bool has_steady(const struct process_map *maps, uint32_t count,
@@ -157,10 +157,10 @@ static bool is_of_file(const struct mapping *a, const struct mapping *b) {
   return a->inode != 0 && a->inode == b->inode && a->major == b->major && a->minor == b->minor;
 }
 
-/* The lines of files around the one in hand; inode 0: there is none. */
+/* The lines of files around the current line; inode 0: none. */
 struct around {
   struct mapping before, after;
-  bool has_after; /* it was looked for */
+  bool has_after; /* it was searched for */
 };
 
 static const struct mapping *find_after(struct around *around, struct span text) {
@@ -172,8 +172,8 @@ static const struct mapping *find_after(struct around *around, struct span text)
   return &around->after;
 }
 
-/* The segment that FILE is a mapping of.  Two may share a page of the file: the one that begins
-   with FILE is preferred. */
+/* The segment that FILE maps. Two segments may share a page of the file: the one that begins with
+   FILE is preferred. */
 static const struct elf_segment *find_segment(const struct elf_segment *segments, uint32_t count,
                                               const struct mapping *file, uint64_t in_page) {
   const struct elf_segment *found = NULL;
@@ -188,8 +188,8 @@ static const struct elf_segment *find_segment(const struct elf_segment *segments
   return found;
 }
 
-/* Whether LINE begins in the text of the file that FILE is a mapping of, with the given segments.
-   It may end where a huge page does. */
+/* True if LINE begins in the text of the file that FILE maps, with the given segments. It may end
+   where a huge page does. */
 static bool is_text_of(const struct elf_segment *segments, uint32_t count,
                        const struct mapping *file, const struct mapping *line,
                        uint64_t *ret_offset) {
@@ -211,7 +211,7 @@ static bool is_text_of(const struct elf_segment *segments, uint32_t count,
   return false;
 }
 
-/* Fills MAP, for LINE, when that is text of the file of which FILE is a mapping. */
+/* Fills MAP, for LINE, if that is text of the file that FILE maps. */
 static bool take_moved(struct modules *modules, const struct process *process,
                        const struct mapping *file, const struct mapping *line,
                        struct process_map *map) {
@@ -230,8 +230,8 @@ static bool take_moved(struct modules *modules, const struct process *process,
   return true;
 }
 
-/* Whether LINE may be text that was moved: it is no part of a file that is mapped beside it.  TEXT
-   is what follows. */
+/* True if LINE may be moved text: it is no part of a file that is mapped beside it. TEXT is the
+   text after it. */
 static bool may_be_moved(const struct mapping *line, struct around *around, struct span text) {
   static const char named[] = "[anon";
   size_t len = sizeof named - 1;
@@ -258,7 +258,7 @@ static void insert_line(struct modules *modules, struct process *process,
   process_maps_insert(process, &map);
 }
 
-/* No file: a page of a file that was cut short would be a SIGBUS. */
+/* Files are excluded: a page of a truncated file would raise SIGBUS. */
 static void insert_stack(struct process *process, const struct mapping *line) {
   if (!process->has_other_stacks || !line->is_writable || line->is_shared || line->inode != 0)
     return;
@@ -307,7 +307,7 @@ int process_maps_read(struct modules *modules, struct process *process, int maps
     if (fd < 0) return -errno;
   }
   int error = read_text(fd, &text);
-  /* Empty: the process has ended, or executed something else. */
+  /* Empty: the process has ended, or executed another program. */
   if (!error && text.len == 0) error = -ESRCH;
   if (!error) take_text(modules, process, buf_span(&text));
   if (fd != maps_fd) close(fd);
@@ -315,9 +315,9 @@ int process_maps_read(struct modules *modules, struct process *process, int maps
   return error;
 }
 
-/* ---- which segment a mapping is ---- */
+/* ---- the segment of a mapping ---- */
 
-/* Where a file is loaded when SEGMENT explains MAP. */
+/* The load address of the file if SEGMENT explains MAP. */
 static uint64_t base_of(const struct process_map *map, const struct elf_segment *segment) {
   return map->start - map->file_offset + segment->file_offset - segment->address;
 }
@@ -346,7 +346,7 @@ static bool is_explained(const struct segment_choice *choice, const struct proce
   return false;
 }
 
-/* How many mappings of the same file BASE explains. */
+/* The number of mappings of the same file that BASE explains. */
 static uint32_t count_explained(const struct segment_choice *choice, uint64_t base) {
   const struct process *process = choice->process;
   uint32_t count = 0;
@@ -359,8 +359,8 @@ static uint32_t count_explained(const struct segment_choice *choice, uint64_t ba
 }
 
 /* All segments of a file are loaded with one base, so the base that explains most of its mappings
-   is right.  Where several do, as of a file with one executable mapping, it is the segment that
-   fits best, and of those the one with most bytes in the mapping. */
+   is right. In a tie, as with one executable mapping, the segment that fits best decides, then the
+   one with most bytes in the mapping. */
 static uint64_t choose_base(const struct segment_choice *choice) {
   const struct elf_mapping mapping = mapping_of(choice->map);
   uint64_t best = choice->map->start - choice->map->file_offset, best_bytes = 0;

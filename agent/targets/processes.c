@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process enters this table in one of three ways: its parent forked (perf says so: copy the
-   parent), a sample names a number nobody has heard of (after a restart of the worker: ask /proc),
-   or a ring's slot is claimed by it.  It leaves when it has ended and the window that holds its
-   samples is closed, or when there are too many.
+/* A process is added to this table in one of three ways. Its parent forked, as reported by perf:
+   the parent is copied. A sample has an unknown pid, after a restart of the worker: /proc is read.
+   Or a ring's slot belongs to it. It is removed when it has ended and the window with its samples
+   is closed, or when there are too many.
 
-   Numbers are used again.  The kernel's FORK and EXIT records come in order of time, so a FORK of
-   a known number is a new process.  Without records (timer targets) the slot's owner is checked
-   against /proc by whoever calls us. */
+   Pids are reused. The kernel's FORK and EXIT records are sorted by time, so a FORK of a known pid
+   is a new process. Without records (timer targets) the caller checks the slot's owner against
+   /proc. */
 #include "processes.h"
 #include "process_maps.h"
 
@@ -20,9 +20,8 @@
 enum {
   BUCKETS = 1024, /* power of two */
   REFRESH_NS_LEAST = 100000000,
-  REFRESH_NS_MOST = 1000000000, /* where that has brought nothing new for some times */
-  REFRESHES_SOON =
-      16, /* of a process that is new; one that maps without end is read once a second */
+  REFRESH_NS_MOST = 1000000000, /* after some reads without news */
+  REFRESHES_SOON = 16, /* of a new process; one that maps endlessly is read once a second */
   SWEEP_KEEP = PROCESSES_MAX * 3 / 4,
 };
 
@@ -46,7 +45,7 @@ static struct process **bucket_of(struct processes *processes, pid_t pid) {
 
 typedef bool process_test(const struct process *process, const void *context);
 
-/* Removes every process for which TEST says so. */
+/* Removes every process for which TEST is true. */
 static void remove_if(struct processes *processes, process_test *test, const void *context) {
   for (unsigned i = 0; i < BUCKETS; i++) {
     for (struct process **at = &processes->buckets[i]; *at != NULL;) {
@@ -107,7 +106,7 @@ static struct process *add_process(struct processes *processes, pid_t pid, uint3
   return process;
 }
 
-/* The module that EXE is mapped as, when it is mapped. */
+/* Finds the module of EXE among the mappings. */
 static void find_exe_module(struct processes *processes, struct process *process) {
   struct batch_module module;
   for (uint32_t i = 0; process->exe != NULL && i < process->map_count; i++) {
@@ -125,7 +124,7 @@ static void read_times(struct process *process, const struct proc_stat *stat) {
   process->time.cpu_ns = process->time.system_ns + proc_ticks_to_ns(stat->own_user_ticks);
 }
 
-/* A fork that was not seen: it is what others of its program are. */
+/* For a fork without a record: copies the name from other processes of its program. */
 static void find_beginning(const struct processes *processes, struct process *process) {
   for (unsigned i = 0; process->exe != NULL && i < BUCKETS; i++)
     for (const struct process *p = processes->buckets[i]; p != NULL; p = p->next) {
@@ -152,7 +151,7 @@ static bool is_over(const struct process *process, const void *context) {
   return process->has_ended && !process->is_outlived && !process->is_root && !process->is_awaited;
 }
 
-/* What it spent before anyone here knew it is somebody else's account. */
+/* CPU time from before this is accounted for elsewhere. */
 static void begin_account(struct process *process) {
   struct proc_stat stat;
   if (proc_stat_read(process->pid, &stat) < 0) return;
@@ -162,18 +161,18 @@ static void begin_account(struct process *process) {
   process->time.billed_kernel_ns = process->time.system_ns;
 }
 
-/* What was read a moment ago is not read again: two targets that both claim a process, of which one
-   must lie, would have its mappings read at every sample. */
+/* Recently read data is not read again. Otherwise, if two targets claim the same process (one of
+   them falsely), its mappings would be read at every sample. */
 static bool is_fresh(const struct process *process) {
   return !process->has_ended && process->map_count > 0 &&
          clock_monotonic_ns() - process->read_ns < REFRESH_NS_MOST;
 }
 
-/* PROCESS is TARGET's from now on, with a new account. */
+/* Moves PROCESS to TARGET, with a new account. */
 static struct process *move_to(struct process *process, uint32_t target) {
   process->target = target;
   process->is_root = process->is_awaited = false;
-  process->shared_serial = 0; /* it was another's handlers that knew its mappings */
+  process->shared_serial = 0; /* the handlers of another target had its mappings */
   process->time = (struct process_time){0};
   process->clock = (struct process_clock){0};
   begin_account(process);
@@ -209,7 +208,7 @@ struct process *processes_fork(struct processes *processes, const struct process
   return process;
 }
 
-/* False of memory that the kernel gives a name, as of a memfd: "//anon", "/memfd:name". */
+/* False for memory with a name from the kernel, as of a memfd: "//anon", "/memfd:name". */
 static bool has_name(const struct module_file *file) {
   static const char memfd[] = "/memfd:", huge[] = "/anon_hugepage";
   struct span path = file->path;
@@ -255,8 +254,8 @@ uint32_t process_resolve(struct processes *processes, struct process *process, c
   return process_maps_resolve(processes->modules, process, pc, count, ret);
 }
 
-/* First all clocks: whoever is gone by now was waited for, and its parent's times, which are read
-   later, have its own. */
+/* First all clocks. A process that is gone by now was waited for, and its parent's times, which are
+   read later, include its own. */
 static void read_clock(struct process *process, struct processes_sum *sum) {
   if (process->has_ended && process->is_reaped) return;
   uint64_t ns = proc_cpu_ns(process->pid);
@@ -355,7 +354,7 @@ static bool is_older(const struct process *process, const void *context) {
 void processes_sweep(struct processes *processes) {
   uint64_t now = clock_monotonic_ns();
   remove_if(processes, is_over, NULL);
-  /* Idle ones can be read from /proc again; each round halves the age that may stay. */
+  /* Idle processes can be read from /proc again; each round halves the permitted age. */
   for (uint64_t age = 600 * NS_PER_SECOND; processes->count > SWEEP_KEEP && age > 0; age /= 2) {
     uint64_t oldest = now > age ? now - age : 0;
     remove_if(processes, is_older, &oldest);
@@ -363,7 +362,7 @@ void processes_sweep(struct processes *processes) {
   for (unsigned i = 0; i < BUCKETS; i++) {
     for (struct process *p = processes->buckets[i]; p != NULL; p = p->next) {
       p->is_old = true;
-      p->is_awaited = false; /* for one sweep and no longer: its record may have been lost */
+      p->is_awaited = false; /* for one sweep only: its record may have been lost */
       if (p->exe_module != MODULE_NONE) modules_mark(processes->modules, p->exe_module);
       for (uint32_t k = 0; k < p->map_count; k++)
         modules_mark(processes->modules, p->maps[k].module);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes of all targets, by number.  Built from the kernel's records where there are any,
-   else from /proc. */
+/* The processes of all targets, by pid. Built from the kernel's records if there are any, else from
+   /proc. */
 #ifndef TARGETS_PROCESSES_H
 #define TARGETS_PROCESSES_H
 
@@ -8,7 +8,7 @@
 
 enum {
   PROCESSES_MAX = 4096,
-  PROCESSES_CROWDED = 1024, /* so many are many */
+  PROCESSES_CROWDED = 1024, /* processes_is_crowded */
 };
 
 struct processes;
@@ -19,62 +19,63 @@ void processes_free(struct processes *processes);
 /* Returns PID's entry or NULL. */
 struct process *processes_find(const struct processes *processes, pid_t pid);
 
-/* Returns PID's entry in TARGET; what is not known yet is read from /proc (the maps from MAPS_FD
-   when it is not -1).  NULL when memory ran out or PROCESSES_MAX of them live. */
+/* Returns PID's entry in TARGET; missing data is read from /proc (the maps from MAPS_FD unless that
+   is -1). NULL if memory is short or PROCESSES_MAX of them live. */
 struct process *processes_get(struct processes *processes, pid_t pid, uint32_t target, int maps_fd);
 
-/* PARENT has forked CHILD: the same mappings, program and name.  NULL as above. */
+/* PARENT has forked CHILD, which gets the same mappings, program and name. NULL as above. */
 struct process *processes_fork(struct processes *processes, const struct process *parent,
                                pid_t child);
-/* A mapping of FILE in PROCESS came: MAP's module is filled in here. */
+/* FILE was mapped in PROCESS; sets MAP's module. */
 void process_map_add(struct processes *processes, struct process *process,
                      const struct process_map *map, const struct module_file *file);
 
-/* Reads the mappings (and thread names at their next use) again: of a process that is new ten times
-   a second at most, later, or where that brings nothing new, once a second.  Returns true when they
-   were read. */
+/* Reads the mappings (and thread names at their next use) again. At most ten times a second for a
+   new process; later, or if that brings nothing new, once a second. Returns true if they were
+   read. */
 bool process_refresh(struct processes *processes, struct process *process, int maps_fd);
-/* Reads the mappings again, now.  UNLOADS: what the ring says at this moment. */
+/* Reads the mappings again, now. UNLOADS: the ring's current count. */
 void process_read_maps(struct processes *processes, struct process *process, int maps_fd,
                        uint32_t unloads);
 
-/* Turns COUNT program counters, leaf first, into frames.  Callers are return addresses and get the
-   address before it, which is inside the call.  The stack ends at the first caller outside of
-   executable memory.  Returns the number of frames, at least 1. */
+/* Converts COUNT program counters, leaf first, into frames. Callers are return addresses and get
+   the address minus one, which is inside the call. The stack ends at the first caller outside
+   executable memory. Returns the number of frames, at least 1. */
 uint32_t process_resolve(struct processes *processes, struct process *process, const uint64_t *pc,
                          uint32_t count, struct code_frame *ret);
 
-/* Looks at TARGET's living processes: the CPU time of each, and in sum their threads and the time
-   of them and of the children they waited for. */
+/* Sums up TARGET's living processes: threads, CPU time, and the CPU time of the children they
+   waited for. Also updates the CPU time of each. */
 struct processes_sum {
   uint32_t processes, threads;
   uint64_t cpu_ns, system_ns;
-  uint64_t waited_ns; /* of cpu_ns: that of the children */
+  uint64_t waited_ns; /* the part of cpu_ns from these children */
   uint32_t waiters;   /* processes that have waited for children */
-  uint64_t clock_ns;  /* without children, to the nanosecond; read before the others */
-  uint64_t ended_ns;  /* of clock_ns: threads that have ended, as the kernel's records said */
-  uint64_t zombie_ns; /* by the clocks of those that have ended and were not waited for yet */
-  bool is_partial;    /* of one that has ended the record of its time is still to come */
+  uint64_t clock_ns;  /* without children, exact to the nanosecond; read before the others */
+  uint64_t ended_ns;  /* part of clock_ns: ended threads, from the kernel's records */
+  uint64_t zombie_ns; /* clocks of processes that have ended and were not waited for yet */
+  bool is_partial;    /* the record of an ended process's CPU time is still missing */
 };
 void processes_sum_target(struct processes *processes, uint32_t target, struct processes_sum *ret);
 
 typedef void processes_visit(void *context, struct process *process);
-/* Calls VISIT for each of TARGET's processes, the ended ones that are still known included. */
+/* Calls VISIT for each of TARGET's processes, including ended ones still in the table. */
 void processes_each(struct processes *processes, uint32_t target, processes_visit *visit,
                     void *context);
 
-/* Many have come and gone since the last sweep: time to settle their accounts. */
+/* True if many processes have started and ended since the last sweep: their accounts should be
+   closed. */
 bool processes_is_crowded(const struct processes *processes);
-/* Forgets those that have ended and are not awaited. */
+/* Removes processes that have ended and are not awaited. */
 void processes_remove_ended(struct processes *processes);
 
-/* All records of those that have ended were taken: their numbers may be used again. */
+/* All records of ended processes were taken: their pids may be reused. */
 void processes_mark_over(struct processes *processes);
 
 void processes_forget_pid(struct processes *processes, pid_t pid);
 void processes_forget_target(struct processes *processes, uint32_t target);
-/* Between two windows: forgets the processes that have ended, and the idlest when there are too
-   many; marks the modules of the rest. */
+/* Between two windows: removes ended processes, and the most idle ones if there are too many; marks
+   the modules of the others. */
 void processes_sweep(struct processes *processes);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thinning keeps the sum and the shares.  Sampled time is laid out in a row and cut into stretches
-   of one wanted period; in each a point is drawn, and the sample that covers it stands for the
-   whole stretch:
+/* Thinning preserves the sum and the shares. Sampled time is divided into stretches of one wanted
+   period. In each a point is drawn, and the sample that covers it stands for the whole stretch:
 
      samples    |--|--|--|--|--|--|--|--|--|--|--|--|       each as long as its event's period
      stretches  |-----x-----|-x---------|--------x--|       wanted period; x: drawn
 
-   Each sample is kept with the probability old/new whatever the program's rhythm is, and the sum of
-   weights is never off by more than one period; independent draws would be off by the root of their
-   number (measured on 4000 Hz thinned to 100 Hz over ten seconds: 3 %).
+   Each sample is kept with probability old/new for any rhythm of the program. The sum of weights is
+   off by at most one period. Independent draws would be off by the square root of their number
+   (measured on 4000 Hz thinned to 100 Hz over ten seconds: 3 %).
 
    A sample that is kept whole stands for its event's period, and no two strides have the same
-   (stride.c).  Told to the nanosecond that makes a quarter of a batch, which nothing compresses: so
-   it is told in quarters of the wanted period, and what is left over goes to the next sample. */
+   (stride.c). Exact to the nanosecond, that makes a quarter of a batch, because it does not
+   compress. So weights are in quarters of the wanted period, and the remainder is added to the next
+   sample. */
 #include "rate.h"
 #include "stride.h"
 #include "switch.h"
@@ -25,23 +25,23 @@
 #include <stdlib.h>
 
 enum {
-  SMALL_PART = 20, /* of a period: no change worth making */
-  STALE_PART = 4,  /* of the samples: less cannot move the shares much */
+  SMALL_PART = 20, /* of a period: smaller changes are ignored */
+  STALE_PART = 4,  /* of the samples: fewer cannot change the shares much */
   STALE_MIN = 20,
-  WEIGHT_PARTS = 4,      /* of a period: coarser ones make weights of samples that differ by half */
+  WEIGHT_PARTS = 4,      /* of a period: coarser ones make samples' weights differ by half */
   AUTO_UNSEEN_PART = 20, /* of the time */
-  AUTO_PART = 8,         /* of a period: each change begins the threads' events anew */
+  AUTO_PART = 8,         /* of a period; each change restarts the threads' events */
 };
-/* Of an automatic rate.  A short run is worth most with a thousand samples: it gets them where that
-   costs half as much again as any later second may. */
+/* For an automatic rate. In a short run a thousand samples are worth most. It gets them if they
+   cost at most half as much again as a later second may. */
 #define AUTO_SHARE 0.01 /* of the CPU time, for samples */
 #define AUTO_FIRST_SHARE 0.015
 #define AUTO_FIRST_SECONDS 2.0
 #define AUTO_FIRST_SAMPLES 1100.0
-#define AUTO_FAST_SECONDS 0.25             /* at the start rate, whatever that costs: 4 ms, or so */
-#define AUTO_SAMPLES_OF_AGE 5000.0         /* twice the time: 3500 more */
+#define AUTO_FAST_SECONDS 0.25             /* at the start rate, at any cost: about 4 ms */
+#define AUTO_SAMPLES_OF_AGE 5000.0         /* in twice the time 3500 more */
 #define AUTO_DAEMON_NS 4000                /* to drain, walk and book one (docs/performance.md) */
-#define SCALED_NS_MAX UINT64_C(1000000000) /* no budget asks for less than 1 Hz */
+#define SCALED_NS_MAX UINT64_C(1000000000) /* no budget lowers the rate below 1 Hz */
 
 static uint64_t larger(uint64_t a, uint64_t b) {
   return a > b ? a : b;
@@ -63,12 +63,12 @@ uint64_t rate_held_ns(const struct target *target, uint32_t threads) {
   return (uint64_t)threads * cpus * rate_longest_ns(target);
 }
 
-/* The multiple of UNIT_NS that is nearest to NS. */
+/* The multiple of UNIT_NS nearest to NS. */
 static uint64_t nearest(uint64_t ns, uint64_t unit_ns) {
   return (ns + unit_ns / 2) / unit_ns * unit_ns;
 }
 
-/* Returns what is asked of the ring: of its unit one at least. */
+/* Returns the period requested of the ring, at least one of its units. */
 static uint64_t set_ring(struct target *target, uint64_t period_ns) {
   uint64_t unit_ns = target->held.unit_ns ? target->held.unit_ns : target->held.period_ns;
   period_ns = larger(nearest(period_ns, unit_ns), unit_ns);
@@ -89,7 +89,7 @@ int rate_set(struct target *target, uint64_t period_ns) {
     period_ns = set_ring(target, period_ns);
   if (error) return error;
   rate->longest_ns = larger(larger(rate->longest_ns, before), period_ns);
-  target->residual.kernel.lost_ns += rate_held_ns(target, 1); /* of the periods that were begun */
+  target->residual.kernel.lost_ns += rate_held_ns(target, 1); /* for the started periods */
   rate->stretch_ns = rate->pick_ns = 0;
   rate->rest_ns = 0;
   rate->inherited = rate->astray = rate->apart_at_ns = rate->apart_wait_ns = 0;
@@ -104,7 +104,7 @@ static uint64_t wish_ns(const struct target *target) {
   return target->rate.auto_ns != 0 ? target->rate.auto_ns : held->period_ns;
 }
 
-/* The period at FACTOR of the wish. */
+/* The period at FACTOR of the requested rate. */
 static uint64_t scaled_ns(const struct target *target, double factor) {
   uint64_t wish = wish_ns(target), longest = larger(wish, SCALED_NS_MAX);
   double scaled = (double)wish / factor;
@@ -135,7 +135,7 @@ static double smaller(double a, double b) {
   return a < b ? a : b;
 }
 
-/* How many samples there may be when UNTIL seconds of CPU time are spent. */
+/* The number of samples allowed when UNTIL seconds of CPU time are spent. */
 static double samples_allowed(double until, double sample_seconds) {
   double allowed = AUTO_SHARE * until / sample_seconds;
   if (until > AUTO_FIRST_SECONDS) return allowed;
@@ -155,8 +155,8 @@ uint64_t rate_auto_period_ns(const struct rate_spent *spent) {
   hz = smaller(hz, start_hz);
   if (hz * (double)RATE_AUTO_FLOOR_NS <= second) return RATE_AUTO_FLOOR_NS;
   uint64_t period_ns = (uint64_t)(second / hz);
-  /* A shorter period of a timer makes no more samples than ticks.  A period of nearly a tick makes
-     fewer: it often ends just behind one. */
+  /* A timer with a period below a tick makes no more samples than ticks. A period of nearly a tick
+     makes fewer: it often ends just after one. */
   return period_ns <= spent->tick_ns ? RATE_AUTO_START_NS : period_ns;
 }
 
@@ -213,13 +213,13 @@ uint64_t rate_random(struct rate *rate) {
   return rate->random;
 }
 
-/* Lays PERIOD_NS of sampled time down.  Returns the stretches of WANTED_NS whose point it covers,
-   times WANTED_NS. */
+/* Advances by PERIOD_NS of sampled time. Returns WANTED_NS times the number of stretches with a
+   point in it. */
 static uint64_t thin(struct rate *rate, uint64_t period_ns, uint64_t wanted_ns) {
   uint64_t weight_ns = 0, end = rate->stretch_ns + period_ns;
   if (rate->stretch_ns == 0) rate->pick_ns = rate_random(rate) % wanted_ns;
   if (rate->pick_ns >= rate->stretch_ns && rate->pick_ns < end) weight_ns = wanted_ns;
-  if (end >= wanted_ns) { /* into the next stretch: period_ns < wanted_ns, so no further */
+  if (end >= wanted_ns) { /* into the next stretch, and no further: period_ns < wanted_ns */
     end -= wanted_ns;
     rate->pick_ns = rate_random(rate) % wanted_ns;
     if (rate->pick_ns < end) weight_ns += wanted_ns;
@@ -229,8 +229,8 @@ static uint64_t thin(struct rate *rate, uint64_t period_ns, uint64_t wanted_ns) 
   return weight_ns;
 }
 
-/* PERIOD_NS, half of WANTED_NS at least, and what the samples before it left over, in whole parts
-   of WANTED_NS. */
+/* Rounds PERIOD_NS, at least half of WANTED_NS, plus the remainder of earlier samples to whole
+   parts of WANTED_NS. */
 static uint64_t in_parts(struct rate *rate, uint64_t period_ns, uint64_t wanted_ns) {
   uint64_t held_ns = (uint64_t)((int64_t)period_ns + rate->rest_ns);
   uint64_t told_ns = nearest(held_ns, wanted_ns / WEIGHT_PARTS);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A memfd of the daemon's for each target, because what one user's programs have mapped where is
-   nobody else's to know; the target gets a descriptor that can only read (keeper/table_memory.h).
+/* Each target has its own memfd from the daemon, because the mappings of one user's programs must
+   stay private. The target gets a read-only descriptor (keeper/table_memory.h).
 
-   Of its pages those are allocated that are written; a target reads no others.
+   Only written pages are allocated, and a target reads no others.
 
-   Words are stored whole, one at a time: a handler that reads meanwhile sees old ones and new ones,
-   nothing in between, and throws away what it made of them (unwind/unwind_map.c). */
+   Words are stored whole, one at a time. A handler that reads meanwhile sees old and new words,
+   never partial ones, and discards its result (unwind/unwind_map.c). */
 #include "region_map.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ int region_map_put(struct unwind_map *map, int fd, const struct region_lists *li
   if (error) return error;
   uint32_t serial = atomic_load_explicit(&map->serial, memory_order_relaxed) | 1;
   atomic_store_explicit(&map->serial, serial, memory_order_relaxed);
-  /* Release: the odd serial is seen before any of the changes (partner: the handler's second look
+  /* Release: the odd serial is seen before any of the changes (partner: the handler's second load
      behind an acquire fence). */
   atomic_thread_fence(memory_order_release);
   for (unsigned i = 0; i < UNWIND_MAP_LISTS; i++) {
@@ -97,7 +97,7 @@ int region_map_put(struct unwind_map *map, int fd, const struct region_lists *li
   store((volatile uint64_t *)(void *)map->stacks, (const uint64_t *)(const void *)lists->stacks,
         lists->stack_count * sizeof(struct unwind_stack_span) / sizeof(uint64_t));
   *(volatile uint32_t *)&map->unloads = lists->unloads;
-  /* Release: who sees the even serial sees the changes. */
+  /* Release: a handler that sees the even serial sees the changes. */
   atomic_store_explicit(&map->serial, serial + 1, memory_order_release);
   return 0;
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user-only event skips the expirations that fall into kernel code, and each thread's last
-   partial period; a thread that lives shorter than one period is never sampled at all.  The event's
-   count misses none of that.  So
+/* A user-only event skips the expirations in kernel code, and each thread's last partial period. A
+   thread shorter than one period is never sampled. The event's count includes all of that. So
 
      rest = total - sampled
      kernel part = min(rest, kernel time of the tree - samples in the kernel)
 
-   An event that samples the kernel too leaves only the partial periods and the short threads.
-   is reported cumulatively: what is due less what has been reported.  Kernel time is the system
-   time that /proc says, or what the events say (kernel_part.c), if that is more.  All terms move
-   while the program runs, so a part is held back (one period for each thread and CPU that may yet
-   fire), and a dip below what was reported is waited out: weights are never negative.
+   An event that samples the kernel too omits only the partial periods and the short threads. The
+   rest is reported cumulatively: the time due minus the time already reported. Kernel time is the
+   system time from /proc, or the value from the events (kernel_part.c), if that is larger. All
+   terms change while the program runs. So a part is held back: one period for each thread and CPU
+   that may still fire. If the rest falls below the reported value, nothing is reported until it
+   exceeds that again. Weights are never negative.
 
-   The total is the kernel's bill: the events' count without stolen time (steal_time.c), or what
-   clocks say, if that is more.
+   The total is the CPU time that the kernel bills: the events' count without stolen time
+   (steal_time.c), or the value from the clocks, if that is larger.
 
-   A `fleetprof run` within the tree makes a target of its own, and the events count its time here
-   as well: that much of the total is somebody else's account. */
+   A `fleetprof run` within the tree has its own target, and the events here count its time too.
+   That part of the total is reported by the other target. */
 #include "residual.h"
 
 static uint64_t minus(uint64_t a, uint64_t b) {
@@ -27,7 +27,7 @@ uint64_t residual_kept_ns(const struct residual *residual) {
   return minus(residual->counted_ns, residual->steal.stolen_ns);
 }
 
-/* It falls when more of what the events counted is found stolen. */
+/* It falls when more of the counted time is found to be stolen. */
 static void settle_total(struct residual *residual) {
   uint64_t kept = minus(residual->most_ns, residual->steal.stolen_ns);
   residual->total_ns = kept > residual->heard_ns ? kept : residual->heard_ns;

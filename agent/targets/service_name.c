@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who starts redis-server, python3 or ./job.sh looks for a service of that name.  The file that the
-   kernel maps is another one where the name is a symbolic link's (redis-check-rdb in Debian,
-   python3.11, busybox for each of its commands) or a script's (its interpreter).  The kernel keeps
-   the name that an exec was asked for, as the thread's, but only 15 bytes of it: so a longer one
-   is taken from where it is whole, the file's name or what `run` was told, if that begins alike.
+/* A user who starts redis-server, python3 or ./job.sh looks for a service of that name. The kernel
+   maps another file if the name is a symbolic link or a script. Examples are redis-check-rdb in
+   Debian, python3.11, busybox for each of its commands, and a script's interpreter. The kernel
+   keeps the name from the exec as the thread's name, but only 15 bytes. A longer name is completed
+   from the file's name or from the name that `run` got, if it begins alike.
 
-   An exec by descriptor has no name: the kernel's is the descriptor's number then (fexecve, and the
-   execveat of kernels before 6.14), and the file's stands.
+   An exec by descriptor has no name: the kernel then uses the descriptor's number (fexecve, and
+   execveat before Linux 6.14), and the file's name is used.
 
-   What a program calls itself later is no service's name: it is kept from the moment of the exec,
-   or from when the agent registers, before main.  Of a program that was not seen to begin the
-   file's name stands. */
+   A name that a program sets later is not its service. The name is recorded at the exec, or when
+   the agent registers, before main. For a program that started earlier the file's name is used. */
 #include "service_name.h"
 #include "process_entry.h"
 
@@ -19,14 +18,14 @@
 
 #include <string.h>
 
-/* FULL is a name of which the kernel kept SHORT_NAME. */
+/* True if FULL is a name that the kernel truncated to SHORT_NAME. */
 static bool is_name_of(const char *full, const char *short_name) {
   size_t len = strlen(short_name);
   return strncmp(full, short_name, PROC_COMM_BYTES - 1) == 0 &&
          (len == PROC_COMM_BYTES - 1 || full[len] == '\0');
 }
 
-/* Digits alone: what an exec of /proc/self/fd/3 or of a descriptor is called. */
+/* Only digits: the name after an exec of /proc/self/fd/3 or of a descriptor. */
 static bool is_descriptor(const char *name) {
   return name[0] != '\0' && name[strspn(name, "0123456789")] == '\0';
 }

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hypervisor takes a CPU away from a virtual machine for some milliseconds.  The clock of perf
-   events runs on meanwhile.  The scheduler's clock does not, where the kernel knows of the theft
-   (CONFIG_PARAVIRT_TIME_ACCOUNTING), and that clock is the bill: getrusage, /proc, CPU clocks.  So
+/* A hypervisor takes a CPU away from a virtual machine for some milliseconds. The clock of perf
+   events continues meanwhile. The scheduler's clock does not, if the kernel detects the theft
+   (CONFIG_PARAVIRT_TIME_ACCOUNTING). That clock is the billed time: getrusage, /proc, CPU clocks.
+   So
 
      stolen = counted - billed
 
-   The count is read first and the clocks later.  A look that comes late, or is interrupted, finds
-   more billed time and so proves less: it never invents stolen time.  The next look makes up for
-   it, since both sums begin with the target.
+   The count is read first and the clocks later. A late or interrupted reading finds more billed
+   time and so proves less: it never invents stolen time. The next reading makes up for it, because
+   both sums begin with the target.
 
-   A process may be missing from the bill: it was lost in a full ring, or no parent waited for it.
-   Its time would be taken for stolen time.  So stolen_ns never exceeds twice what the board's own
-   counters (/proc/stat) give the target by its part of the busy time.
+   A process may be missing from the billed time, because it was lost in a full ring or its parent
+   did not wait for it. Its time would count as stolen. So stolen_ns is limited to twice the
+   target's share in the board's own counters (/proc/stat), by its part of the busy time.
 
-   Weights that were shipped cannot change.  Where they come to more than the bill, later samples
-   pay for it with parts of their weights.  A part is a quarter of a period, as in rate.c: more
-   kinds of weights would not compress. */
+   Shipped weights cannot change. If they exceed the billed time, later samples pay with parts of
+   their weights. A part is a quarter of a period, as in rate.c: more distinct weights would not
+   compress. */
 #include "steal_time.h"
 
 static uint64_t minus(uint64_t a, uint64_t b) {
@@ -26,7 +27,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-/* The target's part of what the board has lost since the last look. */
+/* The target's share of the time that the board has lost since the last reading. */
 static uint64_t even_part(const struct steal_time *steal, const struct steal_look *look) {
   uint64_t lost = minus(look->board.stolen_ns, steal->board.stolen_ns) +
                   minus(look->board.interrupt_ns, steal->board.interrupt_ns);

@@ -1,44 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel measures an event's period in CPU time of its thread: what is left of it when the
-   thread leaves the CPU is kept for its return.  So a program that works in bursts is not favoured
-   for sleeping, but one whose bursts last about one period, or two, or a half, is met at nearly the
-   same place of each: bursts of 1.0 ms at 997 Hz (1.003 ms) showed two functions 0.55 where 0.66
-   was true, for twelve seconds.  That is in the number and not in the moment of the start, hence
-   the period itself must move.
+/* Varies the period of events, so that no program synchronizes with it. The kernel measures an
+   event's period in CPU time of its thread, and keeps the remainder while the thread is off the
+   CPU. So a program that works in bursts is not favored for sleeping. But if its bursts last about
+   one period, or two, or a half, samples hit nearly the same place in each. Bursts of 1.0 ms at 997
+   Hz (1.003 ms) showed two functions at 0.55 instead of 0.66, for twelve seconds. The cause is the
+   period's length, not its start, so the period itself must vary.
 
-   Each event runs for some samples with one period, then with another that is longer or shorter, by
-   up to a fifth: as much as leaves the rate right within 1 % and four periods.  Which of the two is
-   decided by what the target's samples are ahead or behind; how much is not drawn but spread evenly
-   (steps of the golden ratio).  While there are few samples a stride is ten of them, or what one
-   drain brings, for all of a stride may stand at one place of the program's loop, and only many
-   strides make that even; later it is a hundred.  (With a hundred from the start, one run of two
-   seconds at 99 Hz in six had shares far outside of their intervals.)
+   Each event runs for some samples with one period, then with another that differs by up to a
+   fifth: as much as keeps the rate right within 1 % and four periods. The sign depends on whether
+   the target's samples are ahead or behind. The amount is not drawn but spread evenly (steps of the
+   golden ratio). While there are few samples a stride is ten of them, or the samples of one drain;
+   later a hundred. All samples of a stride may be at one place of the program's loop, and only many
+   strides average that out. (With a hundred from the start, one in six runs of two seconds at 99 Hz
+   had shares far outside their intervals.)
 
-   What the kernel does with PERF_EVENT_IOC_PERIOD is not in its manual.  Read in its source and
-   measured on 6.18: the opened event begins a whole period of the new length, whether its thread is
-   on a CPU or not, and what had passed of the old one is lost; the PERIOD field of its samples
-   keeps saying the first one for ever; events that threads and children inherited before stay as
-   they are, field and rate; those inherited later have the new period in both.  So the field is
-   believed of inherited events, and of the opened event what was set here, from the place in the
-   ring on where the change took effect.
+   The manual does not describe the effect of PERF_EVENT_IOC_PERIOD. Read in the source and measured
+   on 6.18: the opened event begins a whole period of the new length, even if its thread is not on a
+   CPU. The elapsed part of the old one is lost. The PERIOD field of its samples stays at the first
+   value for ever. Events already inherited by threads and children stay unchanged, field and rate;
+   those inherited later have the new period in both. So the field is used for inherited events. For
+   the opened event the value set here is used, from the ring position of the change on.
 
-   The daemon's clock knows nothing of the program's, so what a change loses is any part of a
-   period, and half of one on the average: the first sample that follows stands for that too.  Where
-   it would have fallen into kernel code the next in user code gets it: of a stride of a hundred
-   samples that moves half a period from kernel to user, an eighth of a per cent of a program's time
-   at the most.  Of a long period half would be a bad guess, and the events' counts are read: no
-   more is lost than the program has spent and nobody has shown.  The clock of a whole CPU runs
-   while nobody does, so there a change loses next to nothing of what is shown.
+   The daemon's clock is independent of the program's, so a change loses a random part of a period,
+   half on average. The first sample that follows stands for that too. If it would have fallen into
+   kernel code, the next one in user code gets it. In a stride of a hundred samples that moves half
+   a period from kernel to user. It is at most an eighth of a percent of a program's time. Half of a
+   long period would be a bad guess, so then the events' counts are read: the loss is at most the
+   program's CPU time without sample or report. The clock of a whole CPU runs while the CPU is idle,
+   so there a change loses almost no reported time.
 
-   A program whose phases last as long as the asked period (10.1 ms at 99 Hz) would keep step with a
-   timer: phases of 30 % were shown with 0 to 46 %.  So the period is drawn near it, and again once
-   a second by the control path (switch.h): the process sets its timers in a sample's handler, and
-   no other sample makes a system call for it.  A change costs a look at all its threads here and
-   two system calls a thread there.  The thread that sets the timers loses nothing.  Of another
-   thread the kernel may drop a signal that has not been delivered yet (since Linux 6.13): one
-   sample of each thread that waits for a CPU.  So a change needs a hundred samples for each other
-   thread with a timer, and costs a hundredth of the samples at most; a crowd of short threads has
-   none.  A histogram counts expiries of one period: it stays as it is. */
+   A program with phases as long as the requested period (10.1 ms at 99 Hz) would synchronize with a
+   timer: phases of 30 % appeared with 0 to 46 %. So the timer's period is drawn near it, again once
+   a second by the control path (switch.h). The process sets its timers in a sample's handler, and
+   no other sample makes a system call for it. A change costs a check of all its threads here and
+   two system calls for each thread there. The thread that sets the timers loses nothing. For
+   another thread the kernel may drop a signal that has not been delivered yet (since Linux 6.13):
+   one sample of each thread that waits for a CPU. So a change needs a hundred samples for each
+   other thread with a timer, and costs at most a hundredth of the samples. A process with very many
+   short threads gets none. A histogram counts expiries of one period, which stays constant. */
 #include "stride.h"
 #include "rate.h"
 #include "switch.h"
@@ -53,16 +52,16 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
-#define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* of 2^64: steps by it leave no gap and no heap */
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* of 2^64: steps by it spread evenly */
 #define EXACT 100.0                         /* 1 % */
 #define OFF_PERIODS 4.0
 #define TIMER_NS NS_PER_SECOND
-#define LONG_NS UINT64_C(20000000) /* shorter ones come too often to read counts for them */
+#define LONG_NS UINT64_C(20000000) /* reading counts for shorter periods would be too frequent */
 
 enum {
   SHORTEST_SAMPLES = 10,
-  LOST_ONE_OF = 100, /* of a timer's samples a change may lose one in so many */
-  STRIDES_MIN = 20,  /* of what was sampled so far: then they grow longer */
+  LOST_ONE_OF = 100, /* a change may lose one of this many samples of a timer */
+  STRIDES_MIN = 20,  /* in the samples so far; after that they grow longer */
 };
 
 uint64_t stride_near(const struct stride_choice *choice) {
@@ -83,7 +82,7 @@ static const struct perf_ring *ring_of(const struct target *target, uint32_t eve
   return &target->perf->cpus[event % target->perf->count];
 }
 
-/* What was recorded before the last change has been drained. */
+/* True if all records from before the last change have been drained. */
 static bool is_settled(const struct target *target, uint32_t event) {
   const struct perf_ring *ring = ring_of(target, event);
   return ring == NULL || perf_ring_tail(ring) >= target->rate.strides[event].changed_at;
@@ -95,14 +94,14 @@ static bool are_settled(const struct target *target) {
   return true;
 }
 
-/* Without memory nothing is varied. */
+/* Without memory the period is not varied. */
 static bool has_strides(struct target *target) {
   struct rate *rate = &target->rate;
   if (rate->strides == NULL) rate->strides = calloc(target_events(target), sizeof *rate->strides);
   return rate->strides != NULL;
 }
 
-/* Of what is due, what is not promised to the first samples of the other events. */
+/* The time due minus the amounts promised to the first samples of the other events. */
 static uint64_t due_ns(struct target *target, const struct stride *but) {
   target_read_total(target);
   uint64_t due = residual_due_ns(&target->residual), promised = 0;
@@ -111,7 +110,7 @@ static uint64_t due_ns(struct target *target, const struct stride *but) {
   return due > promised ? due - promised : 0;
 }
 
-/* Nobody knows whether an event has run that has made no sample since its last change. */
+/* If an event has made no sample since its last change, it is unknown whether it ran. */
 static uint64_t lost_ns(struct target *target, const struct stride *stride) {
   bool is_of_cpu = target->held.kind == HOLD_BOARD || target->threads.is_wide;
   if (is_of_cpu || stride->samples == 0) return stride->lost_ns;
@@ -121,7 +120,7 @@ static uint64_t lost_ns(struct target *target, const struct stride *stride) {
   return lost < most ? lost : most;
 }
 
-/* What inherited events owe for ever nobody can pay: it is forgotten from a stride on. */
+/* A debt of inherited events cannot be repaid, so the debt is limited to a stride. */
 static void owe(struct rate *rate, uint64_t period_ns, int64_t more_ns) {
   int64_t most = (int64_t)(STRIDE_SAMPLES_MAX * period_ns), debt = rate->debt_ns + more_ns;
   rate->debt_ns = debt > most ? most : debt < -most ? -most : debt;
@@ -228,7 +227,7 @@ static uint64_t own_period_ns(const struct stride *stride, const struct stride_s
   return set_ns != 0 ? set_ns : sample->period_ns;
 }
 
-/* Counts a sample of the opened event.  Returns what it stands for besides its period. */
+/* Counts a sample of the opened event. Returns the time that it stands for besides its period. */
 static uint64_t count(struct stride *stride, const struct stride_sample *sample) {
   if (sample->position < stride->changed_at) return 0;
   uint64_t lost = stride->lost_ns;

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A perf target is switched from outside, by ioctl on its events, which reaches every child that
+/* A perf target is switched from outside, by ioctl on its events, which affects every child that
    inherited them.
 
-   A timer target switches itself, because only a process can delete its own timers, and that takes
-   system calls in its signal handler.  Two things could hurt it then.  A sandbox that it entered
-   meanwhile may kill it for the call: so a process asks first, and is permitted only when the
-   kernel says that no thread has more seccomp filters than at registration.  A permission is good
-   for one tick, so that it cannot be used after the program has entered a sandbox later; to a
-   process whose next sample is not due yet it is given anew, after another look where it has run
-   meanwhile.  Where timers are to go (PAUSE, OFF) nobody has to ask: the permission is there from
-   the switch on, so that the first sample obeys and not the second, for a program that uses little
-   CPU takes one in many seconds.  That may take LOOKS_MAX looks; then it has to ask like all.
-   And where there are no timers no sample comes, so it must be woken by a signal, which would end
-   the poll() of a sleeping thread with EINTR: so only a thread that is at work is nudged, one that
-   does not block the signal, and only while the process catches it at all.  At work is who is on a
-   CPU by the kernel's own counts (process_look.c); and, as on a board with one CPU nobody is while
-   we look, who was ready to run at the last look and is so again, has used CPU time since and never
-   slept.  A process that uses no CPU is left alone: there is nothing to sample.
+   A timer target switches itself, because only a process can delete its own timers, with system
+   calls in its signal handler. Two things could hurt it then.
 
-   A daemon that ends cannot wait for the next sample of a program that uses a hundredth of a CPU,
-   and nobody comes after it.  So it presses: a process that has timers still and has used CPU time
-   since it was told is nudged, too, in such a moment.
+   First, a sandbox that it entered meanwhile may kill it for the call. So a process requests
+   permission first. It is permitted only if the kernel reports no more seccomp filters on any
+   thread than at registration. A permission is valid for one tick, so that it cannot be used after
+   the program has entered a sandbox later. If a process's next sample is not due yet, the
+   permission is renewed, after another check if the process has run meanwhile. If timers are to be
+   deleted (PAUSE, OFF) no request is needed. The permission is given with the switch, so that the
+   first sample applies it and not the second: a program that uses little CPU takes a sample every
+   many seconds. That may take LOOKS_MAX checks; then it has to request as well.
 
-   Processes that do not obey (a sandbox, the handler replaced) still record nothing while paused:
-   the handler looks at `control` with every sample. */
+   Second, a process without timers takes no sample, so a signal must wake it, which would end the
+   poll() of a sleeping thread with EINTR. So only a working thread is nudged, one that does not
+   block the signal, and only while the process catches it at all. A thread is working if it is on a
+   CPU by the kernel's own counts (process_look.c). On a board with one CPU no other thread is on a
+   CPU during the check. There a thread is working under three conditions: it was ready to run at
+   the last check and is again, it has used CPU time since, and it never slept. A process that uses
+   no CPU is left alone: there is nothing to sample.
+
+   A daemon that shuts down cannot wait for the next sample of a program that uses a hundredth of a
+   CPU, and has no successor. So it also nudges processes with timers that have used CPU time since
+   the switch, when a thread is working.
+
+   Processes that do not apply a change (a sandbox, a replaced handler) still record nothing while
+   paused: the handler checks `control` with every sample. */
 #include "switch.h"
 #include "claim.h"
 #include "process_look.h"
@@ -43,22 +47,22 @@
 #include <unistd.h>
 
 enum {
-  NUDGES_MAX = 16, /* of one process for one change; then somebody else has our signal */
-  LOOKS_MAX = 100, /* at one process that has not asked, for one change */
-  WAKES_MAX = 500, /* looks at one process that is to be nudged, at short ticks */
-  ROWS_A_LOOK = 8, /* between two looks at the toll */
+  NUDGES_MAX = 16, /* of a process for one change; then another owner has the signal */
+  LOOKS_MAX = 100, /* at a process without request, for one change */
+  WAKES_MAX = 500, /* checks of a process that is to be nudged, at short ticks */
+  ROWS_A_LOOK = 8, /* between two checks of the quota */
 };
 
 struct switch_watch {
   uint64_t told_cpu_ns; /* of the process when the watch began */
-  uint64_t cpu_ns;      /* when it was last looked at */
-  uint32_t serial;      /* that nudges, looks and is_refused belong to */
+  uint64_t cpu_ns;      /* at its last check */
+  uint32_t serial;      /* of nudges, looks and is_refused */
   uint32_t nudges, looks, wakes;
-  bool is_wanted; /* more than a varied period, which no process without timers is woken for */
-  bool is_waking; /* nobody of it could be nudged yet */
-  pid_t running;  /* of the last look, with the CPU time that it had then */
+  bool is_wanted; /* more than a varied period, for which no process without timers is woken */
+  bool is_waking; /* none of its threads could be nudged yet */
+  pid_t running;  /* of the last check, with its CPU time then */
   uint64_t running_cpu_ns, running_sleeps;
-  bool is_refused; /* a sandbox does not open again */
+  bool is_refused; /* a sandbox never opens again */
 };
 
 static void nudge(const struct target *target, pid_t pid, pid_t tid) {
@@ -72,7 +76,7 @@ static void nudge(const struct target *target, pid_t pid, pid_t tid) {
   syscall(SYS_rt_tgsigqueueinfo, pid, tid, event.si_signo, &event);
 }
 
-/* Only a process of the one that registered: the row is the target's own word. */
+/* Accepts only processes of the registered program: the row is an untrusted claim. */
 static bool is_ours(const struct target *target, pid_t pid) {
   struct claim claim = {0};
   if (pid == target->held.pid)
@@ -80,7 +84,7 @@ static bool is_ours(const struct target *target, pid_t pid) {
   return claim_stands(target, pid, &claim);
 }
 
-/* True when the thread of LOOK was ready to run at the last look, too, and was at work since. */
+/* True if the thread of LOOK was also ready to run at the last check, and has worked since. */
 static bool is_at_work(pid_t pid, const struct process_look *look, struct switch_watch *watch) {
   uint64_t before_ns = watch->running_cpu_ns;
   bool is_same = look->running != 0 && look->running == watch->running &&
@@ -93,7 +97,7 @@ static bool is_at_work(pid_t pid, const struct process_look *look, struct switch
   return is_same && watch->running_cpu_ns > before_ns;
 }
 
-/* The thread of LOOK that a signal would interrupt in nothing, or 0. */
+/* The thread of LOOK in which a signal would interrupt nothing, or 0. */
 static pid_t find_at_work(const struct target *target, pid_t pid, const struct process_look *look,
                           struct switch_watch *watch) {
   bool is_at_both = is_at_work(pid, look, watch);
@@ -102,13 +106,13 @@ static pid_t find_at_work(const struct target *target, pid_t pid, const struct p
   return is_at_both ? look->running : 0;
 }
 
-/* True when the next sample of a process with timers may obey before it was heard of. */
+/* True if the next sample of a process with timers may apply the change without a request. */
 static bool is_permitted_unasked(const struct target *target, struct switch_watch *watch) {
   return target->held.control != RING_RUN && watch->looks++ < LOOKS_MAX;
 }
 
-/* A period may stay as it is, so nobody who traps system calls is asked to make some for another.
- */
+/* A period may stay unchanged, so programs that trap system calls need not make any for a new
+   one. */
 static bool may_obey(const struct process_look *look, const struct switch_watch *watch) {
   return look->may_call && (watch->is_wanted || !look->has_trap);
 }
@@ -139,8 +143,8 @@ static void wake(struct target *target, unsigned row, const struct ring_process_
   nudge(target, pid, at_work);
 }
 
-/* PID's threads look as they did when it was permitted.  The clock is read first: what a thread
-   does during the look shows at the next tick. */
+/* True if PID's threads are as they were when it was permitted. The clock is read first, so a
+   thread that runs during the check shows at the next tick. */
 static bool may_keep(const struct target *target, const struct ring_process_view *view,
                      struct switch_watch *watch) {
   pid_t pid = (pid_t)view->pid;
@@ -156,7 +160,7 @@ static bool may_keep(const struct target *target, const struct ring_process_view
 
 static void step_row(struct target *target, unsigned row) {
   struct ring_process_view view;
-  target->watches[row].is_waking = false; /* also of one that is gone */
+  target->watches[row].is_waking = false; /* also for a process that is gone */
   ring_switch_look(&target->ring, row, &view);
   if (view.pid == 0) return;
   if ((pid_t)view.pid < 0 || (kill((pid_t)view.pid, 0) != 0 && errno == ESRCH)) {
@@ -179,7 +183,7 @@ static void step_row(struct target *target, unsigned row) {
   if (view.seen != serial && !view.has_left && !watch->is_refused) wake(target, row, &view, watch);
 }
 
-/* NULL where nothing was ever switched, by this worker or another, and without memory. */
+/* NULL if nothing was ever switched, by this worker or another, or memory is short. */
 static struct switch_watch *watches_of(struct target *target) {
   if (target->watches == NULL && ring_switch_serial(&target->ring) != 0)
     target->watches = calloc(RING_PROCESSES_MAX, sizeof *target->watches);
@@ -203,8 +207,8 @@ bool switch_is_waking(const struct target *target) {
   return false;
 }
 
-/* The process in ROW has timers that it was told to delete, may delete them, and has used CPU time
-   since. */
+/* True if the process in ROW has timers to delete, may delete them, and has used CPU time since it
+   was notified. */
 static bool has_worked(const struct target *target, unsigned row,
                        const struct ring_process_view *view) {
   const struct switch_watch *watch = &target->watches[row];

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables are put one behind the other and never taken away: a handler may be on its way through any
-   of them.
+/* Tables are appended and never removed, because a handler may be using any of them.
 
      header | entry: size, id, uid | table | entry | table | ...        used ─▶ end of the last
 
-   `used` is stored when an entry is whole, so that a worker killed in between leaves nothing but
-   bytes that the next one writes over; that one reads here what there is.  Nobody but workers can
-   write this memory, so what is read is ours; it is checked all the same, as half of it may be
-   missing.
+   `used` is stored when an entry is complete. So a worker killed in between leaves only bytes that
+   the next one overwrites, and that worker reads the existing entries here. Only workers can write
+   this memory. The entries are still checked, because half of one may be missing.
 
-   A program may have mapped more code than all tables have room for (ffmpeg: 216 files, 10 MB).  So
-   the last three eighths are for modules that walks need.  A user of a system's daemon who brought
-   all before them has one of the three: his share ends at six eighths.
+   A program may map more code than all tables have room for (ffmpeg: 216 files, 10 MB). So the last
+   three eighths are for modules that walks need. If a user of a system-wide daemon has filled the
+   part before, one of the three eighths is left: the user's share ends at six eighths.
 
-   The first one whose program needs a table brings it for all, and as it stays for ever, who has
-   brought his share brings no more: not even what others would be glad of.  Of what one had no room
-   for another may have, so that is asked again for each user.
+   The first user with a program that needs a table adds it for all users. It stays for ever, so a
+   user with a used-up share adds no more, not even tables that others need. A table without room in
+   one user's share may fit another's, so it is tried again for each user.
 
-   Pages are allocated before they are written: a machine without memory refuses that, where a write
-   would be the end of the worker. */
+   Pages are allocated before they are written: without memory the allocation fails, but a write
+   would kill the worker. */
 #include "table_share.h"
 
 #include "common/array.h"
@@ -32,9 +30,9 @@
 enum {
   SHARE_MAGIC = 0x53545546, /* "FUTS" */
   ENTRY_ALIGN = 64,
-  SHARE_OF_USER_NUMERATOR = 3, /* of bytes and of modules, as of rings (daemon/registrar.c) */
+  SHARE_OF_USER_NUMERATOR = 3, /* of bytes and of modules, as for rings (daemon/registrar.c) */
   SHARE_OF_USER_DENOMINATOR = 4,
-  EARLY_NUMERATOR = 5, /* of bytes, for modules that no walk needs yet: less than a user's share */
+  EARLY_NUMERATOR = 5, /* of bytes, for modules not needed by a walk yet: below a user's share */
   EARLY_DENOMINATOR = 8,
 };
 
@@ -46,16 +44,16 @@ struct share_header {
 struct share_entry {
   uint64_t table_bytes;
   uint32_t id_bytes;
-  uint32_t uid; /* who brought it */
+  uint32_t uid; /* the user that added it */
   uint8_t id[LIMIT_MODULE_ID_BYTES];
 };
 
 struct table_share_row {
   uint8_t id[LIMIT_MODULE_ID_BYTES];
   uint32_t id_bytes;
-  uint32_t uid;   /* who brought it, or had no room for it last */
-  uint64_t place; /* UNWIND_NO_TABLE: it found no room */
-  uint64_t bytes; /* of the memory; 0: it found no room */
+  uint32_t uid;   /* the user that added it, or last had no room for it */
+  uint64_t place; /* UNWIND_NO_TABLE: no room */
+  uint64_t bytes; /* of the memory; 0: no room */
 };
 
 static uint64_t round_up(uint64_t bytes) {
@@ -91,7 +89,7 @@ static bool reserve(struct table_share *share) {
   return true;
 }
 
-/* Notes that module ID is wanted by UID and has no place.  NULL without memory. */
+/* Adds a row for module ID, requested by UID, without a place. NULL if memory is short. */
 static struct table_share_row *note(struct table_share *share, struct span id, uint32_t uid) {
   if (!reserve(share) || table_add(&share->by_id, table_hash(id.data, id.len, 0), share->count) < 0)
     return NULL;
@@ -110,7 +108,7 @@ static void settle(struct table_share *share, struct table_share_row *row, uint6
   share->left_out--;
 }
 
-/* Notes the entry at AT.  Returns where the next one is, or 0 when it makes no sense. */
+/* Adds a row for the entry at AT. Returns the offset of the next entry, or 0 if it is invalid. */
 static uint64_t take_entry(struct table_share *share, uint64_t at, uint64_t end) {
   const struct share_entry *entry = (const void *)(share->memory->base + at);
   uint64_t place = table_of(at);
@@ -132,7 +130,7 @@ void table_share_open(struct table_share *share, const struct table_memory *memo
   uint64_t end = wide_load(&header->used);
   if (end > memory->bytes || end < share->used) return;
   for (uint64_t at = share->used; at != 0 && at < end;) at = take_entry(share, at, end);
-  share->used = end; /* also past what makes no sense: somebody may walk with it */
+  share->used = end; /* also beyond invalid entries: a handler may be using them */
 }
 
 void table_share_close(struct table_share *share) {
@@ -145,7 +143,7 @@ static uint64_t share_of_user(uint64_t all) {
   return all / SHARE_OF_USER_DENOMINATOR * SHARE_OF_USER_NUMERATOR;
 }
 
-/* UID may have one more module, of BYTES (0: that finds no room). */
+/* True if UID may add one more module, of BYTES (0: without room). */
 static bool is_within_share(const struct table_share *share, uint32_t uid, uint64_t bytes) {
   uint64_t count = 1;
   if (uid == 0) return true;
@@ -158,7 +156,7 @@ static bool is_within_share(const struct table_share *share, uint32_t uid, uint6
          bytes <= share_of_user(share->memory->bytes);
 }
 
-/* Puts TABLE where it belongs, of ROW, when there is room for it. */
+/* Appends TABLE, of ROW, if there is room for it. */
 static void append(struct table_share *share, struct table_share_row *row,
                    const struct unwind_table *table) {
   const struct table_memory *memory = share->memory;
@@ -173,7 +171,7 @@ static void append(struct table_share *share, struct table_share_row *row,
   memcpy(entry->id, row->id, row->id_bytes);
   memcpy(memory->base + place, table, table->total_bytes);
   header->magic = SHARE_MAGIC;
-  /* Release: who sees it sees a whole entry. */
+  /* Release: a reader that sees `used` sees a complete entry. */
   wide_store(&header->used, end);
   share->used = end;
   settle(share, row, place, end - at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in the memory of tables that targets map (keeper/table_memory.h): each module's table
-   once, by the module's id. */
+/* The contents of the memory of tables that targets map (keeper/table_memory.h): each module's
+   table once, by the module's ID. */
 #ifndef TARGETS_TABLE_SHARE_H
 #define TARGETS_TABLE_SHARE_H
 
@@ -18,26 +18,26 @@ struct table_share {
   const struct table_memory *memory; /* borrowed */
   struct table_share_row *rows;
   struct table by_id;
-  uint32_t count, room; /* what is held back, as no walk needs it yet, is not among them */
-  uint32_t left_out;    /* of count: modules whose table found no room */
+  uint32_t count, room; /* tables held back because no walk needs them yet are not counted */
+  uint32_t left_out;    /* part of count: modules without room for their table */
   uint64_t used;        /* bytes */
 };
 
-/* Finds what earlier workers have put into MEMORY (borrowed; it may have no base). */
+/* Finds the tables that earlier workers have put into MEMORY (borrowed; it may have no base). */
 void table_share_open(struct table_share *share, const struct table_memory *memory);
 void table_share_close(struct table_share *share);
 
-/* A module whose table a program wants. */
+/* A request for a module's table. */
 struct table_share_request {
   struct span id;
   uint32_t uid;   /* of the program's user */
   bool is_needed; /* a walk needs it (modules_need) */
 };
 
-/* The place of TABLE, which is copied there when it is new: bytes from the memory's base, for as
-   long as the daemon lives.  UNWIND_NO_TABLE when there is no room for it, or the user has brought
-   three quarters of all bytes or modules (0 may bring all), or it is not needed yet and would be in
-   the last three eighths of the memory. */
+/* The place of TABLE, which is copied there if it is new: bytes from the memory's base, valid as
+   long as the daemon lives. UNWIND_NO_TABLE if there is no room; if the user has added three
+   quarters of all bytes or modules (0 may add all); or if the table is not needed yet and would be
+   in the last three eighths of the memory. */
 uint64_t table_share_place(struct table_share *share, const struct table_share_request *request,
                            const struct unwind_table *table);
 

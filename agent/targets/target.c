@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One target: what the keeper holds of it, mapped; its CPU time and the rate that it achieves.
+/* A target: the supervisor's data, mapped; its CPU time and its achieved rate.
 
-   The figures of a worker that was killed are gone, and with them how much of a perf target's time
-   was already reported: such a target is marked, and its residual starts again at the first
-   complete drain. */
+   A killed worker's figures are lost, and with them the reported part of a perf target's time. That
+   target is marked, and its residual starts again at the first complete drain. */
 #include "target.h"
 #include "region_map.h"
 #include "stride.h"
@@ -22,7 +21,7 @@
 
 enum { ACHIEVED_RECORDS_MIN = 20 };
 
-#define CPU_EXTRA_NS (1 * NS_PER_SECOND) /* of what a target may claim to have spent */
+#define CPU_EXTRA_NS (1 * NS_PER_SECOND) /* allowance for a target's claimed CPU time */
 
 void target_threads_close(struct target_threads *threads) {
   for (uint32_t i = 0; i < threads->count; i++) close(threads->fds[i]);
@@ -55,7 +54,7 @@ static void note_bad(struct target *target, uint32_t bad_events) {
   if (is_bad && target->bad_since_ns == 0) target->bad_since_ns = clock_monotonic_ns();
 }
 
-/* Returns false without memory.  Events that have gone bad keep the id 0, which none has. */
+/* Returns false if memory is short. Failed events keep the ID 0, which no event has. */
 static bool read_event_ids(struct target *target) {
   uint32_t bad = 0;
   target->event_ids = calloc(target->held.fd_count, sizeof *target->event_ids);
@@ -87,7 +86,7 @@ struct target *target_new(const struct hold_target *held, const int *fds) {
   target->residual.kernel.base_ns = held->start_cpu_ns;
   struct proc_board *board = &target->residual.steal.board;
   if (is_good && held->kind == HOLD_PERF && proc_board_read(board) < 0)
-    *board = (struct proc_board){UINT64_MAX, UINT64_MAX, UINT64_MAX}; /* nothing is lost since */
+    *board = (struct proc_board){UINT64_MAX, UINT64_MAX, UINT64_MAX}; /* no loss since then */
   target->residual.steal.counted_ns = held->start_cpu_ns;
   target->residual.steal.has_no_base = held->start_cpu_ns != 0;
   if (is_good && held->exit_fd_count == 2)
@@ -120,7 +119,7 @@ uint64_t target_cpu_ns_max(const struct target *target) {
   return target_cpu_ns_within(now > start ? now - start : 0);
 }
 
-/* Time in user mode, from the kernel's clocks and not from our own samples. */
+/* Time in user mode, from the kernel's clocks and not from samples. */
 static uint64_t user_ns(const struct target *target) {
   uint64_t total = residual_own_ns(&target->residual);
   uint64_t kernel = target->residual.reported_kernel_ns;
@@ -166,8 +165,8 @@ bool target_has_hung_up(const struct target *target) {
   return true;
 }
 
-/* What the events on threads have counted, and whoever ended them did not; in the sum of all events
-   the moments from one set of them to the next are missing. */
+/* The counts of the events on threads, including closed ones. The sum lacks the moments between one
+   set of events and the next. */
 static uint64_t read_threads(const struct target *target) {
   const struct target_threads *threads = &target->threads;
   uint64_t total = threads->closed_ns, one;
@@ -176,7 +175,7 @@ static uint64_t read_threads(const struct target *target) {
   return total;
 }
 
-/* The event that tells of ends counts the whole tree. */
+/* The event that reports exits counts the whole tree. */
 static bool read_exits(const struct target *target, uint64_t *ret_ns) {
   if (target->held.exit_fd_count != 2) return false;
   return perf_event_read_ns(target->fds[target->held.fd_count + 1], ret_ns) == 0;
@@ -189,7 +188,7 @@ void target_read_total(struct target *target) {
     if (perf_event_read_ns(target->fds[i], &one) == 0)
       total += one;
     else
-      bad++; /* the kernel has put it into its state of errors */
+      bad++; /* the kernel has put it into its error state */
   }
   note_bad(target, bad);
   bool is_apart = target->held.is_apart; /* or was, and those of the whole program have a gap */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keeper's table is the truth; this one adds what a worker needs to work with it and can always
-   be made again from it (target.c), and finds targets by what samples know: an id, an event's, a
+/* The supervisor's table is authoritative. This one adds the worker's data, which can always be
+   rebuilt from it (target.c), and finds targets by the keys in samples: an ID, an event's ID, a
    pid.
 
-   Ids go up by one and are never used twice in a run, so that a pending drain in the counter page
-   can never be taken for another ring's. */
+   IDs increase by one and are never reused in a run. So a pending drain in the counter page can
+   never be taken for another ring's. */
 #include "targets.h"
 #include "timer_ring.h"
 
@@ -21,7 +21,7 @@ static int index_target(struct targets *targets, uint32_t row) {
   const struct target_threads *threads = &target->threads;
   int error = 0;
   for (uint32_t i = 0; i < target->held.fd_count && !error; i++) {
-    uint32_t place = threads->count > 0 ? PLACE_NONE : i; /* samples may yet lie in a ring */
+    uint32_t place = threads->count > 0 ? PLACE_NONE : i; /* a ring may still hold their samples */
     if (target->event_ids[i] != 0)
       error = table_add(&targets->by_event, target->event_ids[i], place << ROW_BITS | row);
   }

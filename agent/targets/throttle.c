@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limit is the administrator's, or the kernel's own: it lowers the sysctl by itself when its
-   interrupts take more than kernel.perf_cpu_time_max_percent.  So it is read when the first
-   THROTTLE comes and not at the start.
+/* The limit is set by the administrator, or by the kernel: it lowers the sysctl by itself when its
+   interrupts take more than kernel.perf_cpu_time_max_percent. So it is read at the first THROTTLE
+   and not at the start.
 
-   The records are seen by whoever reads `status` as a count, and by whoever reads the answers as a
-   part of `why`; the weight of each sample that did come is still one period. */
+   `status` shows the number of records, and answers show it in `why`. The weight of each sample is
+   still one period. */
 #include "throttle.h"
 #include "target.h"
 
@@ -16,7 +16,7 @@
 
 static const char sysctl_path[] = "/proc/sys/kernel/perf_event_max_sample_rate";
 
-/* Returns 0 when it cannot be read. */
+/* Returns 0 if it cannot be read. */
 static uint64_t read_max_hz(void) {
   char text[32];
   int fd = open(sysctl_path, O_RDONLY | O_CLOEXEC);
@@ -28,7 +28,7 @@ static uint64_t read_max_hz(void) {
   return strtoull(text, NULL, 10);
 }
 
-/* Adds the reason to WHY of LEN bytes, where it fits whole; MAX_HZ 0: not known.  Pure. */
+/* Appends the reason to WHY of LEN bytes, if it fits completely; MAX_HZ 0: unknown. Pure. */
 static void explain(char *why, size_t len, uint64_t max_hz) {
   char reason[128], limit[64] = "";
   size_t used = strnlen(why, len);

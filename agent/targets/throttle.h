@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel stops an event that samples faster than kernel.perf_event_max_sample_rate until its
-   next tick, and says so in a THROTTLE record.  What it swallows stays in the total: the exact
-   rest of a perf target counts it as [unsampled]. */
+   next tick, and writes a THROTTLE record. The lost time stays in the total: the exact rest of a
+   perf target counts it as [unsampled]. */
 #ifndef TARGETS_THROTTLE_H
 #define TARGETS_THROTTLE_H
 
@@ -10,7 +10,7 @@
 
 struct target;
 
-/* Counts one THROTTLE record of TARGET; the first one is also said in its `why`. */
+/* Counts one THROTTLE record of TARGET; the first one is also reported in its `why`. */
 void throttle_note(struct target *target);
 
 #endif

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon makes the memory, so the daemon's memory cgroup pays for it and not the target's; it
-   has every page allocated before anyone else has it, so a full tmpfs fails here and not as a
-   SIGBUS in the target; and it seals the size, so neither side can take pages away from under the
-   other.
+/* The daemon makes the memory, so it is charged to the daemon's memory cgroup and not to the
+   target's. It allocates every page before passing the ring on, so a full tmpfs fails here and not
+   as a SIGBUS in the target. It seals the size, so neither side can remove pages from the other.
 
-   Sizes: a slot holds 80 ms of the largest records (1032 bytes) at 99 Hz, 400 ms of usual ones; the
-   drain quickens when a slot is half full.  Higher rates get larger slots, up to 64 KiB.
+   Sizes: a slot holds 80 ms of the largest records (1032 bytes) at 99 Hz, 400 ms of usual ones. The
+   drain runs faster when a slot is half full. Higher rates get larger slots, up to 64 KiB.
 
-   A pair is 16 bytes, so slots of pairs are as small as slots can be.  A recorder's slots hold what
-   was asked for, a histogram has counters instead; both begin with an image table (image.c).
+   A pair is 16 bytes, so slots of pairs have the minimum size. A recorder's slots have the
+   requested size, and a histogram has counters instead; both begin with an image table (image.c).
 
-   Each thread or forked child that runs needs a slot, and a ring cannot grow; nearly all programs
-   are happy with few.  So a ring is wide (1 MiB at usual rates) while there is room for such, and
-   narrower the more memory the rings of others take; threads beyond the slots are counted. */
+   Each running thread or forked child needs a slot, and a ring cannot grow; nearly all programs
+   need few. So a ring is wide (1 MiB at usual rates) while memory allows, and narrower the more
+   memory other rings take. Threads beyond the slots are counted. */
 #include "timer_ring.h"
 #include "stride.h"
 
@@ -31,20 +30,20 @@
 
 enum {
   SLOT_BYTES_LARGEST = 64 << 10,
-  BASE_RATE_MHZ = 128000,    /* what RING_SLOT_BYTES_DEFAULT is good for */
-  AUTO_RATE_MHZ = 256000,    /* a common tick; an automatic rate is higher for seconds only */
-  WIDE_BYTES_MAX = 16 << 20, /* of all rings, up to which a new one is wide */
+  BASE_RATE_MHZ = 128000,    /* the highest rate for RING_SLOT_BYTES_DEFAULT */
+  AUTO_RATE_MHZ = 256000,    /* a common tick; an automatic rate exceeds it only for seconds */
+  WIDE_BYTES_MAX = 16 << 20, /* of all rings; up to this a new ring is wide */
   MIDDLE_BYTES_MAX = 32 << 20,
-  UNIT_NS = 1000,                /* every rate is a whole number of them, as good as exactly */
-  UNITS_OF_WORD = 64,            /* of an expiry in a 16-bit weight: overruns have room above it */
-  RECORDER_BYTES_MAX = 16 << 20, /* of one recorder: fewer slots where they are large */
+  UNIT_NS = 1000,                /* every rate is a whole number of these, practically exactly */
+  UNITS_OF_WORD = 64,            /* of an expiry in a 16-bit weight: leaves room for overruns */
+  RECORDER_BYTES_MAX = 16 << 20, /* of a recorder: fewer slots if they are large */
 };
 
-/* Programs that put every signal back to its default (daemonizing code does, and so does a child
-   about to exec) would be ended by the next expiry of a timer, were it a real-time signal.  The
-   default of SIGURG is to be ignored, so there only the samples are lost; and debuggers let it pass
-   without stopping.  (The signals of a process's clock are the kernel's choice, and deadly: see
-   RING_CLOCK_DANGER.) */
+/* The signal of a thread's timer is SIGURG. Some programs reset every signal to its default
+   (daemonizing code, or a child about to exec). A real-time signal of the next expiry would then
+   end them. The default of SIGURG is to be ignored, so only the samples are lost, and debuggers
+   pass it on without stopping. (The kernel determines the signals of a process's clock, and they
+   are fatal: see RING_CLOCK_DANGER.) */
 uint32_t timer_ring_signal(const struct hold_target *target) {
   return (uint32_t)ring_clock_signal(target->clock);
 }
@@ -64,7 +63,7 @@ uint64_t timer_ring_bytes(const struct hold_target *target) {
   return ring_total_bytes(target->slot_count, target->slot_bytes);
 }
 
-/* A histogram's `units` are expiries of the asked rate. */
+/* A histogram's `units` are expiries of the requested rate. */
 uint64_t timer_ring_unit_ns(const struct hold_target *target) {
   switch (target->collect) {
   case RING_PC_LR:
@@ -77,7 +76,7 @@ uint64_t timer_ring_unit_ns(const struct hold_target *target) {
   }
 }
 
-/* 0 when the kernel has none yet. */
+/* 0 if the kernel has none yet. */
 static uint64_t random_bits(void) {
   uint64_t bits = 0;
   if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != (ssize_t)sizeof bits) return 0;
@@ -130,7 +129,7 @@ int timer_ring_size_histogram(struct hold_target *target, uint64_t code_bytes, u
 int timer_ring_map(const struct hold_target *target, int fd, struct ring_reader *ret) {
   size_t bytes = (size_t)timer_ring_bytes(target);
   bool is_drained = target->collect == RING_STACKS || target->collect == RING_PC_LR;
-  /* Every slot is looked at, each in a page of its own: one call maps them all. */
+  /* Every slot is read, each in its own page: one call maps them all. */
   int flags = MAP_SHARED | (is_drained ? MAP_POPULATE : 0);
   void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
   if (base == MAP_FAILED) return -errno;
@@ -146,17 +145,17 @@ void timer_ring_unmap(const struct hold_target *target, struct ring_reader *ring
   ring->base = NULL;
 }
 
-/* So that nobody else can make a program look at its switches.  0: nobody can. */
+/* So that no other process can make a program check its switches. 0: none can. */
 static uint64_t random_token(void) {
   uint64_t token = random_bits();
   return token != 0 ? token | 1 : 0;
 }
 
-/* IS_ZERO: FD reads as zeros already. */
+/* IS_ZERO: FD already reads as zeros. */
 static int fill(const struct hold_target *target, int fd, bool is_zero) {
   struct ring_reader ring;
   struct histogram_shape shape = timer_ring_shape(target);
-  bool is_drawn = target->collect == RING_HISTOGRAM; /* with its unit */
+  bool is_drawn = target->collect == RING_HISTOGRAM; /* drawn together with its unit */
   struct ring_terms terms = {
       .period_ns = is_drawn ? target->unit_ns : stride_near_timer(target->period_ns, random_bits()),
       .unit_ns = target->unit_ns,

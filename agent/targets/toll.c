@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ring is a stranger's memory: what it says costs the daemon work (names to look up, mappings and
-   files to read), and a stranger can say it as fast as memory is written.  So work for one target
-   is measured in CPU time, not in records, whose cost differs a thousandfold.
+/* A ring is untrusted memory. Its records cost the daemon work (names to look up, mappings and
+   files to read), and a target can write them as fast as memory. So work for a target is measured
+   in CPU time, not in records: their cost differs by a factor of a thousand.
 
-   Turns are cut where a record ends; a turn may be longer by what one record costs.  Nothing is
-   dropped here: what has to wait fills its ring, and who writes into a full ring counts that
-   itself.  Only where an account is closed can nothing wait: then one longer turn is given to
-   whoever owes, and what is left after that is dropped and counted (drain_run_last). */
+   Turns end where a record ends, so a turn may exceed its limit by the cost of one record. Nothing
+   is dropped here: waiting records fill the ring, and the writer into a full ring counts its
+   losses. Only when an account is closed can nothing wait. Then a target in debt gets one longer
+   turn, and the remaining records are dropped and counted (drain_run_last). */
 #include "toll.h"
 
 #include "common/clock.h"

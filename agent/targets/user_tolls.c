@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A toll (toll.h) bounds one target; who starts a hundred bad ones, or asks the daemon a thousand
-   things a second, is bounded here.  Who serves a user first serves those of his targets that owe
-   least (drain.c): an honest program beside bad ones of the same user is never the one that waits.
+/* toll.h limits one target. This limits a user with a hundred bad targets, or a thousand requests
+   to the daemon in a second. The drain serves a user's targets with the smallest debt first
+   (drain.c). So an honest program beside bad ones of the same user never waits.
 
-   Only debts are kept, so a row whose debt has leaked away is anybody's.  Users beyond the table
-   share its last row: they wait for each other, which is better than to be without a limit. */
+   Only debts are stored, so a row without debt can be reused. Users beyond the table share its last
+   row: they wait for each other, which is better than no limit. */
 #include "user_tolls.h"
 
 #include "common/clock.h"

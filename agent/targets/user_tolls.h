@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all programs of one user together may cost the daemon, in CPU time. */
+/* The quota of the daemon's CPU time for all programs of one user. */
 #ifndef TARGETS_USER_TOLLS_H
 #define TARGETS_USER_TOLLS_H
 
@@ -16,14 +16,14 @@ struct user_toll {
   struct toll toll;
 };
 
-/* All zero: nobody has spent anything. */
+/* All zero: nothing spent. */
 struct user_tolls {
   struct user_toll rows[USER_TOLLS_MAX];
 };
 
-/* UID owes so little at NOW_NS (CLOCK_MONOTONIC) that more may be done for it.  Pure. */
+/* True if UID's debt at NOW_NS (CLOCK_MONOTONIC) is small enough to do more work. Pure. */
 bool user_tolls_may_pass(struct user_tolls *users, uint32_t uid, uint64_t now_ns);
-/* SPENT_NS of CPU time went to UID.  Pure. */
+/* Charges SPENT_NS of CPU time to UID. Pure. */
 void user_tolls_charge(struct user_tolls *users, uint32_t uid, uint64_t spent_ns);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AArch64: besides x29 a walk follows x19, the first register that compilers keep a stack pointer
-   in.  Compilers make the pair at the bottom of a frame, below what else it saves.  Return
-   addresses may carry a pointer authentication code above bit 47, where an address of user space
-   has nothing (one that asks for addresses of 52 bits by a hint to mmap has no code there); it is
-   cut off by mask, which needs no instruction that an old core lacks.  At the return from a handler
-   the stack pointer is at the kernel's rt_sigframe: siginfo (128 bytes), then struct ucontext. */
+/* AArch64: besides x29 a walk tracks x19, the first register in which compilers keep a stack
+   pointer. Compilers put the pair at the bottom of a frame, below the other saved registers. Return
+   addresses may carry a pointer authentication code above bit 47, which user addresses do not use.
+   (Programs that request 52-bit addresses by a hint to mmap have no code there.) A mask strips it,
+   without an instruction that old cores lack. At the return from a handler the stack pointer is at
+   the kernel's rt_sigframe: siginfo (128 bytes), then struct ucontext. */
 #include "unwind_arch.h"
 
 #include <elf.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ARM: a walk follows r11, the frame pointer of ARM code, and r7, that of Thumb code.  Neither is
-   one without a table: GCC's r7 points at the bottom of a function's locals.  A return address says
-   in bit 0 that Thumb code called.  At the return from a handler the stack pointer is at the
-   kernel's rt_sigframe: siginfo (128 bytes), then struct ucontext. */
+/* ARM: a walk tracks r11, the frame pointer of ARM code, and r7, the frame pointer of Thumb code.
+   Neither is usable without a table: GCC's r7 points at the bottom of a function's locals. Bit 0 of
+   a return address is set if Thumb code called. At the return from a handler the stack pointer is
+   at the kernel's rt_sigframe: siginfo (128 bytes), then struct ucontext. */
 #include "unwind_arch.h"
 
 #include <elf.h>

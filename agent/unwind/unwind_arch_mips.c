@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MIPS, o32: a walk follows $30, the frame pointer, and $16, the first register that calls leave as
-   it is.  Where a frame keeps its return address only a table knows.  Bit 0 of a return address is
-   that of compressed code.  At the return from a handler the stack pointer is at the kernel's
-   rt_sigframe: six words, siginfo (128 bytes), then struct ucontext, whose registers have 64 bits
-   with the lower half first. */
+/* MIPS, o32: a walk tracks $30, the frame pointer, and $16, the first register that calls preserve.
+   Only a table gives the place of a frame's return address. Bit 0 of a return address is set for
+   compressed code. At the return from a handler the stack pointer is at the kernel's rt_sigframe:
+   six words, siginfo (128 bytes), then struct ucontext. Its registers have 64 bits with the lower
+   half first. */
 #include "unwind_arch.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RISC-V: a walk follows s0, the frame pointer, which points right above the pair, and s1.  At the
+/* RISC-V: a walk tracks s0, the frame pointer, which points directly above the pair, and s1. At the
    return from a handler the stack pointer is at the kernel's rt_sigframe: siginfo (128 bytes), then
    struct ucontext. */
 #include "unwind_arch.h"

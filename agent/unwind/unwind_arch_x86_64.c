@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x86-64: besides %rbp a walk follows %rbx, which is what the loader's lazy binding counts its
-   frame from.  At the return from a handler the stack pointer is at the kernel's struct ucontext,
-   whose general registers begin at byte 40 in the order of <sys/ucontext.h>. */
+/* x86-64: besides %rbp a walk tracks %rbx, the base of the frame in the loader's lazy binding. At
+   the return from a handler the stack pointer is at the kernel's struct ucontext. Its general
+   registers begin at byte 40 in the order of <sys/ucontext.h>. */
 #include "unwind_arch.h"
 
 #include <elf.h>

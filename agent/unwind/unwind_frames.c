@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The frame-pointer walk.  A program built without frame pointers keeps anything in that register,
-   so every step is checked before the load: the pair of words must lie between the stack pointer
-   and the top of this thread's stack, aligned, and above the frame before.  Strictly rising frames
-   end in at most stack size / 16 steps even without the depth limit, so no cycle is possible.
+/* The frame-pointer walk. In a program built without frame pointers that register holds any value,
+   so every step is checked before the load. The pair of words must lie between the stack pointer
+   and the top of this thread's stack, aligned, and above the previous frame. Frames rise strictly,
+   so the walk ends after at most stack size / 16 steps even without the depth limit, and no cycle
+   is possible.
 
-   What lies between sp and the top of the current stack is mapped by definition, which is why no
-   probe (a system call, errno, seccomp) is needed and no fault can happen.
+   Memory between sp and the top of the current stack is mapped by definition. So no probe (a system
+   call, errno, seccomp) is needed, and no fault can happen.
 
-   A walk ends in order at a word that is 0, or, as most do, where the first function's caller had
-   anything else in that register.  One that ends at a place within the stack which cannot be a
-   frame (odd, or not above the one before: a circle) was led astray and is marked as cut.
+   A walk ends normally at a zero word, or, as most do, where the first function's caller used that
+   register otherwise. The walk has failed if the next pair is within the stack but cannot be a
+   frame (unaligned, or not above the previous one). It is then marked as truncated.
 
-   Before a function's push and after its pop, where the register is still the caller's, the direct
-   caller is missed, and nothing here can tell.
+   Before a function's push and after its pop the register is still the caller's. The direct caller
+   is then missed, and the walk cannot detect this.
 
-   It cannot tell a true caller from a number on the stack that looks like one: the daemon drops
-   what points into no module.  Where no frame was walked and the CPU has a link register, that
-   comes instead, marked as what it is. */
+   The walk cannot distinguish a true caller from a number on the stack that looks like one. The
+   daemon drops addresses outside all modules. If no frame was walked and the CPU has a link
+   register, that follows instead, with its own mark. */
 #include "unwind_frames.h"
 
-/* Words, as they lie on the stack: the caller's frame pointer, the return address. */
+/* As the words lie on the stack: the caller's frame pointer, the return address. */
 struct frame_pair {
   uintptr_t next, return_address;
 };
 
-/* The pair at FP lies within [FLOOR, LAST], where LAST is the highest place it has room at, and is
-   aligned. */
+/* True if the pair at FP is aligned and lies within [FLOOR, LAST]; LAST is the highest address with
+   room for a pair. */
 static inline bool is_frame(uintptr_t fp, uintptr_t floor, uintptr_t last) {
   return fp >= floor && fp <= last && fp % sizeof(uintptr_t) == 0;
 }
 
-/* Straight-line, and what does not change is in registers: this loop is most of what a sample
-   costs. */
+/* Straight-line code with the invariants in registers: this loop is most of the cost of a
+   sample. */
 static void walk(const struct unwind_registers *at, const struct unwind_stack *stack,
                  struct unwind_trace *trace) {
   const uintptr_t mask = (uintptr_t)unwind_arch.return_mask;
@@ -49,10 +50,10 @@ static void walk(const struct unwind_registers *at, const struct unwind_stack *s
     }
     if (pc == end) break;
     *pc++ = return_address;
-    floor = fp + sizeof *pair; /* a caller's frame lies wholly above */
+    floor = fp + sizeof *pair; /* a caller's frame lies entirely above */
     fp = pair->next + (uintptr_t)offset;
   }
-  trace->is_truncated = fp - at->sp < stack->high - at->sp; /* sp lies below high */
+  trace->is_truncated = fp - at->sp < stack->high - at->sp; /* sp is below high */
   trace->depth = (unsigned)(pc - trace->pcs);
 }
 

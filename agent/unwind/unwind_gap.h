@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that lies far apart (a linker script's, or a kernel's) stands in one unwind table without
-   the gaps between.  The code that maps a region asks once where it is in the table
-   (table_rows_place); looks take addresses of the table. */
+/* Code sections far apart (from a linker script, or a kernel's) share one unwind table without the
+   gaps between. A region's address in the table is computed once, when it is mapped
+   (table_rows_place). Look-ups take addresses of the table. */
 #ifndef UNWIND_UNWIND_GAP_H
 #define UNWIND_UNWIND_GAP_H
 
@@ -10,8 +10,8 @@
 enum { UNWIND_GAPS_MAX = 15 };
 
 struct unwind_gap {
-  uint64_t bytes; /* left out, in whole pages */
-  uint32_t page;  /* of the table: the first one behind it */
+  uint64_t bytes; /* size left out, in whole pages */
+  uint32_t page;  /* of the table: the first page after the gap */
   uint32_t reserved;
 };
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handler's half of a sequence lock.  It walks with regions that the daemon may change at the
-   same time, and looks at the serial again behind the walk: what was found with a torn map is
-   thrown away.  Until then it must do no harm, and cannot: counts are cut to the room that there
-   is, a region only says which code and which table are meant, a place where no whole table lies
-   is none, and what a wrong table says leads to loads within the thread's own stack or to none
-   (unwind_walk.c).
+/* The handler's side of a sequence lock. The handler walks with regions that the daemon may change
+   concurrently, and checks the serial again after the walk. A result from an inconsistent map is
+   discarded. Until then an inconsistent map must be harmless, and is. Counts are limited to the
+   room. A region only names a piece of code and a table. A place without a whole table counts as no
+   table. A wrong table leads to loads within the thread's own stack, or to none (unwind_walk.c).
 
-   A library may be gone before the daemon hears of it, and another stand in its place.  So a
-   program counts each unloading in its ring, before and after; where the count is not that of the
-   map, only what the program began with is believed.  (drain/unloads.c does the same for names.) */
+   A library may be unloaded before the daemon notices, and another may take its place. So a program
+   counts each unloading in its ring, before and after. If the count differs from the map's, only
+   the regions from the program's start are used. (drain/unloads.c does the same for names.) */
 #include "unwind_map.h"
 
 #include <stddef.h>
@@ -36,7 +35,7 @@ bool unwind_map_begin(const struct unwind_shared *shared, uint32_t unloads, stru
 }
 
 bool unwind_map_holds(const struct unwind_map *map, uint32_t serial) {
-  /* The second look comes after what was read: partner of the fence at the start of a change. */
+  /* This second load follows the reads above: partner of the fence at the start of a change. */
   atomic_thread_fence(memory_order_acquire);
   return atomic_load_explicit(&map->serial, memory_order_relaxed) == serial;
 }
@@ -60,7 +59,7 @@ uintptr_t unwind_map_stack_end(const struct unwind_map *map, uint32_t serial, ui
   if (low == 0) return 0;
   uint64_t first = look_wide(&map->stacks[low - 1].key);
   uint64_t pages = look_wide(&map->stacks[low - 1].pages);
-  /* Before the first word of that stack is read: a torn span may end anywhere. */
+  /* Before the first word of that stack is read: an inconsistent span may end anywhere. */
   if (!unwind_map_holds(map, serial) || key - first >= pages) return 0;
   return (sp / 4096 + (uintptr_t)(first + pages - key)) * 4096;
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No read of another stack may fault, whatever other threads unmap meanwhile:
+/* Chooses the readable range of a stack. No read of a stack other than the thread's own may fault,
+   even if other threads unmap memory meanwhile:
 
-   - The page below the stack pointer is mapped where the kernel has put our own frame there.  So
-     that page may be read by any means.
-   - Frames that are not yet left must be mapped, because the thread will return to them.  Unwind
-     information names only words of such frames.  So it alone leads beyond that page, and only up
-     to the end of the mapping that the daemon has published, or of the alternate stack that the
-     kernel has saved.
-   - A frame that was never called has no caller.  unwind_walk.c ends before it.
+   - The page below the stack pointer is mapped if the kernel has put the handler's frame there.
+     So that page may be read in any way.
+   - Frames that are not yet left must be mapped, because the thread will return to them. Unwind
+     information names only words of those frames. So only unwind information leads beyond that
+     page. It leads at most to the end of the mapping that the daemon has published, or of the
+     alternate stack that the kernel has saved.
+   - A frame that was never called has no caller. unwind_walk.c ends before it.
 
-   A published mapping may be gone, or be larger than what is left of it.  That is why it only ever
+   A published mapping may be gone, or larger than the part that is still mapped. So it only
    shortens a walk, and never justifies a read. */
 #include "unwind_stacks.h"
 
-enum { PAGE_BYTES = 4096 }; /* the smallest that there are */
+enum { PAGE_BYTES = 4096 }; /* the smallest page size of any CPU */
 
 static bool is_between(uintptr_t at, uintptr_t low, uintptr_t high) {
   return at >= low && at < high;
@@ -44,5 +45,5 @@ void unwind_stacks_begin(const struct unwind_stacks *stacks, uintptr_t sp, const
   bool is_touched = !is_between((uintptr_t)context, low, high) || is_between(sp, low, high);
   if (!ret->is_other || !is_touched || sp == 0) return;
   uintptr_t page_end = ((sp - 1) | (PAGE_BYTES - 1)) + 1;
-  if (page_end > sp) ret->high = page_end; /* not around the end of memory */
+  if (page_end > sp) ret->high = page_end; /* unless it wraps around the end of memory */
 }

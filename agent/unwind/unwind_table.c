@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header is checked; a look then trusts its counts and nothing else, because the rows of a
-   spoilt file may say anything, and something else the next moment where the memory is shared: the
-   range of rows that a page names is read once and cut to the rows that there are, and so is a
-   rule's number before it is used.
+/* The header is checked. A look-up then trusts only the header's counts. Rows of a corrupted file
+   may contain anything, and may change at any time in shared memory. So the range of rows of a page
+   is read once and limited to the existing rows, and a rule's number is checked before use.
 
-   This runs in signal handlers: no libc, no loop longer than a bisection of one page's rows. */
+   This runs in signal handlers: no libc, no loop longer than a binary search of one page's rows. */
 #include "unwind_table.h"
 
 #include <errno.h>
@@ -30,7 +29,7 @@ int unwind_table_check(const struct unwind_table *table, uint64_t bytes, uint16_
   return 0;
 }
 
-/* The last row from FIRST to END whose address is at most LOW; NULL when there is none. */
+/* The last row in [FIRST, END) with an address of at most LOW; NULL if there is none. */
 static const struct unwind_row *last_row(const struct unwind_row *first,
                                          const struct unwind_row *end, uint16_t low) {
   const struct unwind_row *begin = first;

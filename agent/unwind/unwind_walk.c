@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A step takes the registers of one frame to those of its caller. What kind of step is decided at
-   each frame by the module that it is in, so one stack may be walked by tables in a library, by
-   frame pointers in code that a compiler made at run time, and by the link register at its leaf.
+/* A step goes from the registers of one frame to those of its caller. The method is chosen at each
+   frame by its module. So one stack may be walked by tables in a library, by frame pointers in JIT
+   code, and by the link register at its leaf.
 
-   A caller's place is looked up one byte before its return address: a call that is the last
-   instruction of its function is not taken for the next function. A frame that a signal
-   interrupted is not a caller: there the address is the very instruction, and the link register
-   may still hold what no stack does, as in the first frame.
+   A caller is looked up one byte before its return address. Otherwise a call that is the last
+   instruction of its function would be taken for the next function. A frame that a signal
+   interrupted is not a caller. There the address is the exact instruction, and the link register
+   may still hold a value that no stack has, as in the first frame.
 
-   No call ends in the gap between two functions.  So a return address that is a function's first
-   byte, behind a gap, was put there by hand: that function is the last frame.
+   No call ends in the gap between two functions. So a return address that is a function's first
+   byte, after a gap, was written by hand: that function is the last frame.
 
-   General registers other than the tracked ones are known in a frame that was interrupted.  In a
-   caller of it one is known if the table says that no callee writes it.
+   General registers other than the tracked ones are known in an interrupted frame. In its callers a
+   general register is known if the table states that no callee writes it.
 
-   A rule that was made from instructions may be wrong.  If the walk fails behind one, it goes on
-   from there by the frame pointer, GUESSES_MAX times at most.
+   A rule derived from instructions may be wrong. If the walk fails after one, it continues from
+   there by the frame pointer, at most GUESSES_MAX times.
 
-   A pair at the bottom of a frame says where the caller's pair is, not its stack pointer
-   (AArch64): the caller's own rule and its frame pointer tell that, or the walk ends.
+   A pair at the bottom of a frame gives the place of the caller's pair, but not its stack pointer
+   (AArch64). The caller's own rule and its frame pointer give that, or the walk ends.
 
-   Progress: a caller's stack pointer lies above its callee's; equal only if the callee was
-   interrupted, and a register held its return address. So no stack makes a circle, whatever
-   is written on it, and a step that would not rise ends the walk as bad. Only the return from a
-   signal's handler may lead anywhere, because handlers have stacks of their own: the walk goes on
-   where that stack may be read, or ends with its own reason.
+   Progress: a caller's stack pointer lies above its callee's. It may be equal only if the callee
+   was interrupted with its return address in a register. So no stack contents make a cycle, and a
+   step that would not rise ends the walk as bad. Only the return from a signal handler may lead
+   anywhere, because handlers have their own stacks. The walk continues if that stack may be read,
+   or ends with its own reason.
 
    On a stack that is not the thread's own (unwind_stacks.h) only unwind information is trusted
-   beyond the page of the stack pointer, and only while the map is unchanged.  After a frame
-   pointer, a guessed rule or a link register the walk stays within that page.  So it does from a
-   return address that can be a function's first byte: if it was put there by hand, the byte before
-   belongs to a function that has no frame here.
+   beyond the stack pointer's page, while the map is unchanged. After a frame pointer, a guessed
+   rule or a link register the walk stays within that page. It also stays there after a return
+   address that can be a function's first byte. If it was written by hand, the byte before belongs
+   to a function without a frame here.
 
-   A return address outside of all code that is known is no caller: the walk ends before it.  One
-   that is the first byte of a function, with no function before it, was put there: the first
-   function of a coroutine "returns" to it.  The walk is complete with that frame, whose address is
-   exact. */
+   A return address outside all known code is no caller: the walk ends before it. If it is the first
+   byte of a function, with no function before it, it was written by hand: the first function of a
+   coroutine "returns" to it. The walk is complete with that frame, which has an exact address. */
 #include "unwind_walk.h"
 #include "unwind_stacks.h"
 
@@ -43,36 +42,36 @@
 
 enum {
   WORD = sizeof(uintptr_t),
-  REACH_MAX = 1 << 30, /* bytes: what lies further above the stack pointer is of no frame */
-  GUESSES_MAX = 8,     /* given up in one walk: each costs the steps behind it once more */
+  REACH_MAX = 1 << 30,                /* bytes; no frame reaches further above the stack pointer */
+  GUESSES_MAX = 8,                    /* discarded in one walk: each repeats the steps after it */
   SIGNAL_FRAME_BYTES_MAX = 128 << 10, /* more than the registers of any CPU, SVE and SME included */
 };
 
-/* As it lies in a copy, which need not be aligned as the stack was. */
+/* A word in a copy, which need not be aligned as the stack was. */
 struct word {
   uintptr_t value;
 } __attribute__((packed, may_alias));
 
-/* The last frame that was left by a guessed rule, as far as a frame pointer needs it. */
+/* The last frame that was left by a guessed rule: the state that a frame-pointer step needs. */
 struct guess {
   uintptr_t sp, tracked[UNWIND_TRACKED];
-  unsigned depth; /* 0: there is none */
+  unsigned depth; /* 0: none */
 };
 
-/* One walk on its way. */
+/* The state of one walk. */
 struct walk {
   struct unwind_registers at;
   const struct unwind_memory *stack;
-  struct unwind_memory next; /* the stack that a signal's frame has led to */
+  struct unwind_memory next; /* the stack to which a signal's frame has led */
   const struct unwind_code *code;
-  const struct unwind_region *region; /* where at.pc is, or NULL: in no code that is known */
-  bool is_exact;  /* at.pc is an instruction that was interrupted, and lr may be of use */
-  bool is_chain;  /* the frame pointer is from a pair: zero ends the chain of pairs */
-  bool is_sp_low; /* at.sp is not the stack pointer, but a place below it */
-  bool is_guess;  /* from here on frames may be no frames */
+  const struct unwind_region *region; /* contains at.pc; NULL: in no known code */
+  bool is_exact;  /* at.pc is the interrupted instruction, and lr may be valid */
+  bool is_chain;  /* the frame pointer came from a pair: zero ends the chain of pairs */
+  bool is_sp_low; /* at.sp is not the stack pointer, but an address below it */
+  bool is_guess;  /* frames from here on may be wrong */
   struct unwind_path *path;
   struct guess guess;
-  unsigned guesses; /* given up */
+  unsigned guesses; /* discarded guesses */
 };
 
 enum step { STEP_ON, STEP_OVER, STEP_CUT, STEP_LOST, STEP_BAD, STEP_OTHER };
@@ -81,10 +80,10 @@ static inline uintptr_t plus(uintptr_t address, int32_t offset) {
   return address + (uintptr_t)offset;
 }
 
-/* Beyond the page of the stack pointer a word is read by a rule that is true: one that was found
-   while the map changed is none.  Nor is that of a frame which would begin with a page: there a
-   stack ends whose first function was called right after a change of the stack pointer, and the
-   rule of its caller is for another stack. */
+/* Reads a word beyond the page of the stack pointer, which only a reliable rule may do. A rule
+   found while the map changed is unreliable. So is the rule of a frame that would begin with a
+   page. A stack may end there if its first function was called right after a change of the stack
+   pointer. The rule of its caller is then for another stack. */
 static enum step load_far(const struct walk *walk, uintptr_t address, uintptr_t *ret) {
   const struct unwind_memory *stack = walk->stack;
   bool is_first = !walk->is_exact && walk->at.sp % UNWIND_PAGE_BYTES == 0;
@@ -96,14 +95,14 @@ static enum step load_far(const struct walk *walk, uintptr_t address, uintptr_t 
   return STEP_ON;
 }
 
-/* What there is at ADDRESS, or why there is no word: it was not copied, or it cannot be of this
-   stack. */
+/* The word at ADDRESS outside the copy, or the reason why there is none: it was not copied, or it
+   cannot be of this stack. */
 static __attribute__((noinline)) enum step outside(const struct walk *walk, uintptr_t address,
                                                    uintptr_t *ret) {
   const struct unwind_memory *stack = walk->stack;
   uintptr_t sp = walk->at.sp;
   if (stack->is_other) return load_far(walk, address, ret);
-  if (sp < stack->low || sp > stack->high) return STEP_CUT; /* another stack */
+  if (sp < stack->low || sp > stack->high) return STEP_CUT; /* on another stack */
   if (stack->is_whole || address < sp || address - sp > REACH_MAX) return STEP_BAD;
   return STEP_CUT;
 }
@@ -138,7 +137,7 @@ static inline bool is_code(const struct walk *walk, uintptr_t pc) {
 const struct unwind_rule *unwind_rule_find(const struct unwind_code *code,
                                            const struct unwind_region *region, uint64_t place) {
   if (region == NULL) return NULL;
-  /* Once, and by the word that tells: a map may change meanwhile (unwind_map.c). */
+  /* A single volatile read: the map may change meanwhile (unwind_map.c). */
   uintptr_t at = (uintptr_t) * (const volatile uint64_t *)&region->table;
   if (at % sizeof(uint64_t) != 0 || code->tables_bytes < sizeof(struct unwind_table) ||
       at > code->tables_bytes - sizeof(struct unwind_table))
@@ -163,7 +162,7 @@ static const struct unwind_rule *find_rule(const struct walk *walk, uint64_t pla
   return unwind_rule_find(walk->code, walk->region, place);
 }
 
-/* The word at ADDRESS, and ADDEND. */
+/* The word at ADDRESS, plus ADDEND. */
 static enum step load_plus(const struct walk *walk, uintptr_t address, int16_t addend,
                            uintptr_t *ret) {
   enum step step = load(walk, address, ret);
@@ -171,7 +170,7 @@ static enum step load_plus(const struct walk *walk, uintptr_t address, int16_t a
   return step;
 }
 
-/* The value of general register N, a number of the table's. */
+/* The value of general register N, as numbered in the table. */
 static enum step load_general(const struct walk *walk, unsigned n, uintptr_t *ret) {
   if (walk->at.general == NULL || n >= unwind_arch.general_count) return STEP_LOST;
   const void *at = walk->at.general + n * unwind_arch.signal.general_step;
@@ -179,7 +178,7 @@ static enum step load_general(const struct walk *walk, unsigned n, uintptr_t *re
   return STEP_ON;
 }
 
-/* What RULE counts from a general register. */
+/* The value that RULE computes from a general register. */
 static enum step from_general(const struct walk *walk, const struct unwind_rule *rule,
                               uintptr_t *ret) {
   bool is_known = walk->is_exact || (rule->flags & UNWIND_REG_KEPT) != 0;
@@ -222,7 +221,7 @@ static enum step frame_address(const struct walk *walk, const struct unwind_rule
   }
 }
 
-/* OFFSET, of a rule, names the general register that has the value. */
+/* True if OFFSET, of a rule, names the general register that has the value. */
 static inline bool is_in_general(int16_t offset) {
   return offset < UNWIND_OFFSET_MIN && offset != UNWIND_SAME;
 }
@@ -247,16 +246,16 @@ static enum step return_address(const struct walk *walk, const struct unwind_rul
   return step;
 }
 
-/* Whether what was at ADDRESS may be gone: below the stack pointer of interrupted code is what its
-   epilogue has popped, and a signal's frame is written over all but the red zone. */
+/* True if the value at ADDRESS may be overwritten. An epilogue has popped the words below the stack
+   pointer of interrupted code, and a signal's frame overwrites all but the red zone. */
 static bool may_be_gone(const struct walk *walk, uintptr_t address) {
   uintptr_t sp = walk->at.sp;
   if (!walk->is_exact || address >= sp) return false;
   return sp - address > unwind_arch.red_zone || address < walk->stack->low;
 }
 
-/* What a register was saved as; AT stays where it was not saved, or that may be gone: compilers do
-   not say that an epilogue has popped it. */
+/* Restores a register's saved value. AT stays unchanged if it was not saved, or if the saved value
+   may be overwritten: compilers do not describe that an epilogue has popped it. */
 static enum step restore(const struct walk *walk, uintptr_t from, int16_t offset, uintptr_t *at) {
   if (offset == UNWIND_SAME) return STEP_ON;
   if (is_in_general(offset)) return moved(walk, offset, at);
@@ -264,7 +263,7 @@ static enum step restore(const struct walk *walk, uintptr_t from, int16_t offset
   return may_be_gone(walk, address) ? STEP_ON : load(walk, address, at);
 }
 
-/* WALK stands at NEXT from now on. */
+/* Moves WALK to NEXT. */
 static enum step stand_at(struct walk *walk, const struct unwind_registers *next, bool is_exact) {
   const struct unwind_region *region =
       unwind_region_find(walk->code, next->pc - (is_exact ? 0 : 1));
@@ -277,8 +276,7 @@ static enum step stand_at(struct walk *walk, const struct unwind_registers *next
   return STEP_ON;
 }
 
-/* NEXT is the caller of the frame that WALK stands in.  MAY_STAY: the return address was in a
-   register. */
+/* NEXT is the caller of WALK's current frame. MAY_STAY: the return address was in a register. */
 static inline __attribute__((always_inline)) enum step
 go_to(struct walk *walk, const struct unwind_registers *next, bool may_stay) {
   if (next->pc == 0) return STEP_OVER;
@@ -300,7 +298,8 @@ static enum step step_by_rule(struct walk *walk, const struct unwind_rule *rule)
   return step == STEP_ON ? go_to(walk, &next, may_stay) : step;
 }
 
-/* Where the kernel saved all general registers, at ADDRESS; NULL: not all of them were copied. */
+/* The copy of the general registers that the kernel saved at ADDRESS; NULL if not all of them were
+   copied. */
 static const uint8_t *saved_general(const struct walk *walk, uintptr_t address) {
   const struct unwind_memory *stack = walk->stack;
   uintptr_t bytes = (uintptr_t)unwind_arch.general_count * unwind_arch.signal.general_step;
@@ -308,13 +307,14 @@ static const uint8_t *saved_general(const struct walk *walk, uintptr_t address) 
   return stack->bytes + (address - stack->low);
 }
 
-/* Readers are to take the address of this frame as it is. */
+/* Adjusts the recorded address of this frame so that readers, which subtract one, get the exact
+   address. */
 static void name_exactly(const struct walk *walk) {
   if (!walk->is_exact) walk->path->pcs[walk->path->depth - 1] = (uint64_t)walk->at.pc + 1;
 }
 
-/* The kernel puts a signal's frame right below what was interrupted, unless the handler has a stack
-   of its own. */
+/* The kernel puts a signal's frame directly below the interrupted code's stack pointer, unless the
+   handler has its own stack. */
 static __attribute__((noinline)) void step_off(struct walk *walk, uintptr_t sp) {
   const struct unwind_memory *stack = walk->stack;
   bool is_near = sp >= walk->at.sp && sp - walk->at.sp <= SIGNAL_FRAME_BYTES_MAX;
@@ -326,7 +326,7 @@ static __attribute__((noinline)) void step_off(struct walk *walk, uintptr_t sp) 
   else
     return;
   walk->stack = &walk->next;
-  walk->guess.depth = 0; /* its registers are of the stack before */
+  walk->guess.depth = 0; /* its registers belong to the previous stack */
 }
 
 static enum step step_over_signal(struct walk *walk, const struct unwind_rule *rule) {
@@ -344,7 +344,7 @@ static enum step step_over_signal(struct walk *walk, const struct unwind_rule *r
   return stand_at(walk, &next, true);
 }
 
-/* Along the frame pointer, where it points at what can be a frame. */
+/* Steps by the frame pointer, if it points at a possible frame. */
 static enum step step_by_frame(struct walk *walk) {
   struct unwind_registers next = walk->at;
   uintptr_t pair = plus(walk->at.tracked[0], unwind_arch.pair_offset);
@@ -364,7 +364,7 @@ static enum step step_by_frame(struct walk *walk) {
   return step;
 }
 
-/* A leaf that has touched neither stack nor link register. */
+/* Steps by the link register, for a leaf that has changed neither stack nor link register. */
 static enum step step_by_link(struct walk *walk) {
   struct unwind_registers next = walk->at;
   next.pc = walk->at.lr & (uintptr_t)unwind_arch.return_mask;
@@ -373,9 +373,9 @@ static enum step step_by_link(struct walk *walk) {
   return go_to(walk, &next, true);
 }
 
-/* Where a frame was left by a pair at its bottom, the stack pointer is somewhere above.  A function
-   that keeps a pair of its own, as its rule says, has its frame pointer there: so its stack pointer
-   is known again.  Of another one nothing is, but that the frame pointer may be any ancestor's. */
+/* After a frame was left by a pair at its bottom, the stack pointer is somewhere above. If the
+   function keeps its own pair, as its rule states, its frame pointer points there, which gives its
+   stack pointer. Otherwise nothing is known, and the frame pointer may be any ancestor's. */
 static bool find_sp(struct walk *walk, const struct unwind_rule *rule) {
   bool has_pair = rule->cfa == UNWIND_CFA_SP && rule->saved[0] != UNWIND_SAME &&
                   rule->return_address == rule->saved[0] + WORD;
@@ -401,7 +401,8 @@ static enum step step_without_rule(struct walk *walk) {
   return step == STEP_LOST ? step_by_link(walk) : step;
 }
 
-/* RULE can be that of a function's first instruction: the stack is as the call has left it. */
+/* True if RULE can be that of a function's first instruction: the stack is as the call has left
+   it. */
 static bool is_of_entry(const struct unwind_rule *rule) {
   int16_t from = unwind_arch.has_lr ? UNWIND_SAME : -WORD;
   if (rule == NULL || rule->cfa != UNWIND_CFA_SP || rule->return_address != from) return false;
@@ -410,8 +411,8 @@ static bool is_of_entry(const struct unwind_rule *rule) {
   return rule->offset == (unwind_arch.has_lr ? 0 : WORD);
 }
 
-/* The rule for WALK's frame.  Where there is none for the byte before a return address, that of a
-   function which begins at the address itself: then there is no caller. */
+/* The rule for WALK's frame. If there is none for the byte before a return address, the rule of a
+   function that begins at the address itself: then there is no caller. */
 static const struct unwind_rule *rule_of(struct walk *walk, bool *ret_is_entry) {
   const struct unwind_rule *rule = find_rule(walk, walk->at.pc - (walk->is_exact ? 0 : 1));
   if (walk->is_exact || (rule != NULL && !walk->stack->is_other)) return rule;
@@ -434,7 +435,7 @@ static enum step step(struct walk *walk) {
   return step_by_rule(walk, rule);
 }
 
-/* Stands in the last frame that was left by a guess again.  Returns false when there is none. */
+/* Returns to the last frame that was left by a guess. False if there is none. */
 static bool return_to_guess(struct walk *walk) {
   if (walk->guess.depth == 0 || ++walk->guesses > GUESSES_MAX) return false;
   walk->at.sp = walk->guess.sp;
@@ -444,8 +445,8 @@ static bool return_to_guess(struct walk *walk) {
   return true;
 }
 
-/* The walk has failed by FAILED.  It is complete if its last frame has no caller.  Else it goes on
-   from its last guess by the frame pointer; if that fails, too, it ends as it failed first. */
+/* The walk has failed with FAILED. It is complete if its last frame has no caller. Otherwise it
+   continues from its last guess by the frame pointer. If that also fails, it ends with FAILED. */
 static __attribute__((noinline, cold)) enum step recover(struct walk *walk, enum step failed) {
   bool is_wrong = failed == STEP_LOST || failed == STEP_BAD;
   if (!walk->is_exact && unwind_is_uncalled(walk->code, walk->region, walk->at.pc))
@@ -466,7 +467,7 @@ static enum unwind_end end_of(enum step step) {
     return UNWIND_BAD;
   case STEP_OTHER:
     return UNWIND_OTHER;
-  case STEP_ON: /* there is more, but no room for it */
+  case STEP_ON: /* more frames, but no room for them */
   default:
     return UNWIND_TRUNCATED;
   }

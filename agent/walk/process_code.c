@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made anew when the process's mappings have changed or a table has come, and only for processes
-   that are sampled now: a board runs many, but at each moment few work.  Making it is a look-up for
-   each mapping, so that a process more than are kept costs some microseconds a sample.
+/* Rebuilt when the process's mappings have changed or a new table exists, and only for processes
+   that are currently sampled: a board runs many, but few are busy at once. Building takes a look-up
+   for each mapping, so a process beyond PROCESS_CODES_MAX costs some microseconds for each sample.
 
-   All executable mappings are regions, with a table or without: a walk believes no return address
-   outside of them.  The first sample of a process has all of its modules identified, not only those
-   on its stack: by the time that one of them is met its table is there. */
+   All executable mappings are regions, with or without a table: a walk accepts no return address
+   outside them. The first sample of a process identifies all of its modules, not only those on its
+   stack. So the table of a module is ready when a stack first contains it. */
 #include "process_code.h"
 #include "table_key.h"
 
@@ -35,7 +35,7 @@ void process_codes_fini(struct process_codes *codes) {
   for (unsigned i = 0; i < PROCESS_CODES_MAX; i++) clear(&codes->rows[i]);
 }
 
-/* Its row, or the one that was not used for the longest time, emptied. */
+/* The process's row, or the least recently used one, cleared. */
 static struct process_code *find_row(struct process_codes *codes, pid_t pid) {
   struct process_code *oldest = &codes->rows[0];
   for (unsigned i = 0; i < PROCESS_CODES_MAX; i++) {
@@ -98,7 +98,7 @@ static void fill_region(struct process_codes *codes, struct process_code *row,
     ret->table = (uintptr_t)table;
 }
 
-/* Fills ROW, which is PROCESS's, with its regions as they are now. */
+/* Fills ROW, which is PROCESS's, with its current regions. */
 static bool make(struct process_codes *codes, struct process_code *row, struct process *process) {
   uint32_t count = process->map_count;
   struct unwind_region *regions = calloc(count + 1, sizeof *regions);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables outlive the daemon: a board's programs are the same from one start to the next.
+/* Tables outlive the daemon, because a board runs the same programs from one start to the next.
 
      table | mark
 
-   The mark is at the end, so that the table begins where a mapping does.  A file is written under a
-   name of its own and renamed, so under a module's name there is a whole one or none; and because a
-   power cut may leave a name whose bytes never reached the disk (nothing is synced: it can all be
-   made again), the mark has the table's checksum, which is compared at each opening.
+   The mark is at the end, so that the table begins on a page boundary. A file is written under a
+   temporary name and renamed, so a file under a module's name is complete. Nothing is synced,
+   because everything can be made again. A power cut may therefore leave a name without its data, so
+   the mark has the table's checksum, which every opening verifies.
 
-   How long a file was not used is told by its time of modification, which an opening sets: times of
-   access are off on many boards. */
+   The modification time records the last use, and an opening sets it: access times are disabled on
+   many boards. */
 #include "table_file.h"
 
 #include "common/hex_text.h"
@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 8192 /* of the folder that are looked at */ };
+enum { FILES_MAX = 8192 /* of the folder that are examined */ };
 
 static const char suffix[] = ".table";
 static const char new_prefix[] = "new-";
@@ -69,7 +69,7 @@ static int check_mark(const struct table_mark *mark, uint64_t size, struct span 
 
 static int map_table(int fd, const struct table_mark *mark, const struct unwind_table **ret) {
   size_t bytes = (size_t)mark->table_bytes;
-  void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0); /* a sealed file allows no other */
+  void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0); /* all that seals allow */
   if (map == MAP_FAILED) return -errno;
   int error = table_hash(map, bytes, mark->id_bytes) == mark->checksum ? 0 : -EBADMSG;
   if (!error) error = unwind_table_check(map, bytes, unwind_arch.machine);
@@ -141,7 +141,7 @@ static bool is_ours(const char *name) {
   return len > tail && len < TABLE_FILE_NAME_BYTES && strcmp(name + len - tail, suffix) == 0;
 }
 
-/* Lists FOLDER's files into RET, which has room for FILES_MAX, or only adds them up (NULL). */
+/* Lists FOLDER's files into RET, which has room for FILES_MAX, or only sums their sizes (NULL). */
 static unsigned list(const char *folder, struct kept *ret, uint64_t *ret_bytes) {
   struct stat found;
   unsigned count = 0;
@@ -177,7 +177,7 @@ static int compare_ages(const void *a, const void *b) {
   return (left->tv_nsec > right->tv_nsec) - (left->tv_nsec < right->tv_nsec);
 }
 
-/* Removes the files that were not used for the longest time. */
+/* Removes the least recently used files. */
 static void trim(int directory, const char *folder, uint64_t bytes_max) {
   uint64_t bytes = table_file_sum(folder);
   if (bytes <= bytes_max) return;
@@ -208,7 +208,7 @@ int table_file_keep(const char *folder, struct span table, struct table_mark *ma
   if (directory < 0) return directory;
   snprintf(temporary, sizeof temporary, "%s%d", new_prefix, (int)getpid());
   table_file_name(span_of(mark->id, mark->id_bytes), name);
-  unlinkat(directory, temporary, 0); /* of a process of that number that was killed */
+  unlinkat(directory, temporary, 0); /* left by a killed process with the same pid */
   int error = write_new(directory, temporary, table, mark);
   if (!error && renameat(directory, temporary, directory, name) < 0) error = -errno;
   if (error)

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A module's file is a stranger's, may lie on a file system that does not answer, and may ask for a
-   lot of work.  So it is opened, read and understood by a child that has nothing to lose: no
-   descriptor but the one that it writes to, nothing that it shares with anybody, limits on CPU time
-   and memory, no core file, and the first to go when the machine runs out of memory.  It has the
-   daemon's rights until its files are mapped, and reads them with none (table_sandbox.c).  Whatever
-   happens to it, its module goes without a table.
+/* A module's file is untrusted, may lie on a file system that does not respond, and may take much
+   work to parse. So an isolated child opens, reads and parses it. The child has no descriptor but
+   its output, no shared memory, limits on CPU time and memory, and no core file. It is the first
+   that the OOM killer chooses. It has the daemon's rights until its files are mapped, and parses
+   them without any (table_sandbox.c). If the child fails in any way, its module has no table.
 
-   A table takes some milliseconds, and the samples that wait for it do so a second at most.  With
-   the lowest priority the child came to nothing beside two busy programs on two CPUs (a fifth of
-   the stacks of their first second were short); so it steps back after TABLE_JOB_HASTE_MS, and to
-   a tenth of what a program has: on a board of 250 MIPS the C library's table takes three seconds
-   where code has to be scanned, and with the 70th that the lowest priority leaves beside one busy
-   program it was not made within a minute. What bounds it is its CPU time; it is killed by the
-   clock only while it stands still.
+   A table takes some milliseconds, and samples wait for it for at most a second. With the lowest
+   priority the child made no progress beside two busy programs on two CPUs: a fifth of the stacks
+   of their first second were short. So it lowers its priority only after TABLE_JOB_HASTE_MS, and
+   only to a tenth of a program's share. On a board of 250 MIPS the C library's table takes three
+   seconds if code must be scanned. With the lowest priority, a 70th beside one busy program, it was
+   not finished within a minute. Its CPU time is limited; elapsed time counts only while it makes no
+   progress.
 
-   The outcome comes in a memfd.  It is sealed before it is looked at: whoever has it still can
-   neither change nor shorten it.
+   The result arrives in a memfd. It is sealed before it is read, so that a process that still holds
+   it can neither change nor shorten it.
 
-   A child that waits for a file system that is gone cannot even be killed: it is let go of, and
-   dies when it may. */
+   A child that waits for an unreachable file system cannot even be killed. It is abandoned, and
+   dies when it can. */
 #include "table_job.h"
 #include "table_key.h"
 #include "table_sandbox.h"
@@ -44,11 +43,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OLD_KERNEL_FDS = 4096 /* closed one by one where the kernel knows no close_range */ };
+enum { OLD_KERNEL_FDS = 4096 /* closed one by one if the kernel has no close_range */ };
 
 /* --- The child --- */
 
-/* Maps all of FD; an empty span when that cannot be. */
+/* Maps all of FD; an empty span on failure. */
 static struct span map_file(int fd) {
   struct stat found;
   if (fstat(fd, &found) < 0 || found.st_size <= 0) return span_of(NULL, 0);
@@ -56,17 +55,17 @@ static struct span map_file(int fd) {
   return map == MAP_FAILED ? span_of(NULL, 0) : span_of(map, (size_t)found.st_size);
 }
 
-/* A module's file as it was found. */
+/* A module's file. */
 struct found_module {
   int fd;
-  uint32_t owner; /* who answers for it */
+  uint32_t owner; /* the uid responsible for it */
   struct module_stamp stamp;
   struct module_identity identity;
   char open_path[LIMIT_PATH_BYTES + 32];
 };
 
-/* The separate debug file of MODULE, when there is one that those wrote who may speak for it: the
-   tree in which it is looked for is the target's, and its user may have made that himself. */
+/* The separate debug file of MODULE, if its writer is root or the module's own owner. The tree that
+   is searched is the target's, and its user may have created it. */
 static struct span map_debug(const struct table_wanted *wanted, const struct found_module *module) {
   struct debug_module asked = {span_of(module->identity.id, module->identity.id_bytes),
                                wanted->path, module->open_path};
@@ -136,7 +135,7 @@ static bool has_key(const struct found_module *module, const struct table_wanted
                        span_of(wanted->id, wanted->id_bytes));
 }
 
-/* Whether FD, RET's from now on, is the file that is wanted.  Returns 0 or -errno. */
+/* Checks that FD, which RET then owns, is the wanted file. Returns 0 or -errno. */
 static int identify_take(int fd, const struct table_wanted *wanted, struct found_module *ret) {
   ret->fd = fd;
   int error = fd < 0 ? fd : module_file_stamp(fd, &ret->stamp);
@@ -146,7 +145,7 @@ static int identify_take(int fd, const struct table_wanted *wanted, struct found
   return error || has_key(ret, wanted) ? error : -ESTALE;
 }
 
-/* The caller is a child process, which ends: nothing is closed. */
+/* The caller is a child process that ends afterwards: nothing is closed. */
 static int open_module(const struct table_wanted *wanted, struct found_module *ret) {
   struct stat status;
   memcpy(ret->open_path, wanted->open_path, sizeof ret->open_path);
@@ -226,7 +225,7 @@ _Noreturn static void be_child(int out, const struct table_wanted *wanted, table
 
 /* --- The daemon --- */
 
-/* Returns a place for one more child that does not die, or NULL. */
+/* Returns a free place for a child that cannot be killed, or NULL. */
 static pid_t *find_place(struct table_job *job) {
   pid_t *place = NULL;
   for (unsigned i = 0; i < TABLE_JOB_STRAYS_MAX; i++) {
@@ -263,7 +262,8 @@ static void explain_end(int status, char why[TABLE_FILE_WHY_BYTES]) {
     snprintf(why, TABLE_FILE_WHY_BYTES, "there was no room for its table");
 }
 
-/* A child that waits for its turn goes on, if slowly; one that waits for a file does not. */
+/* A child that waits for the CPU still progresses, if slowly; a child that waits for a file does
+   not. */
 static bool has_time(struct table_job *job) {
   uint64_t now_ns = clock_monotonic_ns(), cpu_ns = 0;
   struct timespec used;
@@ -277,7 +277,7 @@ static bool has_time(struct table_job *job) {
   return now_ns - job->moved_ns < TABLE_JOB_STILL_MS_MAX * NS_PER_MS;
 }
 
-/* It may wait for a file system that is gone. */
+/* It may be waiting for an unreachable file system. */
 static void let_go(struct table_job *job) {
   pid_t *place = find_place(job);
   kill(job->child, SIGKILL);

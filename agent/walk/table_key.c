@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Anybody's file may say that it is libc, so a build-id alone would let whoever is seen first give
-   everybody his rules:
+/* Any user's file may carry libc's build ID. With the build ID alone as key, the first file seen
+   would impose its rules on all users:
 
-     id               of a file that root alone can have written
-     id | uid         of another
+     id               of a file that only root can have written
+     id | uid         of any other file
 
-   Thus a user spoils nothing but what he owns.  The uid is real, and not that of /proc/PID, which
-   is root's for each program that may not be dumped.  A file of a content's hash has a uid behind
-   it, too: a build-id may look like any hash. */
+   So a user can only spoil tables of his own files. The uid is the real one, not the owner of
+   /proc/PID, which is root for every program that may not be dumped. A file identified by a content
+   hash also has a uid after it: a build ID may look like any hash. */
 #include "table_key.h"
 
 #include "elf/module_file.h"

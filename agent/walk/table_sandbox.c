@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fork has its parent's shared memory, and what it writes there is not its own: so that goes
-   first, all of it, by the kernel's own list.  (Advice to each mapping not to be forked would do
-   for those who think of it, and the worker is itself a fork that needs them.)
+/* A forked child has its parent's shared memory, where its writes would affect others. So all of
+   that is unmapped first, as listed by the kernel. (MADV_DONTFORK on each mapping would miss
+   mappings that are not marked, and the worker is itself a fork that needs them.)
 
-   Then, when all files are open and mapped, the rights go.  A call that is not allowed fails and
-   nothing else happens: whoever reads a file has no use for any.  The number of a call means
-   something only within one ABI, so the CPU's own is asked for first. */
+   Once all files are open and mapped, the child drops its rights. A forbidden call fails with an
+   error and has no other effect: parsing a file needs none. A system call number is meaningful only
+   within one ABI, so the filter first checks for the CPU's own ABI. */
 #include "table_sandbox.h"
 
 #include "unwind/unwind_arch.h"
@@ -36,7 +36,7 @@ static const uint32_t calls[] = {
     SYS_madvise,
     SYS_futex,
     SYS_rt_sigreturn,
-    /* Sanitizers ask for these two as a process ends. */
+    /* Sanitizers need these two when a process ends. */
     SYS_gettid,
     SYS_sigaltstack,
 #ifdef SYS_mmap
@@ -52,8 +52,8 @@ static const uint32_t calls[] = {
 
 enum {
   CALLS = sizeof calls / sizeof *calls,
-  HEAD = 3,     /* the ABI, and the call's number */
-  PRIORITY = 5, /* of this process alone */
+  HEAD = 3,     /* the ABI check, and loading the call's number */
+  PRIORITY = 5, /* for this process only */
   TAIL = 2,
   DENY = HEAD + CALLS + PRIORITY,
   ALLOW = DENY + 1,
@@ -78,7 +78,7 @@ static struct sock_filter load(size_t offset) {
   return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
 }
 
-/* At AT of the program: goes to THEN when the word is VALUE, else to OTHERWISE. */
+/* A BPF instruction for index AT: continues at THEN if the word is VALUE, else at OTHERWISE. */
 static struct sock_filter if_is(uint32_t value, unsigned at, unsigned then, unsigned otherwise) {
   return (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, (uint8_t)(then - at - 1),
                                       (uint8_t)(otherwise - at - 1));
@@ -111,12 +111,12 @@ static void filter_calls(void) {
 
 void table_sandbox_enter(void) {
   if (geteuid() == 0) {
-    /* One after the other, as the last takes the right to the others; what fails (a namespace that
-       does not know nobody) leaves the filter. */
+    /* In this order, because the last step removes the right to the others. If they fail (a
+       namespace without nobody), the filter remains. */
     int failed = setgroups(0, NULL) | setresgid(NOBODY, NOBODY, NOBODY);
     failed |= setresuid(NOBODY, NOBODY, NOBODY);
     (void)failed;
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* forgotten with the uid */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* cleared by the change of uid */
   }
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   filter_calls();

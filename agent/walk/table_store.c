@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table is mapped from its file in the folder as soon as it is there, so its pages are the page
-   cache's: they cost the daemon nothing that the machine could not take back.  Without a folder it
-   stays in the memory in which it came.  Either way there are only so many bytes of them, a share
-   of the board's memory: what does not fit waits until those are forgotten that were not asked for,
-   which is done once a minute at the most, as all that is still wanted comes again.
+/* Tables are mapped from files in the folder. Their pages belong to the page cache, which the
+   kernel can reclaim. Without a folder a table stays in the memory in which it arrived. In both
+   cases their total is limited to a share of the board's memory. A table that does not fit waits
+   until the least recently used ones are evicted. That happens at most once a minute, because all
+   tables still in use are then loaded again.
 
      asked for ──▶ on the disk? ──▶ READY, NOTHING or REFUSED
                        │ no
                        ▼
                      queue ──▶ child ──▶ one of these; UNREADABLE; FAILED
 
-   What came out is kept in mind for as long as this worker lives.  UNREADABLE and FAILED may be of
-   the moment (a program that was gone, no memory), so whoever asks later has it tried again, each
-   time after twice as long: a file which kills its child does so some ten times a day.
+   A result is kept as long as this worker lives. UNREADABLE and FAILED may be temporary (the
+   program was gone, no memory). So a later request retries them, each time after twice the delay: a
+   file that kills its child does so about ten times a day.
 
-   Addresses of tables are handed out, so nothing is unmapped but in a step, which changes the
-   serial: whoever has put tables together looks at that first. */
+   The store hands out addresses of tables, so it unmaps only in a step, which changes the serial.
+   Users that have collected tables check the serial first. */
 #include "table_store.h"
 #include "vdso_table.h"
 
@@ -32,9 +32,9 @@
 #include <unistd.h>
 
 enum {
-  ROOM_MS = 60000, /* between two times that tables are forgotten for the bytes they take */
+  ROOM_MS = 60000, /* minimum time between two evictions */
   DOUBLINGS_MAX = 8,
-  QUEUE_SHARE = 30,  /* of again_ms, for what only found too many waiting */
+  QUEUE_SHARE = 30,  /* of again_ms, for a request that only found the queue full */
   MEMORY_SHARE = 32, /* of the board's memory */
   DISK_SHARE = 16,   /* of the file system with the folder */
   MAPPED_BYTES_MIN = 1 << 20,
@@ -45,9 +45,9 @@ struct entry {
   uint32_t id_bytes;
   enum table_state state;
   const struct unwind_table *table;
-  uint64_t used;     /* serial number of the last time it was asked for */
-  uint64_t again_ns; /* UNREADABLE, FAILED: not tried again before (CLOCK_MONOTONIC) */
-  uint32_t failures; /* one after the other */
+  uint64_t used;     /* sequence number of the last request */
+  uint64_t again_ns; /* UNREADABLE, FAILED: earliest retry (CLOCK_MONOTONIC) */
+  uint32_t failures; /* consecutive */
 };
 
 struct table_store {
@@ -57,19 +57,19 @@ struct table_store {
   uint32_t count, room;
   struct table by_id;
   struct table_wanted
-      *queue[TABLE_STORE_QUEUE_MAX]; /* [0]: that the child is at, when there is one */
+      *queue[TABLE_STORE_QUEUE_MAX]; /* [0]: being made by the child, if there is one */
   uint32_t queued;
   struct table_job job;
   uint64_t serial, clock;
   uint32_t made, left_out;
   struct table_store_limits limits;
   uint64_t mapped_bytes;
-  bool is_crowded;                /* something found no room in mapped_bytes */
-  uint64_t crowded_ns;            /* when room was made for that last */
-  uint64_t again_ns;              /* the first again_ns to come; 0: none */
-  struct table_file last_refused; /* its words */
+  bool is_crowded;                /* a table found no room in mapped_bytes */
+  uint64_t crowded_ns;            /* time of the last eviction for that */
+  uint64_t again_ns;              /* the earliest again_ns; 0: none */
+  struct table_file last_refused; /* for its reason */
   char last_path[LIMIT_PATH_BYTES + 1];
-  char functions_why[TABLE_FILE_WHY_BYTES]; /* of the last table that is not all of its file's */
+  char functions_why[TABLE_FILE_WHY_BYTES]; /* the last table without all of its functions */
   char functions_path[LIMIT_PATH_BYTES + 1];
   struct buf vdso;
   bool has_vdso;
@@ -83,7 +83,8 @@ static uint64_t memory_of_board(void) {
 void table_store_limits_of_board(const char *folder, struct table_store_limits *ret) {
   struct statvfs disk;
   uint64_t mapped = memory_of_board() / MEMORY_SHARE, cache = mapped;
-  /* Of one in memory this is less of that; those that do not know their size are in memory. */
+  /* For a file system in memory this is a smaller share of that memory. A file system that reports
+     no size is in memory. */
   if (folder != NULL && statvfs(folder, &disk) == 0 && disk.f_blocks > 0)
     cache = (uint64_t)disk.f_blocks * disk.f_frsize / DISK_SHARE;
   *ret = (struct table_store_limits){
@@ -172,7 +173,7 @@ static void note_failure(struct table_store *store, struct entry *entry) {
   entry->failures++;
 }
 
-/* Has FILE, which is READY, when its table has room. */
+/* Keeps FILE, which is READY, if its table fits. */
 static bool has_room_for(struct table_store *store, struct table_file *file) {
   uint64_t bytes = file->table->total_bytes;
   if (bytes <= store->limits.mapped_bytes - store->mapped_bytes) {
@@ -186,7 +187,7 @@ static bool has_room_for(struct table_store *store, struct table_file *file) {
   return false;
 }
 
-/* Takes FILE over. */
+/* Takes over FILE. */
 static void settle_take(struct table_store *store, struct entry *entry, struct table_file *file,
                         const char *path) {
   if (file->state == TABLE_READY && has_room_for(store, file)) entry->table = file->table;
@@ -202,13 +203,13 @@ static void settle_take(struct table_store *store, struct entry *entry, struct t
   snprintf(store->last_path, sizeof store->last_path, "%s", path);
 }
 
-/* Reads the file of ID in the folder, when there is a good one. */
+/* Reads the file of ID in the folder, if it is valid. */
 static bool read_kept(const struct table_store *store, struct span id, struct table_file *ret) {
   int fd = store->folder != NULL ? table_file_open(store->folder, id) : -ENOENT;
   if (fd < 0) return false;
   int error = table_file_read(fd, id, ret);
   close(fd);
-  /* Spoilt, or another version's; what else there is (no memory) is no fault of the file. */
+  /* Corrupt, or of another version. Other errors (no memory) are not the file's fault. */
   if (error == -EBADMSG || error == -EPROTO) table_file_remove(store->folder, id);
   return error == 0;
 }
@@ -229,7 +230,7 @@ static bool enqueue(struct table_store *store, const struct table_wanted *wanted
   return true;
 }
 
-/* ENTRY is new, or what came out of it is to be tried again. */
+/* ENTRY is new, or its result is to be retried. */
 static void look_for(struct table_store *store, struct entry *entry,
                      const struct table_wanted *wanted) {
   if (take_kept(store, entry, wanted->path)) return;
@@ -237,7 +238,7 @@ static void look_for(struct table_store *store, struct entry *entry,
     entry->state = TABLE_WAITING;
     return;
   }
-  store->left_out += entry->state == TABLE_WAITING; /* it is new */
+  store->left_out += entry->state == TABLE_WAITING; /* only if it is new */
   entry->state = TABLE_FAILED;
   try_again_in(store, entry, store->limits.again_ms / QUEUE_SHARE);
 }
@@ -247,7 +248,7 @@ enum table_state table_store_find(struct table_store *store, const struct table_
   struct entry *entry = find_entry(store, wanted);
   bool is_new = entry == NULL;
   if (is_new) entry = add_entry(store, wanted);
-  if (entry == NULL) return TABLE_FAILED; /* until there is room, with the next step */
+  if (entry == NULL) return TABLE_FAILED; /* until the next step makes room */
   if (is_new || (is_of_the_moment(entry->state) && clock_monotonic_ns() >= entry->again_ns))
     look_for(store, entry, wanted);
   entry->used = ++store->clock;
@@ -260,7 +261,7 @@ static int compare_uses(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-/* Forgets the half that was not asked for the longest, so that there is room again. */
+/* Evicts the least recently used half. */
 static void make_room(struct table_store *store) {
   uint32_t gone = 0;
   qsort(store->entries, store->count, sizeof *store->entries, compare_uses);
@@ -282,8 +283,8 @@ static void make_room(struct table_store *store) {
   store->serial++;
 }
 
-/* Leaves what was made of WANTED on the disk; FILE is from there then.  A disk that is full or gone
-   costs only that it is made again another day. */
+/* Writes WANTED's result to disk; FILE is then mapped from there. On a full or missing disk the
+   table is only made again another day. */
 static void keep(const struct table_store *store, const struct table_wanted *wanted,
                  struct table_file *file) {
   struct table_file kept;
@@ -327,7 +328,7 @@ static void give_up_first(struct table_store *store, int error) {
   memmove(store->queue, store->queue + 1, store->queued * sizeof *store->queue);
 }
 
-/* Whoever has put tables together asks again when one of the moment may be had now. */
+/* Changes the serial when a temporary result may be retried, so that users request it again. */
 static void look_for_due(struct table_store *store) {
   uint64_t now = clock_monotonic_ns();
   if (store->again_ns == 0 || now < store->again_ns) return;

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All processes of a ring share one map: the registered one and its forked children, which have the
-   same code at the same places but for what they loaded after the fork.  What is not in all of them
-   is left out; a handler then says that it does not know that code.  (Anonymous code has no table,
-   and is told only so that callers in it are believed.)
+/* All processes of a ring share one map: the registered process and its forked children. They have
+   the same code at the same addresses, except libraries loaded after the fork. Code that is not in
+   all of them is left out, and a handler then reports it as unknown. (Anonymous code has no table;
+   it is listed only so that callers in it are accepted.)
 
-   A map is as old as the reading of the mappings.  When a library is loaded, the first sample in
-   it, or whose callers end in it, has them read again, and those of the process's parent as well.
-   When one is unloaded the ring counts it, and only what is steady is believed until they were read
-   again.  A forked process has its parent's code, and so its map.
+   A map is as old as the last reading of the mappings. When a library is loaded, the first sample
+   that contains it makes the daemon read the mappings again, also those of the process's parent.
+   When a library is unloaded the ring counts it, and only steady regions are used until the
+   mappings were read again. A forked process has its parent's code, and so its map.
 
-   Steady is what the program began with; only the worker that saw it begin knows what that was, so
-   the steady part of a map only ever gets smaller.
+   Steady regions are those from the program's start. Only the worker that saw the start can
+   identify them, so the steady part of a map only ever shrinks.
 
-   Stacks that a program makes itself are each process's own, and so are their mappings here.  The
-   kernel merges neighbours into one mapping, and a thread may unmap one of them at any time.  So an
-   edge that was published once stays one.  Where there is no room for all of them no stack is
-   published any more: walks end at such stacks then.  The map says so itself, because the next
-   worker has to know it, too. */
+   Stacks that a program makes itself are listed for each process. The kernel merges neighbors into
+   one mapping, and a thread may unmap one of them at any time. So an edge that was published once
+   is kept. If there is no room for all of them, no stack is published any more, and walks end at
+   these stacks. The map itself records this, for the next worker. */
 #include "target_regions.h"
 
 #include "common/log.h"
@@ -35,14 +34,14 @@ struct draft {
   struct target *target;
   struct process *first;
   uint32_t unloads;
-  bool has_news; /* of a child: it may have found what its parent has had for long */
-  bool is_left_out[PROCESS_MAPS_MAX]; /* of first's mappings: not all processes have it */
+  bool has_news; /* a child may have found mappings that its parent has had for long */
+  bool is_left_out[PROCESS_MAPS_MAX]; /* for each of first's mappings: some process lacks it */
   struct region_lists lists;
 };
 
 static bool is_due(const struct target_regions_parts *parts, const struct target *target) {
   const struct region_state *regions = &target->regions;
-  if (regions->map == NULL || target->held.behind != 0) return false; /* its process is perf's */
+  if (regions->map == NULL || target->held.behind != 0) return false; /* sampled by perf */
   return regions->is_due || regions->tables_serial != table_store_serial(parts->store) ||
          regions->needs_serial != modules_needs_serial(parts->modules) ||
          regions->map->unloads != ring_reader_unloads(&target->ring);
@@ -53,8 +52,8 @@ static int maps_fd_of(const struct target *target, const struct process *process
   return is_first ? target->fds[1] : -1;
 }
 
-/* Reads the mappings of PROCESS again when a library has gone since.  Returns false when they
-   cannot be had any more. */
+/* Reads the mappings of PROCESS again if a library was unloaded since. Returns false if they are no
+   longer available. */
 static bool is_current(const struct draft *draft, struct process *process) {
   if (process->has_ended) return false;
   if (process->maps_unloads != draft->unloads)
@@ -68,7 +67,7 @@ static void take_any(void *context, struct process *process) {
   if (draft->first == NULL && is_current(draft, process)) draft->first = process;
 }
 
-/* The registered process, or one of those that it has left behind. */
+/* The registered process, or one of its surviving children. */
 static void find_first(struct draft *draft) {
   const struct hold_target *held = &draft->target->held;
   struct processes *processes = draft->parts->processes;
@@ -89,7 +88,8 @@ static void look_for_news(void *context, struct process *process) {
   draft->has_news |= is_new && process != draft->first;
 }
 
-/* A parent that waits for its children is not sampled, and so its mappings are not read. */
+/* A parent that waits for its children is not sampled, so samples do not trigger a reading of its
+   mappings. */
 static void read_first(struct draft *draft) {
   struct process *first = draft->first;
   processes_each(draft->parts->processes, draft->target->held.id, look_for_news, draft);
@@ -102,7 +102,7 @@ static bool is_loaded_later(const struct process_map *map) {
   return !map->is_steady && map->module != MODULE_ANON;
 }
 
-/* Children that no sample has told of yet. */
+/* Finds children without a sample yet. */
 static void find_children(const struct draft *draft) {
   struct ring_process_view view;
   const struct target *target = draft->target;
@@ -135,7 +135,7 @@ static bool is_gone(const struct process *process) {
   return kill(process->pid, 0) != 0 && errno == ESRCH;
 }
 
-/* Leaves out what PROCESS has not, unless it runs another program by now. */
+/* Leaves out the mappings that PROCESS lacks, unless it runs another program by now. */
 static void compare(void *context, struct process *process) {
   struct draft *draft = context;
   const struct process *first = draft->first;
@@ -158,7 +158,8 @@ static void compare_all(struct draft *draft) {
   processes_each(draft->parts->processes, draft->target->held.id, compare, draft);
 }
 
-/* The place of REGION's table, which is mapped by us, in what targets map. */
+/* The offset of REGION's table in the memory that targets map. The table is mapped by the
+   daemon. */
 static uint64_t share(const struct draft *draft, const struct process_code *code,
                       const struct unwind_region *region, uint32_t index) {
   const struct target_regions_parts *parts = draft->parts;
@@ -166,8 +167,8 @@ static uint64_t share(const struct draft *draft, const struct process_code *code
   if (region->table == UNWIND_NO_TABLE) return UNWIND_NO_TABLE;
   if (parts->is_for_all && !modules_is_public(parts->modules, index)) return UNWIND_NO_TABLE;
   struct span id = span_of(key, process_code_key(code, parts->modules, index, key));
-  if (id.len == 0) id = span_of_string("[vdso]"); /* the one table of what has no key */
-  uint32_t uid = parts->is_for_all ? draft->target->held.uid : 0; /* alone he has all of it */
+  if (id.len == 0) id = span_of_string("[vdso]");                 /* the only table without a key */
+  uint32_t uid = parts->is_for_all ? draft->target->held.uid : 0; /* 0: a single user's daemon */
   struct table_share_request request = {id, uid, modules_is_needed(parts->modules, index)};
   return table_share_place(parts->share, &request,
                            (const struct unwind_table *)(uintptr_t)region->table);
@@ -225,7 +226,7 @@ static uint32_t first_span(const struct unwind_map *map, uint64_t key) {
   return low;
 }
 
-/* Puts STACK, cut where something that was published before began or ended. */
+/* Adds STACK, cut at the edges of previously published spans. */
 static void put_stack_cut(struct draft *draft, uint64_t pid, const struct process_stack *stack) {
   const struct unwind_map *map = draft->target->regions.map;
   uint64_t base = unwind_stack_key((uint32_t)pid, 0), at = stack->start;
@@ -251,7 +252,7 @@ static void put_stacks_cut(void *context, struct process *process) {
     put_stack_cut(draft, (uint64_t)process->pid, &process->stacks[i]);
 }
 
-/* A map without room for all edges has this one span, which no stack pointer is in. */
+/* A map without room for all edges has this one span, which contains no stack pointer. */
 static const struct unwind_stack_span no_room = {.key = UINT64_MAX, .pages = 0};
 
 static bool had_no_room(const struct unwind_map *map) {
@@ -287,7 +288,7 @@ static void update(struct draft *draft) {
   draft->unloads = draft->lists.unloads = ring_reader_unloads(&target->ring);
   find_first(draft);
   if (draft->first == NULL) {
-    regions->is_due = false; /* nobody walks */
+    regions->is_due = false; /* no process walks */
     return;
   }
   read_first(draft);
@@ -296,7 +297,7 @@ static void update(struct draft *draft) {
   if (code == NULL) return;
   fill(draft, code);
   fill_stacks(draft);
-  if (ring_reader_unloads(&target->ring) != draft->unloads) return; /* once more */
+  if (ring_reader_unloads(&target->ring) != draft->unloads) return; /* try again */
   if (region_map_put(regions->map, target->fds[target->held.fd_count], &draft->lists) != 0) return;
   draft->first->shared_serial = draft->first->maps_serial;
   regions->tables_serial = tables_serial;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps what the handlers of a timer target walk with (unwind/unwind_map.h) true. */
+/* Keeps the walk data of a timer target's handlers (unwind/unwind_map.h) up to date. */
 #ifndef WALK_TARGET_REGIONS_H
 #define WALK_TARGET_REGIONS_H
 
@@ -16,11 +16,11 @@ struct target_regions_parts {
   struct process_codes *codes;
   struct table_store *store;
   struct table_share *share;
-  bool is_for_all; /* programs of several users are served: what not all may read none gets */
+  bool is_for_all; /* serves programs of several users: only tables that all may read */
 };
 
-/* Makes TARGET's map what its processes have mapped now, where that or its tables have changed
-   since the last call.  What there is no time for is done at the next one. */
+/* Updates TARGET's map to the current mappings of its processes, if they or their tables have
+   changed since the last call. Work without time left is done at the next call. */
 void target_regions_step(const struct target_regions_parts *parts, struct target *target);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The vDSO is a file only in memory.  It is the kernel's, so it is read where it is, by the daemon
-   itself; how far it goes the list of mappings says. */
+/* The vDSO is a file only in memory. It comes from the kernel, so the daemon itself reads it in
+   place. The list of mappings gives its size. */
 #include "vdso_table.h"
 
 #include "proc/maps_file.h"

@@ -5,8 +5,8 @@
 
 #include "common/buf.h"
 
-/* Puts into RET, which is empty, the table of this process's vDSO, which is that of all of this
-   machine's programs of its word size.  Returns 0; -ENOENT: there is no vDSO; or table_make's
+/* Appends to RET, which is empty, the table of this process's vDSO, which all programs of the same
+   word size on this machine share. Returns 0, -ENOENT if there is no vDSO, or table_make's
    -errno. */
 int vdso_table_make(struct buf *ret);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words are walked where the drain has copied them to; nothing is copied again.
+/* The words are read in the drain's copy; nothing is copied again.
 
-   Programs of another word size (32-bit ones on a 64-bit kernel) have other registers, other frames
-   and other tables: of them the PC is told and nothing else. */
+   Programs of another word size (32-bit on a 64-bit kernel) have other registers, frames and
+   tables: only their PC is reported. */
 #include "walker.h"
 
 #include "proto/limits.h"
@@ -31,7 +31,7 @@ static void give_up(struct unwind_path *path, const struct perf_copy *copy, enum
   path->end = end;
 }
 
-/* A stack pointer between two words is none that a walk could follow. */
+/* A walk cannot follow an unaligned stack pointer. */
 static bool can_walk(const struct perf_copy *copy) {
   return copy->word == own_word && copy->sp % WORD == 0;
 }
@@ -49,7 +49,7 @@ static void walk(const struct process_code *code, const struct perf_copy *copy,
   at.general = general;
   struct unwind_memory stack = {
       .bytes = copy->stack.data, .low = at.sp, .high = at.sp + copy->stack.len};
-  if (stack.high < stack.low) { /* around the end of memory */
+  if (stack.high < stack.low) { /* wraps around the end of memory */
     give_up(path, copy, UNWIND_BAD);
     return;
   }
@@ -57,7 +57,7 @@ static void walk(const struct process_code *code, const struct perf_copy *copy,
 }
 
 /* A frame pointer may be any value, and a structure with a pointer to a function looks like a
-   frame.  A function's first byte with no code before it is no return address. */
+   frame. A function's first byte with no code before it is no return address. */
 static bool is_return_address(const struct unwind_code *code, uint64_t pc) {
   const struct unwind_region *region = unwind_region_find(code, (uintptr_t)pc - 1);
   return region != NULL && (unwind_rule_find(code, region, pc - 1) != NULL ||
@@ -71,9 +71,9 @@ static bool begins_stack(const struct unwind_code *code, uint64_t pc) {
          (rule->cfa == UNWIND_CFA_END || unwind_is_uncalled(code, region, (uintptr_t)pc));
 }
 
-/* The last of PATH's callers that CHAIN has, too: both are in order, each may lack frames of the
-   other.  Returns how many frames of PATH end with it, and of CHAIN in RET_CHAIN; 0: there is none.
-   The first frame counts only where no table says anything of it. */
+/* The last of PATH's callers that CHAIN also has. Both are in order, and each may lack frames of
+   the other. Returns the number of frames of PATH up to it, and of CHAIN in RET_CHAIN; 0: there is
+   none. The first frame counts only if no table covers it. */
 static unsigned last_common(const struct unwind_path *path, const struct walker_chain *chain,
                             unsigned *ret_chain) {
   unsigned common = 0, from = 1;
@@ -88,8 +88,8 @@ static unsigned last_common(const struct unwind_path *path, const struct walker_
   return common;
 }
 
-/* A stack that ends in a zero is complete, unless it is a second one that the program has changed
-   to, and CHAIN leads from its last frame to the first one. */
+/* A stack that ends in a zero is complete. The exception: the program has switched to it from
+   another stack, and CHAIN leads from its last frame to that one. */
 static bool may_go_on(const struct unwind_code *code, const struct walker_chain *chain,
                       const struct unwind_path *path) {
   uint64_t last = path->pcs[path->depth - 1];
@@ -100,8 +100,8 @@ static bool may_go_on(const struct unwind_code *code, const struct walker_chain 
   return false;
 }
 
-/* Callers that were found behind the last common one are kept, unless the walk has ended bad: one
-   of them may be wrong then. */
+/* Callers that were found after the last common one are kept, unless the walk ended as bad: one of
+   them may then be wrong. */
 static void splice(const struct unwind_code *code, const struct walker_chain *chain,
                    struct unwind_path *path) {
   unsigned at = 0, common = last_common(path, chain, &at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sample's registers and its copy of the stack -> the callers. */
+/* Computes the callers' addresses from a sample's registers and its copy of the stack. */
 #ifndef WALK_WALKER_H
 #define WALK_WALKER_H
 
@@ -9,10 +9,10 @@
 
 struct walker {
   struct process_codes codes;
-  uint64_t foreign; /* samples of programs of another word size, which have no callers */
+  uint64_t foreign; /* samples of programs of another word size, without callers */
 };
 
-/* STORE is borrowed, and has at least the life of WALKER. */
+/* STORE is borrowed, and must outlive WALKER. */
 void walker_init(struct walker *walker, struct modules *modules, struct table_store *store);
 void walker_fini(struct walker *walker);
 
@@ -22,18 +22,18 @@ struct walker_chain {
   unsigned depth;
 };
 
-/* Adds to PATH, a walk in CODE: if the walk ended early, callers that only CHAIN has follow the
-   last caller that both have.  The end is then complete if the last of them begins a thread or
-   program by its table, and stays what it was otherwise. */
+/* Extends PATH, a walk in CODE. If the walk ended early, callers that only CHAIN has are appended
+   after the last common caller. The end is then complete if the last of them begins a thread or
+   program by its table, and unchanged otherwise. */
 void walker_continue(const struct unwind_code *code, const struct walker_chain *chain,
                      struct unwind_path *path);
 
-/* Fills PATH with the callers of COPY, a sample of PROCESS; always at least with where it was.
-   Then continues PATH by CHAIN. */
+/* Fills PATH with the callers of COPY, a sample of PROCESS; at least with its PC. Then extends PATH
+   by CHAIN. */
 void walker_walk(struct walker *walker, struct process *process, const struct perf_copy *copy,
                  const struct walker_chain *chain, struct unwind_path *path);
 
-/* A table that this walk would use is being made. */
+/* True if a table that this walk would use is being made. */
 bool walker_should_wait(struct walker *walker, struct process *process,
                         const struct perf_copy *copy);
 
