@@ -19,10 +19,10 @@ struct run_samples {
   uint64_t shown_ns; /* CPU time that is not [unsampled] */
 };
 
-/* Records of this daemon as a run began. */
-struct run_books {
-  uint64_t shipped, refused; /* put into batches; refused by the collector for good */
-  bool had_others;           /* earlier records waited in the window or in the spool */
+/* Records of a run in a batch that waits in the spool. */
+struct run_batch {
+  uint64_t seq, records;
+  uint32_t note; /* serial */
 };
 
 #define RUN_NOTE_YOUNG_NS (300 * NS_PER_MS)
@@ -42,9 +42,9 @@ struct worker_note {
   bool is_refused;                /* its agent got no ring; why says the reason */
   bool is_partial;                /* the same of a program that it started */
   bool is_met;                    /* a sampler reached the program itself */
-  struct run_books books_before;  /* as it began */
-  uint64_t spent_ns;              /* CPU time of the run as `run` says at its end, or 0 */
-  uint64_t explained_ns;          /* by targets that have ended */
+  uint64_t spooled, lost; /* samples put into batches; of those, not in the spool and not acked */
+  uint64_t spent_ns;      /* CPU time of the run as `run` says at its end, or 0 */
+  uint64_t explained_ns;  /* by targets that have ended */
   uint64_t stray_look_ns, stray_pause_ns; /* when ladder.c looks for strays, and how often */
   uint64_t stray_ns;                      /* the CPU time of strays that nothing samples */
   unsigned strays;                        /* that perf was opened for */
@@ -56,6 +56,7 @@ struct worker_note {
   char labels[INTAKE_LABELS_BYTES];
   char exe[INTAKE_PATH_BYTES];
   char why[INTAKE_WHY_BYTES];
+  char refusal[INTAKE_WHY_BYTES]; /* why the collector refused samples of it last, or "" */
 };
 
 /* Notes that PACKET's program runs by SAMPLER, asked for ASKED_MHZ (not 0).  Returns NULL, or why
@@ -67,11 +68,14 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
    window that has just begun goes on; of a daemon for all, for other users than root, for ten
    seconds, since all pay for windows. */
 void run_note_begin_window(struct worker *worker, uint32_t uid);
-/* What the collector has refused for good since BEFORE, of a run with SAMPLES: writes that to RET
-   ("": nothing).  Returns whether all samples of the run were refused.  Where batches also hold
-   records of other programs, that is known only when all records since BEFORE were. */
-bool run_note_refused(const struct worker *worker, const struct run_books *before, uint64_t samples,
-                      char ret[INTAKE_WHY_BYTES]);
+/* The samples that runs have taken since the last batch are in SEQ; 0: in none, they are lost. */
+void run_note_on_batch(void *worker, uint64_t seq);
+/* The collector has SEQ of this daemon's run (REFUSAL is NULL), or refused it for good. */
+void run_note_on_answer(struct worker *worker, uint64_t seq, const char *refusal);
+/* How many samples of the run with the note SERIAL were in batches up to SEQ that the collector has
+   not: none of these waits any more.  RET: why it refused some of them, or "". */
+uint64_t run_note_lost(struct worker *worker, uint32_t serial, uint64_t seq,
+                       char ret[INTAKE_WHY_BYTES]);
 /* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
 struct worker_note *run_note_find(struct worker *worker, pid_t pid);

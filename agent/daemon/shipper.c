@@ -234,6 +234,14 @@ static int spool_batch(struct shipper *shipper, struct batch *batch, uint64_t un
   return 0;
 }
 
+static void tell_batch(const struct shipper *shipper, uint64_t seq) {
+  if (shipper->on_batch != NULL) shipper->on_batch(shipper->teller, seq);
+}
+
+void shipper_tell_batch(const struct shipper *shipper) {
+  tell_batch(shipper, wide_load(&shipper->drain->page->next_seq) - 1);
+}
+
 static int spool_window(struct shipper *shipper, bool is_final) {
   struct drain *drain = shipper->drain;
   struct batch batch;
@@ -251,6 +259,7 @@ static int spool_window(struct shipper *shipper, bool is_final) {
     error = spool_batch(shipper, &batch, unbooked);
   }
   if (error) counter_page_drop(drain->page, LOSS_SPOOL_ERROR, records - unbooked);
+  tell_batch(shipper, error ? 0 : note.seq);
   histogram_drain_settle(drain, error == 0);
   return error;
 }

@@ -12,7 +12,9 @@ struct shipper {
   struct spool *spool;
   struct profile_file *file; /* batches go there instead of to the spool, or NULL */
   void (*tell)(void *context, struct effort *ret); /* what is news of the cost, or NULL */
-  void *teller;                                    /* its context */
+  /* Hears of each batch that was spooled, and of one that was not (seq 0); or NULL. */
+  void (*on_batch)(void *context, uint64_t seq);
+  void *teller;                  /* the context of both */
   uint64_t batches, new_modules; /* modules that no earlier batch of this worker had */
   int last_error;                /* of the last batch, 0 when it was spooled */
   int lost_error;                /* of the last window that could not be written, for ever */
@@ -45,6 +47,9 @@ bool shipper_ship_ends(struct shipper *shipper);
    produced and shipped; the window must be closed.  Returns 0, or -errno: then nothing is booked.
  */
 int shipper_ship_apart(struct shipper *shipper, struct batch *batch);
+
+/* Of a batch that was shipped apart: whose it was is known now. */
+void shipper_tell_batch(const struct shipper *shipper);
 
 /* Closes the books of an earlier run, in OLD and with an empty final batch; doing it again says the
    same again.  Returns 0 or -errno. */

@@ -23,6 +23,9 @@ struct spool_limits {
 /* Told of each entry that leaves unsent: RECORDS records of RUN were lost for REASON. */
 typedef void spool_on_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records);
 
+/* Told of each entry that the collector has (REFUSAL is NULL) or refused for good. */
+typedef void spool_on_answer(void *context, uint64_t run, uint64_t seq, const char *refusal);
+
 struct spool_item {
   uint64_t run, seq, records;
   uint32_t raw_len;
@@ -35,6 +38,8 @@ struct spool_item {
    told as LOSS_SPOOL_CORRUPT, once.  Returns 0, -EBUSY when another process has DIR, or -errno. */
 int spool_open(const char *dir, const struct spool_limits *limits, spool_on_loss *on_loss,
                void *context, struct spool **ret);
+/* ON_ANSWER gets the context of spool_open. */
+void spool_hear_answers(struct spool *spool, spool_on_answer *on_answer);
 /* Syncs first; what is in memory goes to the disk, or is told as LOSS_SPOOL_ERROR. */
 void spool_close(struct spool *spool);
 
