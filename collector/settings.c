@@ -77,8 +77,9 @@ static const struct option rows[] = {
     ROW("board-modules", "N", "10000", "Boards", OPTION_COUNT, board_modules,
         "different programs and libraries that a board may bring a day, likewise"),
     ROW("board-cpus-max", "N", "1024", "Boards", OPTION_COUNT, board_cpus_max,
-        "CPUs that a board may say it has: a batch that says more is refused for good and shown in "
-        "the board's row; 0 is what Linux can be built for, 8192"),
+        "CPUs that a board may say it has, and has where it does not say: batches that claim more "
+        "are refused for good and shown in the board's row; 0 is 8192, as many as Linux can be "
+        "built for"),
     ROW("handshakes-per-address", "N", "512", "Boards", OPTION_COUNT, handshakes_per_address,
         "connections from one address that may be in their handshake at once; 0 is no limit"),
     ROW("memory-limit", "SIZE", "0", "How much", OPTION_BYTES, memory_limit_bytes,

@@ -11,9 +11,9 @@
    Of all targets together: a board has no more CPU time for many programs than for one.  A daemon
    keeps within it whatever its programs claim (agent/daemon/shipper.c): it lets a window begin
    early enough for all that is in it, so suspended boards, CPUs that come and go, backlogs and time
-   that is billed at the end of a process are within these bounds.  Daemons that do not say how many
-   CPUs their board has did not do so.  What these billed at once can be a process's whole life, so
-   all that is known is that it was spent since the boot, on no more CPUs than a board may have. */
+   that is billed at the end of a process are within these bounds.  A daemon that does not say how
+   many CPUs its board has (an older one) did not do so; its board may have as many as any, which is
+   room for what these billed at once. */
 #include "plausible.h"
 
 #include "common/sums.h"
@@ -25,11 +25,8 @@
 
 /* What the board can have spent. */
 static uint64_t weight_ns_max(const struct batch *batch, uint32_t cpus_max) {
-  bool is_said = batch->cpus > 0;
-  uint64_t cpus = is_said ? batch->cpus : cpus_max;
-  uint64_t span_ns = batch->end_boottime_ns - (is_said ? batch->start_boottime_ns : 0);
-  uint64_t times = cpus * PLAUSIBLE_FACTOR;
-  span_ns = sum_of(span_ns, PLAUSIBLE_SLACK_NS);
+  uint64_t times = (uint64_t)(batch->cpus > 0 ? batch->cpus : cpus_max) * PLAUSIBLE_FACTOR;
+  uint64_t span_ns = sum_of(batch->end_boottime_ns - batch->start_boottime_ns, PLAUSIBLE_SLACK_NS);
   return span_ns <= PLAUSIBLE_WEIGHT_NS_MAX / times ? span_ns * times : PLAUSIBLE_WEIGHT_NS_MAX;
 }
 

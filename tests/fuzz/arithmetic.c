@@ -116,7 +116,7 @@ static void make_nodes(void) {
 /* The bounds of ingest/plausible.h, worked out apart from it. */
 static bool can_be(const struct batch *batch) {
   const wide_sum second = 1000000000, most = (wide_sum)1 << 56;
-  wide_sum span = batch->end_boottime_ns - (batch->cpus > 0 ? batch->start_boottime_ns : 0);
+  wide_sum span = batch->end_boottime_ns - batch->start_boottime_ns;
   wide_sum bound = 2 * (wide_sum)(batch->cpus > 0 ? batch->cpus : CPUS_MAX) * (span + 60 * second);
   wide_sum weight = 0, records = 0;
   if (bound > most) bound = most;
