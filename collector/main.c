@@ -19,8 +19,8 @@
 #include "common/text.h"
 #include "http/http.h"
 #include "identity/access.h"
-#include "identity/authority.h"
 #include "identity/access_loss.h"
+#include "identity/authority.h"
 #include "identity/ca.h"
 #include "ingest/ingest.h"
 #include "ingest/listener.h"
@@ -378,6 +378,7 @@ static int start_doors(struct collector *collector) {
                                       .memory_limit_bytes = settings_memory_limit(settings),
                                       .handshakes_per_address =
                                           (unsigned)settings->handshakes_per_address,
+                                      .board_cpus_max = (uint32_t)settings->board_cpus_max,
                                       .page_url = http_page_url(collector->http)};
   return ingest_start(&ingest, &collector->ingest, collector->error, ERROR_BYTES);
 }

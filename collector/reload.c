@@ -51,6 +51,8 @@ static void warn_of_what_stays(const struct settings *now, const struct settings
   warn_of_text("translators", now->translators, wanted->translators);
   if (now->handshakes_per_address != wanted->handshakes_per_address)
     log_warn("reload --handshakes-per-address: the new value needs a restart");
+  if (now->board_cpus_max != wanted->board_cpus_max)
+    log_warn("reload --board-cpus-max: the new value needs a restart");
 }
 
 static void take_over(const struct reload_parts *parts, const struct settings *wanted) {

@@ -76,6 +76,10 @@ static const struct option rows[] = {
         "different places in call trees that a board may bring a day, likewise"),
     ROW("board-modules", "N", "10000", "Boards", OPTION_COUNT, board_modules,
         "different programs and libraries that a board may bring a day, likewise"),
+    ROW("board-cpus-max", "N", "1024", "Boards", OPTION_COUNT, board_cpus_max,
+        "CPUs that a board may say it has, and has where it does not say: batches that claim more "
+        "are refused for good and shown in the board's row; 0 is 8192, as many as Linux can be "
+        "built for"),
     ROW("handshakes-per-address", "N", "512", "Boards", OPTION_COUNT, handshakes_per_address,
         "connections from one address that may be in their handshake at once; 0 is no limit"),
     ROW("memory-limit", "SIZE", "0", "How much", OPTION_BYTES, memory_limit_bytes,
@@ -169,6 +173,12 @@ static int check_handshakes(uint64_t count, char *error, size_t error_len) {
   return -EINVAL;
 }
 
+static int check_cpus(uint64_t count, char *error, size_t error_len) {
+  if (count <= LIMIT_CPUS) return 0;
+  snprintf(error, error_len, "--board-cpus-max: must be at most %d", LIMIT_CPUS);
+  return -EINVAL;
+}
+
 static int check_debuginfod(const char *urls, char *error, size_t error_len) {
   char why[256];
   if (urls == NULL || debuginfod_check(urls, why, sizeof why) == 0) return 0;
@@ -198,6 +208,7 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
   if (!failed) failed = check_names(&settings.public_names, error, error_len);
   if (!failed) failed = check_life(settings.certificate_life_ns, error, error_len);
   if (!failed) failed = check_handshakes(settings.handshakes_per_address, error, error_len);
+  if (!failed) failed = check_cpus(settings.board_cpus_max, error, error_len);
   if (!failed) failed = check_debuginfod(settings.debuginfod, error, error_len);
   if (!failed) *ret = settings;
   return failed;

@@ -18,6 +18,7 @@ struct settings {
   uint64_t certificate_life_ns; /* of boards */
   uint64_t board_bytes, board_refusals, board_series, board_nodes,
       board_modules;               /* a day, of one board; 0: all */
+  uint64_t board_cpus_max;         /* that a board may say it has; 0: LIMIT_CPUS */
   uint64_t memory_limit_bytes;     /* 0: a share of the machine's */
   uint64_t handshakes_per_address; /* 0: no limit */
   struct option_list watched;      /* functions whose shares are on /metrics */

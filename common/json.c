@@ -202,11 +202,6 @@ void json_key_string(struct json *json, const char *key, const char *text) {
   json_string(json, text);
 }
 
-void json_key_uint(struct json *json, const char *key, uint64_t value) {
-  json_key(json, key);
-  json_uint(json, value);
-}
-
 void json_key_wide(struct json *json, const char *key, wide_sum value) {
   char digits[WIDE_SUM_DIGITS + 1], exact[64];
   json_key(json, key);
@@ -215,4 +210,8 @@ void json_key_wide(struct json *json, const char *key, wide_sum value) {
   wide_sum_print(value, digits);
   snprintf(exact, sizeof exact, "%s_exact", key);
   json_key_string(json, exact, digits);
+}
+
+void json_key_uint(struct json *json, const char *key, uint64_t value) {
+  json_key_wide(json, key, value);
 }

@@ -40,13 +40,11 @@ void json_bool(struct json *json, bool value);
 uint8_t *json_raw_begin(struct json *json, size_t len_max);
 void json_raw_end(struct json *json, size_t len);
 
-/* Key and value at once. */
+/* Key and value at once.  Where a number is more than a double holds (JSON_EXACT_MAX), its digits
+   follow as a string, under KEY with "_exact" behind it. */
+#define JSON_EXACT_MAX (UINT64_C(1) << 53)
 void json_key_string(struct json *json, const char *key, const char *text);
 void json_key_uint(struct json *json, const char *key, uint64_t value);
-
-/* If VALUE exceeds JSON_EXACT_MAX, the exact range of a double, its digits follow as a string,
-   under KEY with the suffix "_exact". */
-#define JSON_EXACT_MAX (UINT64_C(1) << 53)
 void json_key_wide(struct json *json, const char *key, wide_sum value);
 
 #endif

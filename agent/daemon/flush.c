@@ -115,11 +115,22 @@ static void add_unsampled(const struct worker_flush *flush, struct intake_reply 
 }
 
 /* What has left the spool need not be stored: some of it may have been refused for good. */
-static void judge_stored(const struct worker *worker, const struct worker_flush *flush,
+static void judge_stored(struct worker *worker, const struct worker_flush *flush,
                          struct intake_reply *reply) {
+  char refusal[INTAKE_WHY_BYTES];
   if (!flush->has_samples || reply->outcome != INTAKE_FLUSH_ACKED) return;
-  if (run_note_refused(worker, &flush->books_before, flush->samples, reply->why))
-    reply->outcome = INTAKE_FLUSH_LOST;
+  uint64_t lost = run_note_lost(worker, flush->note, flush->seq, refusal);
+  bool are_all = lost >= flush->samples, is_refused = refusal[0] != '\0';
+  const char *what = is_refused ? "the collector refused" : "the spool could not keep";
+  if (lost == 0) return;
+  if (are_all) reply->outcome = INTAKE_FLUSH_LOST;
+  if (are_all)
+    snprintf(reply->why, sizeof reply->why, "%s them%s", what, is_refused ? " for good: " : "");
+  else
+    snprintf(reply->why, sizeof reply->why, "but for %llu records that %s%s",
+             (unsigned long long)lost, what, is_refused ? " for good: " : "");
+  size_t len = strlen(reply->why);
+  snprintf(reply->why + len, sizeof reply->why - len, "%s", refusal);
 }
 
 static void answer(struct worker *worker, struct worker_flush *flush,
@@ -200,7 +211,7 @@ static void describe_run(const struct worker *worker, const struct worker_note *
   struct run_samples samples = run_note_samples(worker, note);
   flush->has_samples = true;
   flush->samples = samples.by_agent + samples.by_perf;
-  flush->books_before = note->books_before;
+  flush->note = note->serial;
   flush->living = run_note_living(worker, note);
   run_note_samplers(note, &samples, flush->samplers);
   run_note_unsampled(worker, note, flush->unsampled);

@@ -27,8 +27,8 @@ struct worker_flush {
   uint64_t deadline_ns, settle_ns;      /* CLOCK_MONOTONIC */
   uint64_t seq;                         /* of its last batch */
   bool has_samples;
-  uint64_t samples;              /* of the caller's run */
-  struct run_books books_before; /* as that run began */
+  uint64_t samples; /* of the caller's run */
+  uint32_t note;    /* serial of that run's */
   char samplers[INTAKE_SAMPLERS_BYTES];
   char unsampled[INTAKE_WHY_BYTES]; /* run_note_unsampled */
   unsigned living;                  /* targets of it that go on */

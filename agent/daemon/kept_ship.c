@@ -162,6 +162,7 @@ void kept_ship_target(struct shipper *shipper, const char *state_dir, struct tar
   target->kept.is_shipped = true;
   target->records += shipped.records;
   target->weight_ns += shipped.weight_ns;
+  if (shipped.records > 0) shipper_tell_batch(shipper);
   bool is_kept = target->held.is_file && error != -EBADMSG && error != -EPROTO;
   if (error) {
     log_warn("recorder of target %d: not shipped%s: %s", (int)target->held.pid,

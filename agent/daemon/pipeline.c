@@ -39,9 +39,13 @@ static void on_spool_loss(void *context, uint64_t run, enum loss_reason reason, 
              (unsigned long long)records, loss_name(reason));
 }
 
-/* An open descriptor keeps its file system from being unmounted.  A file system that was mounted in
-   our namespace after our start may be unmounted by the recorded program, so its files are not
-   held. */
+static void on_spool_answer(void *context, uint64_t run, uint64_t seq, const char *refusal) {
+  struct worker *worker = context;
+  if (run == worker->keeper->run) run_note_on_answer(worker, seq, refusal);
+}
+
+/* A descriptor keeps its file system from being unmounted.  One that was mounted in our sight since
+   we began may be unmounted by the program that is recorded. */
 static bool may_hold(const struct worker *worker, int fd) {
   struct mount_ids now;
   int mount = mount_id_of(fd);
@@ -92,6 +96,7 @@ static int open_disk(struct worker *worker) {
   boot_times_init(&worker->boots, time_path);
   int error = spool_open(path, &limits, on_spool_loss, worker, &worker->spool);
   if (error) log_error("spool %s: cannot be opened: %s", path, strerror(-error));
+  if (!error) spool_hear_answers(worker->spool, on_spool_answer);
   return error;
 }
 
@@ -158,8 +163,11 @@ int pipeline_open(struct worker *worker) {
   if (error) return error;
   if (keeper->output >= 0) error = profile_file_resume(keeper->output, &worker->file);
   if (error) return error;
-  worker->shipper = (struct shipper){
-      .drain = &worker->drain, .spool = worker->spool, .tell = hello_fill_effort, .teller = worker};
+  worker->shipper = (struct shipper){.drain = &worker->drain,
+                                     .spool = worker->spool,
+                                     .tell = hello_fill_effort,
+                                     .on_batch = run_note_on_batch,
+                                     .teller = worker};
   if (keeper->output >= 0) worker->shipper.file = &worker->file;
   drain_recover(&worker->drain);
   shipper_recover(&worker->shipper);

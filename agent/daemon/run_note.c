@@ -98,13 +98,21 @@ bool run_note_is_any_running(const struct worker *worker) {
   return false;
 }
 
-/* A free note, else the oldest with a reported rest, else one that `run` will never end.  NULL: all
-   are in use. */
+/* What became of its samples is still to be told (flush.c). */
+static bool is_awaited(const struct worker *worker, const struct worker_note *note) {
+  for (unsigned i = 0; note->serial != 0 && i < WORKER_FLUSHES_MAX; i++)
+    if (worker->flushes[i].connection != NULL && worker->flushes[i].note == note->serial)
+      return true;
+  return false;
+}
+
+/* A free one, else the oldest that has told its rest, else one whose `run` will never tell it.
+   NULL: all are in use. */
 static struct worker_note *find_place(struct worker *worker) {
   struct worker_note *ended = NULL;
   for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
     struct worker_note *note = &worker->notes[i];
-    if (note->serial != 0 && !note->is_told) continue;
+    if ((note->serial != 0 && !note->is_told) || is_awaited(worker, note)) continue;
     if (ended == NULL || note->serial < ended->serial) ended = note;
   }
   for (unsigned i = 0; i < WORKER_NOTES_MAX && ended == NULL; i++) {
@@ -126,36 +134,60 @@ static bool has_share(const struct worker *worker, uint32_t uid) {
   return count < WORKER_NOTES_OF_USER;
 }
 
-static struct run_books read_books(const struct worker *worker) {
-  const struct counters *books = counter_page_books(worker->keeper->page);
-  struct spool_figures spool;
-  spool_figures(worker->spool, &spool);
-  return (struct run_books){.shipped = books->shipped,
-                            .refused = books->dropped[LOSS_REJECTED] + books->dropped[LOSS_QUOTA],
-                            .had_others =
-                                spool.entries > 0 || window_records(worker->drain.window) > 0};
+/* Where all rows are taken, the oldest is: that batch counts as stored when it leaves. */
+static void add_row(struct worker *worker, const struct run_batch *row) {
+  struct run_batch *rows = worker->run_batches;
+  if (worker->run_batch_count == WORKER_RUN_BATCHES_MAX)
+    memmove(rows, rows + 1, --worker->run_batch_count * sizeof *rows);
+  rows[worker->run_batch_count++] = *row;
 }
 
-bool run_note_refused(const struct worker *worker, const struct run_books *before, uint64_t samples,
-                      char ret[INTAKE_WHY_BYTES]) {
-  struct run_books now = read_books(worker);
-  struct spool_figures spool;
-  uint64_t refused = now.refused - before->refused, shipped = now.shipped - before->shipped;
-  unsigned long long told = refused;
-  spool_figures(worker->spool, &spool);
-  ret[0] = '\0';
-  if (refused == 0) return false;
-  if (!before->had_others && refused >= shipped) {
-    snprintf(ret, INTAKE_WHY_BYTES, "the collector refused them for good: %s", spool.refusal);
-    return true;
+void run_note_on_batch(void *context, uint64_t seq) {
+  struct worker *worker = context;
+  for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
+    struct worker_note *note = &worker->notes[i];
+    if (note->serial == 0) continue;
+    struct run_samples samples = run_note_samples(worker, note);
+    uint64_t taken = samples.by_agent + samples.by_perf;
+    if (taken <= note->spooled) continue;
+    struct run_batch row = {seq, taken - note->spooled, note->serial};
+    note->spooled = taken;
+    if (seq == 0)
+      note->lost += row.records;
+    else
+      add_row(worker, &row);
   }
-  if (!before->had_others && shipped <= samples)
-    snprintf(ret, INTAKE_WHY_BYTES, "but for %llu records that the collector refused for good: %s",
-             told, spool.refusal);
-  else
-    snprintf(ret, INTAKE_WHY_BYTES,
-             "the collector refused %llu records of this board meanwhile: %s", told, spool.refusal);
-  return false;
+}
+
+void run_note_on_answer(struct worker *worker, uint64_t seq, const char *refusal) {
+  unsigned kept = 0;
+  for (unsigned i = 0; i < worker->run_batch_count; i++) {
+    const struct run_batch row = worker->run_batches[i];
+    struct worker_note *note = row.seq == seq ? find_serial(worker, row.note) : NULL;
+    if (row.seq != seq) worker->run_batches[kept++] = row;
+    if (note == NULL || refusal == NULL) continue;
+    note->lost += row.records;
+    snprintf(note->refusal, sizeof note->refusal, "%s", refusal);
+  }
+  worker->run_batch_count = kept;
+}
+
+uint64_t run_note_lost(struct worker *worker, uint32_t serial, uint64_t seq,
+                       char ret[INTAKE_WHY_BYTES]) {
+  struct worker_note *note = find_serial(worker, serial);
+  unsigned kept = 0;
+  ret[0] = '\0';
+  if (note == NULL) return 0;
+  for (unsigned i = 0; i < worker->run_batch_count; i++) {
+    const struct run_batch row = worker->run_batches[i];
+    if (row.note == serial && row.seq <= seq)
+      note->lost += row.records; /* there was no room, or it could not be read */
+    else
+      worker->run_batches[kept++] = row;
+  }
+  worker->run_batch_count = kept;
+  memcpy(ret, note->refusal, sizeof note->refusal);
+  return note->lost;
 }
 
 const char *run_note_add(struct worker *worker, const struct intake_packet *packet,
@@ -175,7 +207,6 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
       .outer = outer_serial,
       .pid = request->pid,
       .begun_ns = clock_monotonic_ns(),
-      .books_before = read_books(worker),
       .target = worker->targets.next_id++,
       .uid = packet->uid,
       .collect = request->collect,

@@ -19,10 +19,10 @@ struct run_samples {
   uint64_t shown_ns; /* CPU time that is not [unsampled] */
 };
 
-/* This daemon's record counts at the start of a run. */
-struct run_books {
-  uint64_t shipped, refused; /* put into batches; rejected by the collector for good */
-  bool had_others;           /* earlier records were pending in the window or in the spool */
+/* Records of a run in a batch that waits in the spool. */
+struct run_batch {
+  uint64_t seq, records;
+  uint32_t note; /* serial */
 };
 
 #define RUN_NOTE_YOUNG_NS (300 * NS_PER_MS)
@@ -41,20 +41,21 @@ struct worker_note {
   bool is_refused;                /* its agent got no ring; why has the reason */
   bool is_partial;                /* the same for a program that it started */
   bool is_met;                    /* a sampler reached the program itself */
-  struct run_books books_before;  /* at its start */
-  uint64_t spent_ns;              /* CPU time of the run, reported by `run` at its end, or 0 */
-  uint64_t explained_ns;          /* by ended targets */
-  uint64_t stray_look_ns, stray_pause_ns; /* ladder.c's next search for strays; its pause */
-  uint64_t stray_ns;                      /* CPU time of unsampled strays */
-  unsigned strays;                        /* number of strays that perf was opened for */
-  uint32_t marks;             /* enum batch_mark: why time of ended targets is [unsampled] */
-  struct run_samples samples; /* of ended targets */
+  uint64_t spooled, lost; /* samples put into batches; of those, not in the spool and not acked */
+  uint64_t spent_ns;      /* CPU time of the run as `run` says at its end, or 0 */
+  uint64_t explained_ns;  /* by targets that have ended */
+  uint64_t stray_look_ns, stray_pause_ns; /* when ladder.c looks for strays, and how often */
+  uint64_t stray_ns;                      /* the CPU time of strays that nothing samples */
+  unsigned strays;                        /* that perf was opened for */
+  uint32_t marks; /* enum batch_mark: why time of targets that have ended is [unsampled] */
+  struct run_samples samples; /* of targets that have ended */
   char sampler[16],
       begun_as[16]; /* the name that the program was started by, cut as by the kernel */
   char service[INTAKE_SERVICE_BYTES];
   char labels[INTAKE_LABELS_BYTES];
   char exe[INTAKE_PATH_BYTES];
   char why[INTAKE_WHY_BYTES];
+  char refusal[INTAKE_WHY_BYTES]; /* why the collector refused samples of it last, or "" */
 };
 
 /* Records that PACKET's program runs by SAMPLER with a requested rate of ASKED_MHZ (not 0).
@@ -66,13 +67,15 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
    (cli/run_url.c).  A window that has just begun continues.  In a daemon for all users, all users
    pay for windows.  So a window continues until it is ten seconds old, except for root. */
 void run_note_begin_window(struct worker *worker, uint32_t uid);
-/* Reports rejections by the collector since BEFORE for a run with SAMPLES: writes a text to RET (""
-   if there are none).  Returns whether all samples of the run were rejected.  If batches also
-   contain records of other programs, that is known only if all records since BEFORE were
-   rejected. */
-bool run_note_refused(const struct worker *worker, const struct run_books *before, uint64_t samples,
-                      char ret[INTAKE_WHY_BYTES]);
-/* The newest record for PID; for PID or its nearest ancestor.  NULL if there is none. */
+/* The samples that runs have taken since the last batch are in SEQ; 0: in none, they are lost. */
+void run_note_on_batch(void *worker, uint64_t seq);
+/* The collector has SEQ of this daemon's run (REFUSAL is NULL), or refused it for good. */
+void run_note_on_answer(struct worker *worker, uint64_t seq, const char *refusal);
+/* How many samples of the run with the note SERIAL were in batches up to SEQ that the collector has
+   not: none of these waits any more.  RET: why it refused some of them, or "". */
+uint64_t run_note_lost(struct worker *worker, uint32_t serial, uint64_t seq,
+                       char ret[INTAKE_WHY_BYTES]);
+/* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
 struct worker_note *run_note_find(struct worker *worker, pid_t pid);
 /* The agent of program PID, possibly in a run, gets no ring because of WHY. */

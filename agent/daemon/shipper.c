@@ -68,24 +68,28 @@ static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   target_explain(target, ret->why, sizeof ret->why);
 }
 
-/* Returns the weight of the heaviest target. */
-static uint64_t heaviest_ns(const struct batch *batch) {
-  uint64_t sums[WINDOW_SERIES_MAX] = {0}, most = 0;
-  for (uint32_t i = 0; i < batch->sample_count; i++) {
-    uint64_t *sum = &sums[batch->threads[batch->samples[i].thread].target];
-    *sum = sum_of(*sum, batch->samples[i].weight);
-    if (*sum > most) most = *sum;
-  }
-  return most;
+/* A window begins with its first sample, or earlier where a collector would not take the weight
+   that is in it (WIRE.md): all targets together spend no more than all CPUs have, so what was
+   drained late, or is billed when a process ends, was spent before that.  Not sooner, since the
+   window is all targets'.
+ */
+static uint64_t least_window_ns(const struct batch *batch) {
+  uint64_t weight_ns = 0;
+  for (uint32_t i = 0; i < batch->sample_count; i++)
+    weight_ns = sum_of(weight_ns, batch->samples[i].weight);
+  uint64_t least_ns = weight_ns / (batch->cpus * TAKEN_FACTOR) + 1;
+  return least_ns > TAKEN_SLACK_NS ? least_ns - TAKEN_SLACK_NS : 0;
 }
 
-/* A window begins with its first sample, or earlier if a collector would otherwise reject its
-   weight (WIRE.md).  No target uses more time than all CPUs have.  So time that was drained late,
-   or charged at a process's end, was used before that.  It does not begin earlier than necessary,
-   because all targets share the window. */
-static uint64_t least_window_ns(const struct batch *batch) {
-  uint64_t least_ns = heaviest_ns(batch) / (batch->cpus * TAKEN_FACTOR) + 1;
-  return least_ns > TAKEN_SLACK_NS ? least_ns - TAKEN_SLACK_NS : 0;
+/* Programs say themselves how much their rings hold: each is held to what it can have spent
+   (timer_drain.c), and hundreds that lie together come to more than the board can have. */
+static void hold_to_boot(struct window *window) {
+  uint64_t cpus = cpu_list_possible(), boot_ns = sum_of(clock_boottime_ns(), TAKEN_SLACK_NS);
+  if (cpus == 0) return;
+  uint64_t cut = window_limit_weight(window, boot_ns * cpus * TAKEN_FACTOR);
+  if (cut > 0)
+    log_warn("window: %llu programs claim more CPU time than this board had: theirs is left out",
+             (unsigned long long)cut);
 }
 
 static void set_times(struct batch *batch, uint64_t start_boottime_ns) {
@@ -234,6 +238,14 @@ static int spool_batch(struct shipper *shipper, struct batch *batch, uint64_t un
   return 0;
 }
 
+static void tell_batch(const struct shipper *shipper, uint64_t seq) {
+  if (shipper->on_batch != NULL) shipper->on_batch(shipper->teller, seq);
+}
+
+void shipper_tell_batch(const struct shipper *shipper) {
+  tell_batch(shipper, wide_load(&shipper->drain->page->next_seq) - 1);
+}
+
 static int spool_window(struct shipper *shipper, bool is_final) {
   struct drain *drain = shipper->drain;
   struct batch batch;
@@ -241,6 +253,7 @@ static int spool_window(struct shipper *shipper, bool is_final) {
   struct histogram_note note = {counter_page_books(drain->page)->run,
                                 wide_load(&drain->page->next_seq)};
   uint64_t unbooked = histogram_drain_seal(drain, note, &start_ns);
+  hold_to_boot(drain->window);
   int error = window_batch(drain->window, tell_target, drain, &batch);
   if (!error) {
     set_times(&batch, start_ns);
@@ -251,6 +264,7 @@ static int spool_window(struct shipper *shipper, bool is_final) {
     error = spool_batch(shipper, &batch, unbooked);
   }
   if (error) counter_page_drop(drain->page, LOSS_SPOOL_ERROR, records - unbooked);
+  tell_batch(shipper, error ? 0 : note.seq);
   histogram_drain_settle(drain, error == 0);
   return error;
 }

@@ -10,14 +10,16 @@
 struct shipper {
   struct drain *drain;
   struct spool *spool;
-  struct profile_file *file; /* batches are written here instead of to the spool, or NULL */
-  void (*tell)(void *context, struct effort *ret); /* fills in changes of the cost, or NULL */
-  void *teller;                                    /* its context */
-  uint64_t batches, new_modules;                   /* modules that are new to this worker */
-  int last_error;                                  /* of the last batch, 0 if it was spooled */
-  int lost_error;           /* of the last window that could not be written, never cleared */
-  uint32_t ends;            /* targets that ended in the open window */
-  uint64_t ends_shipped_ns; /* CLOCK_MONOTONIC of the last close of a window with ends */
+  struct profile_file *file; /* batches go there instead of to the spool, or NULL */
+  void (*tell)(void *context, struct effort *ret); /* what is news of the cost, or NULL */
+  /* Hears of each batch that was spooled, and of one that was not (seq 0); or NULL. */
+  void (*on_batch)(void *context, uint64_t seq);
+  void *teller;                  /* the context of both */
+  uint64_t batches, new_modules; /* modules that no earlier batch of this worker had */
+  int last_error;                /* of the last batch, 0 when it was spooled */
+  int lost_error;                /* of the last window that could not be written, for ever */
+  uint32_t ends;                 /* targets that ended in the open window */
+  uint64_t ends_shipped_ns;      /* CLOCK_MONOTONIC: when a window with ends was closed last */
   uint8_t seen_modules[MODULES_MAX / 8];
 };
 
@@ -46,8 +48,11 @@ bool shipper_ship_ends(struct shipper *shipper);
    counted. */
 int shipper_ship_apart(struct shipper *shipper, struct batch *batch);
 
-/* Closes the counters of an earlier run, in OLD and with an empty final batch; it is idempotent.
-   Returns 0 or -errno. */
+/* Of a batch that was shipped apart: whose it was is known now. */
+void shipper_tell_batch(const struct shipper *shipper);
+
+/* Closes the books of an earlier run, in OLD and with an empty final batch; doing it again says the
+   same again.  Returns 0 or -errno. */
 int shipper_close_old_run(struct shipper *shipper, struct counter_page *old);
 
 #endif

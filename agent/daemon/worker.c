@@ -36,6 +36,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "drain/histogram_drain.h"
+#include "intake/cpu_list.h"
 #include "targets/perf_threads.h"
 #include "targets/stride.h"
 #include "targets/switch.h"
@@ -59,6 +60,7 @@
 
 enum {
   WINDOW_RECORDS_MIN = 100,
+  WINDOW_RECORDS_OF_CPU = 600000, /* 10 kHz for a minute; a collector takes twice as many */
   LAST_WINDOWS_MAX = 64,
   TICK_MS = 100,
   TICK_PERF_MS = 200,
@@ -143,9 +145,16 @@ static uint64_t due_ns(const struct worker *worker) {
   return part_ns < asked_ns ? part_ns : asked_ns;
 }
 
+/* Of programs that say what cannot be there may be more records than CPUs have time for, and a
+   batch with these is refused (collector/ingest/plausible.h). */
+static bool has_too_many_records(uint64_t records) {
+  return records >= WINDOW_RECORDS_OF_CPU &&
+         records >= (uint64_t)WINDOW_RECORDS_OF_CPU * cpu_list_possible();
+}
+
 static bool is_window_due(struct worker *worker) {
   uint64_t start = window_start_ns(worker->window), records = window_records(worker->window);
-  if (window_is_nearly_full(worker->window)) return true;
+  if (window_is_nearly_full(worker->window) || has_too_many_records(records)) return true;
   add_unshipped(worker, &start, &records);
   if (start == 0) return false;
   if (worker->file_since_ns == 0) worker->file_since_ns = start;

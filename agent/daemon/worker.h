@@ -25,11 +25,12 @@ struct intake;
 struct regions;
 
 enum {
-  WORKER_NOTES_MAX = 64,       /* runs that are recorded */
-  WORKER_FLUSHES_MAX = 64,     /* concurrent waiting FLUSH requests */
-  WORKER_FLUSHES_OF_USER = 16, /* of one user of a daemon for all users, root excepted */
-  WORKER_EXIT_DONE = 0,        /* the daemon ends */
-  WORKER_EXIT_FAILED = 1,      /* the supervisor starts another worker */
+  WORKER_NOTES_MAX = 64,         /* runs that are remembered */
+  WORKER_RUN_BATCHES_MAX = 1024, /* that hold samples of runs and wait in the spool */
+  WORKER_FLUSHES_MAX = 64,       /* callers that wait at once, */
+  WORKER_FLUSHES_OF_USER = 16,   /* of one user of a daemon for all, root excepted */
+  WORKER_EXIT_DONE = 0,          /* the daemon ends */
+  WORKER_EXIT_FAILED = 1,        /* start another */
 };
 
 /* Files that the supervisor holds (pipeline.c), and the mounts at the start. */
@@ -63,7 +64,9 @@ struct worker {
   struct drain drain;
   struct shipper shipper;
   struct worker_note notes[WORKER_NOTES_MAX];
-  uint32_t last_note; /* serial */
+  uint32_t last_note;                                   /* serial */
+  struct run_batch run_batches[WORKER_RUN_BATCHES_MAX]; /* oldest first */
+  unsigned run_batch_count;
   struct worker_flush flushes[WORKER_FLUSHES_MAX];
   struct known_time time;
   struct boot_times boots;
@@ -78,12 +81,12 @@ struct worker {
   uint64_t start_ns;                        /* CLOCK_MONOTONIC, as all below */
   uint64_t live_ns, busy_ns; /* when there was last a target; when there was last a record */
   uint64_t swept_ns, left_ns, looked_ns, stepped_ns, stepped_young_ns;
-  uint64_t closed_ns;              /* end of the last window */
-  uint64_t file_since_ns;          /* CLOCK_BOOTTIME of the first sample of a file */
-  bool is_killed;                  /* the kill switch is on (switchboard.c) */
-  bool is_waking;                  /* a program is to be nudged: short ticks */
-  uint64_t stop_by_ns, obey_by_ns; /* not 0: shutting down; deadline for programs to obey */
-  struct refusals refusals;        /* since this worker started */
+  uint64_t closed_ns;                       /* when the last window ended */
+  uint64_t file_since_ns;                   /* CLOCK_BOOTTIME of the first sample of a file */
+  bool is_killed;                           /* the kill switch is on (switchboard.c) */
+  bool is_waking;                           /* a program is to be nudged: short ticks */
+  uint64_t stop_by_ns, obey_by_ns;          /* not 0: ending; programs have time to obey */
+  struct refusals refusals;                 /* since this worker started */
   uint64_t targets_seen, threads_unsampled; /* since this worker started; of ended targets */
 };
 

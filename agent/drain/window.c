@@ -19,6 +19,7 @@
 
 #include "common/arena.h"
 #include "common/clock.h"
+#include "common/sums.h"
 #include "common/table.h"
 #include "common/text.h"
 #include "proto/limits.h"
@@ -282,6 +283,40 @@ int window_add(struct window *window, const struct window_sample *sample) {
 int window_mention(struct window *window, const struct window_series *series) {
   uint32_t at;
   return find_series(window, series, &at);
+}
+
+static uint32_t series_of(const struct window *window, const struct batch_sample *sample) {
+  const struct batch_thread *threads = window->threads.items;
+  return threads[sample->thread].target;
+}
+
+/* Returns the sum of SUMS and where the largest of them is. */
+static uint64_t sum_up(const uint64_t sums[WINDOW_SERIES_MAX], uint32_t *ret_largest) {
+  uint64_t all = 0;
+  *ret_largest = 0;
+  for (uint32_t i = 0; i < WINDOW_SERIES_MAX; i++) {
+    all = sum_of(all, sums[i]);
+    if (sums[i] > sums[*ret_largest]) *ret_largest = i;
+  }
+  return all;
+}
+
+uint32_t window_limit_weight(struct window *window, uint64_t most_ns) {
+  struct batch_sample *samples = window->samples.items;
+  uint64_t sums[WINDOW_SERIES_MAX] = {0};
+  bool is_cut[WINDOW_SERIES_MAX] = {false};
+  uint32_t largest, cut = 0;
+  for (uint32_t i = 0; i < window->samples.count; i++) {
+    uint64_t *sum = &sums[series_of(window, &samples[i])];
+    *sum = sum_of(*sum, samples[i].weight);
+  }
+  for (; sum_up(sums, &largest) > most_ns; cut++) {
+    sums[largest] = 0;
+    is_cut[largest] = true;
+  }
+  for (uint32_t i = 0; cut > 0 && i < window->samples.count; i++)
+    if (is_cut[series_of(window, &samples[i])]) samples[i].weight = 0;
+  return cut;
 }
 
 uint64_t window_records(const struct window *window) {

@@ -51,6 +51,10 @@ int window_add(struct window *window, const struct window_sample *sample);
    for it. */
 int window_mention(struct window *window, const struct window_series *series);
 
+/* Takes away the weight, not the records, of the series that have most of it, until no more than
+   MOST_NS is left.  Returns how many series that were. */
+uint32_t window_limit_weight(struct window *window, uint64_t most_ns);
+
 uint64_t window_records(const struct window *window);
 bool window_is_empty(const struct window *window); /* without samples, weight and series */
 bool window_is_nearly_full(const struct window *window);

@@ -40,6 +40,7 @@ struct slot {
 
 struct spool {
   struct spool_log log;
+  spool_on_answer *on_answer;       /* or NULL */
   struct slot window[SPOOL_WINDOW]; /* in the order of the row */
   unsigned window_count;
   unsigned window_next; /* slots from here on will be handed out again */
@@ -64,6 +65,10 @@ int spool_open(const char *dir, const struct spool_limits *limits, spool_on_loss
   }
   *ret = spool;
   return 0;
+}
+
+void spool_hear_answers(struct spool *spool, spool_on_answer *on_answer) {
+  spool->on_answer = on_answer;
 }
 
 void spool_close(struct spool *spool) {
@@ -262,6 +267,7 @@ static struct slot *find_slot(struct spool *spool, uint64_t run, uint64_t seq) {
 void spool_ack(struct spool *spool, uint64_t run, uint64_t seq) {
   struct slot *slot = find_slot(spool, run, seq);
   if (slot == NULL) return;
+  if (spool->on_answer != NULL) spool->on_answer(spool->log.context, run, seq, NULL);
   leave(spool, slot);
   slide(spool);
 }
@@ -270,6 +276,8 @@ void spool_reject(struct spool *spool, const struct spool_refusal *refusal) {
   struct slot *slot = find_slot(spool, refusal->run, refusal->seq);
   if (slot == NULL) return;
   snprintf(spool->refusal, sizeof spool->refusal, "%s", refusal->reason);
+  if (spool->on_answer != NULL)
+    spool->on_answer(spool->log.context, refusal->run, refusal->seq, refusal->reason);
   int rc = read_payload(spool, slot);
   if (rc == 0 && spool->log.dir < 0) rc = -ENOENT;
   if (rc == 0)

@@ -23,6 +23,9 @@ struct spool_limits {
 /* Called for each entry that leaves unsent: RECORDS records of RUN were lost for REASON. */
 typedef void spool_on_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records);
 
+/* Told of each entry that the collector has (REFUSAL is NULL) or refused for good. */
+typedef void spool_on_answer(void *context, uint64_t run, uint64_t seq, const char *refusal);
+
 struct spool_item {
   uint64_t run, seq, records;
   uint32_t raw_len;
@@ -36,7 +39,9 @@ struct spool_item {
    or -errno. */
 int spool_open(const char *dir, const struct spool_limits *limits, spool_on_loss *on_loss,
                void *context, struct spool **ret);
-/* Syncs first; entries in memory are written to the disk, or reported as LOSS_SPOOL_ERROR. */
+/* ON_ANSWER gets the context of spool_open. */
+void spool_hear_answers(struct spool *spool, spool_on_answer *on_answer);
+/* Syncs first; what is in memory goes to the disk, or is told as LOSS_SPOOL_ERROR. */
 void spool_close(struct spool *spool);
 
 /* Appends one batch; at the limit the oldest are evicted.  If the disk rejects it, it is kept in

@@ -170,6 +170,13 @@ static void write_refused(struct json *json, const struct store_board *board) {
   json_close(json, '}');
 }
 
+/* Nulls where it says nothing of it. */
+static void write_cpus(struct json *json, const struct store_board *board) {
+  write_figure(json, "cpus", board->cpus, board->cpus > 0);
+  write_figure(json, "cpus_most", board->cpus_most, board->cpus_most > 0);
+  write_time(json, "cpus_changed", board->cpus_changed_ms);
+}
+
 static void write_board(struct board_walk *walk, const struct store_board *board) {
   struct json *json = &walk->json;
   struct books books = books_of(board);
@@ -198,6 +205,7 @@ static void write_board(struct board_walk *walk, const struct store_board *board
   write_refused(json, board);
   write_stacks(json, &board->effort);
   if (walk->parts->quotas != NULL) write_quotas(json, walk->parts->quotas, board->name);
+  write_cpus(json, board);
   write_time(json, "revoked", revoked_ms(walk->parts, board->name));
   json_close(json, '}');
 }

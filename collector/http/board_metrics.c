@@ -13,8 +13,9 @@
 
 struct walk {
   struct buf *ret;
+  struct buf cpus; /* their lines, behind the others */
   unsigned count;
-  uint64_t produced, stored, pending, dropped[LOSS_REASON_COUNT];
+  uint64_t all_cpus, produced, stored, pending, dropped[LOSS_REASON_COUNT];
 };
 
 void metrics_print_label(struct buf *ret, const char *text) {
@@ -31,11 +32,15 @@ static int on_board(void *context, const struct store_board *board) {
   walk->pending = sum_of(walk->pending, board->pending);
   for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
     walk->dropped[i] = sum_of(walk->dropped[i], board->dropped[i]);
+  walk->all_cpus += board->cpus;
   if (walk->count++ >= BOARD_METRICS_MAX) return 0;
   buf_append_string(walk->ret, "fleetprof_board_last_seen_timestamp_seconds{board=\"");
   metrics_print_label(walk->ret, board->name);
   buf_printf(walk->ret, "\"} %" PRIu64 ".%03u\n", board->last_seen_ms / 1000,
              (unsigned)(board->last_seen_ms % 1000));
+  buf_append_string(&walk->cpus, "fleetprof_board_cpus{board=\"");
+  metrics_print_label(&walk->cpus, board->name);
+  buf_printf(&walk->cpus, "\"} %" PRIu32 "\n", board->cpus);
   return 0;
 }
 
@@ -71,5 +76,17 @@ void board_metrics_print(struct store *store, struct buf *ret) {
              "# TYPE fleetprof_board_last_seen_is_cut gauge\n"
              "fleetprof_board_last_seen_is_cut %d\n",
              walk.count > BOARD_METRICS_MAX);
+  buf_append_string(ret,
+                    "# HELP fleetprof_board_cpus CPUs that a board says it has; 0: it does not "
+                    "say.\n"
+                    "# TYPE fleetprof_board_cpus gauge\n");
+  buf_append(ret, walk.cpus.data, walk.cpus.len);
+  ret->failed |= walk.cpus.failed;
+  buf_fini(&walk.cpus);
+  buf_printf(ret,
+             "# HELP fleetprof_fleet_cpus CPUs that all boards say they have.\n"
+             "# TYPE fleetprof_fleet_cpus gauge\n"
+             "fleetprof_fleet_cpus %" PRIu64 "\n",
+             walk.all_cpus);
   print_books(&walk);
 }

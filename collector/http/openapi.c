@@ -189,6 +189,10 @@ void openapi_write(struct json *json, const struct route *table, size_t count) {
   json_open(json, '{');
   json_key_string(json, "title", "fleetprof collector");
   json_key_string(json, "version", FLEETPROF_VERSION);
+  json_key_string(
+      json, "description",
+      "A whole number above 2^53 in an object of an answer is followed by its digits as "
+      "a string, under its name with `_exact` behind it.");
   json_close(json, '}');
   json_key(json, "components");
   json_open(json, '{');

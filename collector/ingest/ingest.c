@@ -359,7 +359,8 @@ static int start_workers(struct ingest *ingest) {
                                 .access = parts->access,
                                 .ca = parts->ca,
                                 .figures = &ingest->figures,
-                                .quotas = parts->quotas};
+                                .quotas = parts->quotas,
+                                .board_cpus_max = parts->board_cpus_max};
   ingest->writer = writer_new(&writer);
   if (ingest->writer == NULL) return -ENOMEM;
   ingest->debug = (struct debug_intake){parts->debug, parts->symbolizer, &ingest->figures};

@@ -31,6 +31,7 @@ struct ingest_parts { /* all borrowed, and outlive the ingest */
   struct trusted_time *time;       /* hears what boards' clocks say; or NULL */
   uint64_t memory_limit_bytes;     /* of the whole process; 0: a share of what it may have */
   unsigned handshakes_per_address; /* under way at once; 0: no limit */
+  uint32_t board_cpus_max;         /* that a board may say it has; 0: LIMIT_CPUS */
 };
 
 /* Starts listening.  Returns 0 or -errno, with one line in ERROR. */

@@ -3,18 +3,17 @@
    numbers cannot be is refused for good; one that lies within them counts, and cannot be told from
    one that does not.
 
-     weight of a target   <= CPUs x (window + slack) x factor
-     records of a target  <= CPUs x (window + slack) / the shortest time that a sample takes
+     weight of a batch    <= CPUs x (window + slack) x factor
+     records of a batch   <= CPUs x (window + slack) x factor / the shortest time of a sample
      end of the window    <= what its boot has lasted
+     CPUs                 <= what a board of this fleet may have (--board-cpus-max)
 
-   By target, not by batch: one program that lies to an honest daemon must not have what the daemon
-   says of others refused.
-
-   A daemon lets its window begin early enough for all that is in it (agent/daemon/shipper.c):
-   suspended boards, CPUs that come and go, backlogs and time that is billed at the end of a process
-   are within these bounds.  Daemons that do not say how many CPUs their board has did not do so
-   either.  What these billed at once can be a process's whole life, so all that is known is that
-   it was spent since the boot, on no more CPUs than Linux knows. */
+   Of all targets together: a board has no more CPU time for many programs than for one.  A daemon
+   keeps within it whatever its programs claim (agent/daemon/shipper.c): it lets a window begin
+   early enough for all that is in it, so suspended boards, CPUs that come and go, backlogs and time
+   that is billed at the end of a process are within these bounds.  A daemon that does not say how
+   many CPUs its board has (an older one) did not do so; its board may have as many as any, which is
+   room for what these billed at once. */
 #include "plausible.h"
 
 #include "common/sums.h"
@@ -24,17 +23,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct claim {
-  uint64_t weight_ns, records;
-};
-
-/* What one target can have spent. */
-static uint64_t weight_ns_max(const struct batch *batch) {
-  bool is_said = batch->cpus > 0;
-  uint64_t cpus = is_said ? batch->cpus : LIMIT_CPUS;
-  uint64_t span_ns = batch->end_boottime_ns - (is_said ? batch->start_boottime_ns : 0);
-  uint64_t times = cpus * PLAUSIBLE_FACTOR;
-  span_ns = sum_of(span_ns, PLAUSIBLE_SLACK_NS);
+/* What the board can have spent. */
+static uint64_t weight_ns_max(const struct batch *batch, uint32_t cpus_max) {
+  uint64_t times = (uint64_t)(batch->cpus > 0 ? batch->cpus : cpus_max) * PLAUSIBLE_FACTOR;
+  uint64_t span_ns = sum_of(batch->end_boottime_ns - batch->start_boottime_ns, PLAUSIBLE_SLACK_NS);
   return span_ns <= PLAUSIBLE_WEIGHT_NS_MAX / times ? span_ns * times : PLAUSIBLE_WEIGHT_NS_MAX;
 }
 
@@ -44,25 +36,18 @@ static int refuse(char *why, size_t why_len, const char *what, uint64_t claimed,
   return -ERANGE;
 }
 
-static int check_claims(const struct batch *batch, char *why, size_t why_len) {
-  struct claim claims[LIMIT_BATCH_TARGETS] = {{0}}, all = {0};
-  const uint64_t weight_max = weight_ns_max(batch);
+static int check_sums(const struct batch *batch, uint32_t cpus_max, char *why, size_t why_len) {
+  const uint64_t weight_max = weight_ns_max(batch, cpus_max);
   const uint64_t records_max = weight_max / PLAUSIBLE_RECORD_NS_MIN;
+  uint64_t weight_ns = 0, records = 0;
   for (uint32_t i = 0; i < batch->sample_count; i++) {
-    const struct batch_sample *sample = &batch->samples[i];
-    struct claim *claim = &claims[batch->threads[sample->thread].target];
-    claim->weight_ns = sum_of(claim->weight_ns, sample->weight);
-    claim->records = sum_of(claim->records, sample->count);
-    all.weight_ns = sum_of(all.weight_ns, sample->weight);
-    if (claim->weight_ns > weight_max)
-      return refuse(why, why_len, "nanoseconds of CPU time in one window", claim->weight_ns,
-                    weight_max);
-    if (claim->records > records_max)
-      return refuse(why, why_len, "records in one window", claim->records, records_max);
+    weight_ns = sum_of(weight_ns, batch->samples[i].weight);
+    records = sum_of(records, batch->samples[i].count);
   }
-  if (all.weight_ns > PLAUSIBLE_WEIGHT_NS_MAX)
-    return refuse(why, why_len, "nanoseconds of CPU time in one batch", all.weight_ns,
-                  PLAUSIBLE_WEIGHT_NS_MAX);
+  if (weight_ns > weight_max)
+    return refuse(why, why_len, "nanoseconds of CPU time in one window", weight_ns, weight_max);
+  if (records > records_max)
+    return refuse(why, why_len, "records in one window", records, records_max);
   return 0;
 }
 
@@ -74,10 +59,15 @@ int plausible_counters(const struct counters *counters, char *why, size_t why_le
   return refuse(why, why_len, "records of one run", most, PLAUSIBLE_RECORDS_MAX);
 }
 
-int plausible_batch(const struct batch *batch, uint64_t boot_ns, char *why, size_t why_len) {
-  uint64_t end_max = boot_ns < PLAUSIBLE_BOOT_NS_MAX ? boot_ns : PLAUSIBLE_BOOT_NS_MAX;
+int plausible_batch(const struct batch *batch, const struct plausible_limits *limits, char *why,
+                    size_t why_len) {
+  uint64_t end_max =
+      limits->boot_ns < PLAUSIBLE_BOOT_NS_MAX ? limits->boot_ns : PLAUSIBLE_BOOT_NS_MAX;
   if (batch->end_boottime_ns > end_max)
     return refuse(why, why_len, "nanoseconds since boot", batch->end_boottime_ns, end_max);
+  if (batch->cpus > limits->cpus_max)
+    return refuse(why, why_len, "CPUs of a board (--board-cpus-max)", batch->cpus,
+                  limits->cpus_max);
   int error = plausible_counters(&batch->counters, why, why_len);
-  return error != 0 ? error : check_claims(batch, why, why_len);
+  return error != 0 ? error : check_sums(batch, limits->cpus_max, why, why_len);
 }

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 enum {
-  PLAUSIBLE_FACTOR = 2,           /* by which clocks may disagree */
-  PLAUSIBLE_RECORD_NS_MIN = 1000, /* of a CPU: no sampler takes more than a million a second */
+  PLAUSIBLE_FACTOR = 2,             /* by which clocks may disagree */
+  PLAUSIBLE_RECORD_NS_MIN = 100000, /* of a CPU: samplers are asked for 10 kHz at most */
 };
 
 /* Beside the window: what a program that lies can have an honest daemon add at its end. */
@@ -27,9 +27,14 @@ enum {
    years. */
 #define PLAUSIBLE_RECORDS_MAX (UINT64_C(1) << 56)
 
-/* BOOT_NS: how long its boot can have lasted (UINT64_MAX: not known).  Returns 0, or -ERANGE with
-   what cannot be in WHY.  Any thread. */
-int plausible_batch(const struct batch *batch, uint64_t boot_ns, char *why, size_t why_len);
+struct plausible_limits {
+  uint64_t boot_ns;  /* how long its boot can have lasted; UINT64_MAX: not known */
+  uint32_t cpus_max; /* of a board, LIMIT_CPUS at most */
+};
+
+/* Returns 0, or -ERANGE with what cannot be in WHY.  Any thread. */
+int plausible_batch(const struct batch *batch, const struct plausible_limits *limits, char *why,
+                    size_t why_len);
 int plausible_counters(const struct counters *counters, char *why, size_t why_len);
 
 #endif

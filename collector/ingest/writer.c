@@ -27,6 +27,7 @@
 #include "names/debug_wishes.h"
 #include "plausible.h"
 #include "proto/batch_codec.h"
+#include "proto/limits.h"
 #include "proto/opened_batch.h"
 #include "quota/quota.h"
 #include "renewal.h"
@@ -63,7 +64,9 @@ struct writer {
 
 struct writer *writer_new(const struct writer_parts *parts) {
   struct writer *writer = calloc(1, sizeof *writer);
-  if (writer != NULL) writer->parts = *parts;
+  if (writer == NULL) return NULL;
+  writer->parts = *parts;
+  if (parts->board_cpus_max == 0) writer->parts.board_cpus_max = LIMIT_CPUS;
   return writer;
 }
 
@@ -86,9 +89,11 @@ static int check_envelope(struct job *job, const struct batch *batch) {
   return -EBADMSG;
 }
 
-static int check_values(struct job *job, const struct batch *batch) {
-  uint64_t boot_ns = placement_boot_ns(&job->placement, batch, clock_boottime_ns());
-  return plausible_batch(batch, boot_ns, job->why, sizeof job->why);
+static int check_values(const struct writer *writer, struct job *job, const struct batch *batch) {
+  const struct plausible_limits limits = {
+      .boot_ns = placement_boot_ns(&job->placement, batch, clock_boottime_ns()),
+      .cpus_max = writer->parts.board_cpus_max};
+  return plausible_batch(batch, &limits, job->why, sizeof job->why);
 }
 
 /* Compares what is in it with what its board may still bring. */
@@ -232,6 +237,7 @@ static void fill_append(struct entry *entry, struct store_append *append) {
   entry->seen = (struct store_board_seen){.board = job->board,
                                           .clock = placed.clock,
                                           .effort = said_effort(&batch->effort),
+                                          .cpus = batch->cpus,
                                           .seen_ms = job->received_ns / NS_PER_MS};
   find_sampler(batch, &entry->seen);
   *append = (struct store_append){.board = job->board,
@@ -264,7 +270,7 @@ static int open_batch(struct writer *writer, struct job *job, struct opened_batc
                                  job->why, sizeof job->why);
   if (result != 0) return result;
   result = check_envelope(job, &opened->batch);
-  if (result == 0) result = check_values(job, &opened->batch);
+  if (result == 0) result = check_values(writer, job, &opened->batch);
   if (result == 0) result = check_quota(writer, job, &opened->batch);
   if (result == 0 && envelope->after != 0) result = stand_alone(writer, job);
   if (result == 0 && job->is_kept)

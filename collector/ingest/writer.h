@@ -21,7 +21,8 @@ struct writer_parts { /* borrowed, and outlive the writer */
   struct access *access;
   struct ca *ca;
   struct figures *figures;
-  struct quotas *quotas; /* or NULL: none */
+  struct quotas *quotas;   /* or NULL: none */
+  uint32_t board_cpus_max; /* that a board may say it has; 0: LIMIT_CPUS */
 };
 
 struct writer *writer_new(const struct writer_parts *parts);

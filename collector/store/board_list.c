@@ -18,7 +18,9 @@ enum { PATH_BYTES = 4096 };
 
 static const char list_sql[] = "SELECT id,name,arch,kernel,version,sampler,clock,achieved_mhz,"
                                "labels,first_seen_ms,last_seen_ms,past,ifnull(text,''),"
-                               "ifnull(times,0),ifnull(at_ms,0),ifnull(why,'') FROM board"
+                               "ifnull(times,0),ifnull(at_ms,0),ifnull(why,''),"
+                               "ifnull(cpus,0),ifnull(most,0),ifnull(changed_ms,0) FROM board"
+                               " LEFT JOIN board_cpus ON board_cpus.board=id"
                                " LEFT JOIN board_effort ON board_effort.board=id"
                                " LEFT JOIN board_refused ON board_refused.board=id ORDER BY name";
 
@@ -40,6 +42,9 @@ static void read_board(sqlite3_stmt *row, const struct books_balance *balance,
       .refused = db_u64(row, 13),
       .refused_ms = db_u64(row, 14),
       .refused_why = db_text(row, 15),
+      .cpus = (uint32_t)db_u64(row, 16),
+      .cpus_most = (uint32_t)db_u64(row, 17),
+      .cpus_changed_ms = db_u64(row, 18),
   };
   memcpy(ret->dropped, balance->dropped, sizeof ret->dropped);
 }

@@ -40,12 +40,17 @@ static const char refused_sql[] =
     "INSERT INTO board_refused(board,times,at_ms,why) VALUES(?1,1,?2,?3)"
     " ON CONFLICT DO UPDATE SET times=times+1,at_ms=?2,why=?3";
 
+static const char cpus_sql[] =
+    "INSERT INTO board_cpus(board,cpus,most,changed_ms) VALUES(?1,?2,?2,0)"
+    " ON CONFLICT DO UPDATE SET most=max(most,?2),cpus=?2,changed_ms=?3 WHERE cpus<>?2";
+
 int board_table_open(sqlite3 *db, struct board_table *ret) {
-  int error = db_exec(db, BOARD_TABLE_EFFORT BOARD_TABLE_REFUSED);
+  int error = db_exec(db, BOARD_TABLE_EFFORT BOARD_TABLE_REFUSED BOARD_TABLE_CPUS);
   if (error == 0) error = db_prepare(db, seen_sql, &ret->seen);
   if (error == 0) error = db_prepare(db, again_sql, &ret->again);
   if (error == 0) error = db_prepare(db, effort_sql, &ret->effort);
   if (error == 0) error = db_prepare(db, refused_sql, &ret->refused);
+  if (error == 0) error = db_prepare(db, cpus_sql, &ret->cpus);
   return error == 0 ? db_prepare(db, effort_of_sql, &ret->effort_of) : error;
 }
 
@@ -55,6 +60,7 @@ void board_table_close(struct board_table *table) {
   sqlite3_finalize(table->effort);
   sqlite3_finalize(table->effort_of);
   sqlite3_finalize(table->refused);
+  sqlite3_finalize(table->cpus);
   buf_fini(&table->labels);
   buf_fini(&table->row);
   known_boards_fini(&table->known);
@@ -118,6 +124,17 @@ static int keep_cost(struct board_table *table, uint64_t id, const struct store_
   return keep_effort(table, id, &effort);
 }
 
+/* RET, what was known of it, becomes what is. */
+static int keep_cpus(struct board_table *table, uint64_t id, const struct store_board_seen *seen,
+                     uint32_t *ret) {
+  if (seen->cpus == 0 || seen->cpus == *ret) return 0;
+  *ret = seen->cpus;
+  db_bind_u64(table->cpus, 1, id);
+  db_bind_u64(table->cpus, 2, seen->cpus);
+  db_bind_u64(table->cpus, 3, seen->seen_ms);
+  return db_run(table->cpus);
+}
+
 /* Copies the row that SEEN returned, which goes when the statement ends. */
 static int keep_row(struct board_table *table, struct known_board *ret) {
   size_t starts[KNOWN_BOARD_TEXTS];
@@ -136,7 +153,7 @@ static int keep_row(struct board_table *table, struct known_board *ret) {
   return 0;
 }
 
-static int merge(struct board_table *table, const struct store_board_seen *seen,
+static int merge(struct board_table *table, const struct store_board_seen *seen, uint32_t cpus,
                  struct known_board *ret) {
   const char *texts[] = {seen->board,   seen->arch,    seen->kernel,
                          seen->version, seen->sampler, seen->clock};
@@ -155,6 +172,8 @@ static int merge(struct board_table *table, const struct store_board_seen *seen,
   int ended = db_run(table->seen); /* to its end, which is when the row is written for good */
   if (error == 0) error = ended;
   if (error == 0) error = keep_cost(table, row.id, seen, &row.asked_mhz);
+  row.cpus = cpus;
+  if (error == 0) error = keep_cpus(table, row.id, seen, &row.cpus);
   if (error != 0) return error;
   known_boards_keep(&table->known, &row);
   *ret = row;
@@ -168,7 +187,7 @@ static bool is_news(const char *said, const char *known) {
 /* Whether SEEN says of BOARD only that it was there again, and at what rate. */
 static bool is_known(const struct known_board *board, const struct store_board_seen *seen) {
   if (board == NULL || seen->version != NULL || seen->label_count > 0 || seen->effort != NULL ||
-      seen->seen_ms < board->last_seen_ms)
+      seen->seen_ms < board->last_seen_ms || (seen->cpus != 0 && seen->cpus != board->cpus))
     return false;
   return !is_news(seen->arch, board->texts[KNOWN_ARCH]) &&
          !is_news(seen->kernel, board->texts[KNOWN_KERNEL]) &&
@@ -199,7 +218,7 @@ int board_table_seen(struct board_table *table, const struct store_board_seen *s
     error = see_again(table, board, seen);
     row = *board;
   } else {
-    error = merge(table, seen, &row);
+    error = merge(table, seen, board != NULL ? board->cpus : 0, &row);
   }
   if (error != 0) return error;
   *ret = (struct board_row){row.id, row.texts[KNOWN_ARCH], row.texts[KNOWN_KERNEL],

@@ -25,8 +25,14 @@
   "CREATE TABLE IF NOT EXISTS board_refused(board INTEGER PRIMARY KEY," \
   " times INTEGER NOT NULL, at_ms INTEGER NOT NULL, why TEXT NOT NULL);"
 
+/* As these: how many CPUs a board says it has, and has said at most; changed_ms 0: always as many.
+ */
+#define BOARD_TABLE_CPUS                                             \
+  "CREATE TABLE IF NOT EXISTS board_cpus(board INTEGER PRIMARY KEY," \
+  " cpus INTEGER NOT NULL, most INTEGER NOT NULL, changed_ms INTEGER NOT NULL);"
+
 struct board_table {
-  sqlite3_stmt *seen, *again, *effort, *effort_of, *refused;
+  sqlite3_stmt *seen, *again, *effort, *effort_of, *refused, *cpus;
   struct buf labels, row;
   struct known_boards known;
 };

@@ -18,7 +18,7 @@ enum known_text { KNOWN_NAME, KNOWN_ARCH, KNOWN_KERNEL, KNOWN_LABELS, KNOWN_SAMP
 
 struct known_board {
   uint64_t id, last_seen_ms;
-  uint32_t achieved_mhz;
+  uint32_t achieved_mhz, cpus;
   uint32_t asked_mhz; /* KNOWN_ASKED_NOT: not looked up */
   const char *texts[KNOWN_BOARD_TEXTS];
 };

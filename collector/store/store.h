@@ -33,6 +33,7 @@ struct store_board_seen {
   const char *arch, *kernel, *version, *sampler;
   uint32_t asked_mhz; /* beside achieved_mhz; goes before what EFFORT says of it */
   uint32_t achieved_mhz;
+  uint32_t cpus; /* 0: not said */
   uint32_t label_count;
   const struct label *labels;
   const char *clock;               /* "synced", "estimated", "unknown" */

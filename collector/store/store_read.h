@@ -111,6 +111,8 @@ struct store_board {
   uint64_t pending;        /* produced - stored - dropped: still with the board */
   const char *refused_why; /* of the last of REFUSED things it sent that were refused for good */
   uint64_t refused, refused_ms;
+  uint32_t cpus, cpus_most; /* as it said last, and at most; 0: it says nothing of it */
+  uint64_t cpus_changed_ms; /* when it said another number than before; 0: it never did */
 };
 
 /* Calls ON_BOARD for each board in name order.  Returns 0 or -errno (-ESTALE: no landing.db). */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A board with a good certificate says what cannot be: more CPU time than there was, counts near 2^63, books that do not close,
-# times after now.  Each such batch is refused for good, counted, and told of in the board's row; another board's numbers and
+# times after now, more CPUs than a board can have.  Each such batch is refused for good, counted, and told of in the board's row; another board's numbers and
 # the fleet's are what honest batches come to, and so they are after a restart, when nothing of it is in memory.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/../torture/door
@@ -27,6 +27,9 @@ look() {
   [ "$(json "[(r['name'], r['samples'], r['weight']) for r in d['rows']] == [('victim', 1000, 10 ** 10), ('liar', $samples, $weight)]" <<<"$load")" = yes ] || fail "$1: by board: $load"
   [ "$(json "d['total'] == 10 ** 10 + $weight" <<<"$load")" = yes ] || fail "$1: in all: $load"
   [ "$(api load -d by=service -d from=-1h | json "[(r['name'], r['weight']) for r in d['rows']] == [('shop', 10 ** 10 + $weight)]")" = yes ] || fail "$1: by service"
+  [ "$(api boards | json "[(b['name'], b['cpus'], b['cpus_most'], b['cpus_changed'] is not None) for b in d['boards']] == [('liar', 4, 1000, True), ('victim', None, None, False)]")" = yes ] || fail "$1: CPUs: $(api boards)"
+  curl -fs "http://127.0.0.1:$H/metrics" >"$W/metrics"
+  grep -qx 'fleetprof_board_cpus{board="liar"} 4' "$W/metrics" && grep -qx 'fleetprof_fleet_cpus 4' "$W/metrics" || fail "$1: CPUs in /metrics"
   [ "$(api loss | json "all(b['produced'] == b['stored'] + sum(b['dropped'].values()) and b['produced'] < 10 ** 6 for b in d['boards'] + [d])")" = yes ] || fail "$1: the books: $(api loss)"
   [ "$(api boards | json "{b['name']: b['refused'] and b['refused']['times'] for b in d['boards']} == {'victim': None, 'liar': $refused + 2}")" = yes ] || fail "$1: the rows: $(api boards)"
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Where the samples of a run are is said as it is, whatever the collector does: it is away, it hangs (and who waits for it sees for
-# how long), it has revoked the board, it refuses the batches for good.  No link to what is not stored.  What a run that was
-# killed has left in the temporary folder is gone with the next start, of any kind.
+# how long), it has revoked the board, it refuses the batches for good, its own or another run's.  No link to what is not
+# stored.  What a run that was killed has left in the temporary folder is gone with the next start, of any kind.
 . "$(dirname "$0")/lib.sh"
 export TMPDIR=$W/tmp TERM=vt100 DISPLAY=:0
 mkdir "$TMPDIR"
@@ -53,6 +53,23 @@ run --service first -- "$targets/truth" .3 >/dev/null || fail "the first service
 until_true 20 books_are_closed strict || fail "the first service is not stored"
 ends refused 'samples by .*, lost: the collector refused them for good: .*quota of series' --service second
 [ "$(status --format json | json "d['loss']['dropped']['quota'] > 0")" = yes ] || fail "not counted: $(status --format json | json "d['loss']")"
+
+# The same daemon has others' batches, which wait as the run begins: what becomes of these is none of its business.
+beside() { # beside OTHER OWN PATTERN: the last line of a run of the service OWN, while a batch of OTHER is answered
+  local pid line
+  kill -STOP "$COLLECTOR"
+  [[ $(said --service "$1" --flush-timeout 1s) = *"kept in the spool"* ]] || fail "a batch of $1 does not wait"
+  fleetprof run --state "$B" --collector "127.0.0.1:$A" --verbose --hz 499 --service "$2" --flush-timeout 90s -- "$targets/truth" 1 >/dev/null 2>"$W/own" &
+  pid=$!
+  until_true 20 pgrep -P $pid -x truth >/dev/null || fail "no program: $(cat "$W/own")"
+  kill -CONT "$COLLECTOR"
+  wait $pid || fail "a run of $2 ended with $?"
+  line=$(grep '^fleetprof: ' "$W/own" | tail -n 1)
+  grep -qE -- "$3" <<<"$line" && ! grep -q 'but for\|meanwhile' <<<"$line" || fail "$2 beside $1: '$line'"
+  say "$2 beside $1: $line"
+}
+beside second first 'samples by .*, stored by the collector; http://'
+beside first second 'samples by .*, lost: the collector refused them for good: .*quota of series'
 
 # A run that is killed with all around it, and a start of another kind.
 fleetprof run --output "$W/killed.fp" -- "$targets/truth" 30 >/dev/null 2>&1 &

@@ -5,7 +5,7 @@
      honest boards   each batch is taken, and each number of theirs comes out exactly
      lying ones      what can be is taken and counts exactly; what cannot is refused
      all             produced = stored + dropped + pending; nothing negative; produced and stored
-                     never fall
+                     never fall, over restarts either
 
    Looked at as batches come, and at the end once more with sums of hours and days in the windows'
    place.  Arguments: how many batches, and what the random numbers begin with. */
@@ -29,13 +29,15 @@
 
 enum {
   BOARDS = 6,
-  LIARS = 2,      /* the first ones */
+  LIARS = 2, /* the first ones */
+  TARGETS = 3,
   SAMPLES = 24,   /* more than are told apart of a series that is cut */
   GROUP = 64,     /* batches a commit */
   RUN_SEQS = 100, /* then a board begins another run, at random sooner */
   LOOK_BATCHES = 8192,
   QUERY_BYTES = 256 << 20,
   BATCH_RECORDS = 1000,
+  CPUS_MAX = 1024, /* of a board */
 };
 #define WINDOW_MS UINT64_C(10000)
 #define DAY_MS UINT64_C(86400000)
@@ -78,7 +80,7 @@ struct board {
   char name[16];
   struct run run;
   wide_sum weight, records;
-  uint64_t seen_produced, seen_stored; /* by the last look */
+  uint64_t seen_produced, seen_stored, seen_refused; /* by the last look */
 };
 
 struct offer {
@@ -99,9 +101,11 @@ static struct opening_room room;
 static uint64_t next_ms, taken, refused;
 
 static const struct batch_module module = {{(const uint8_t *)"\x12\xab", 2}, "/bin/t", 4096, 0};
-static const struct batch_target target = {
-    .service = "shop", .exe = "/bin/t", .sampler = "perf", .why = ""};
-static const struct batch_thread thread = {0, "t"};
+static const struct batch_target targets[TARGETS] = {
+    {.service = "shop", .exe = "/bin/t", .sampler = "perf", .why = ""},
+    {.service = "till", .exe = "/bin/t", .sampler = "timer", .why = ""},
+    {.service = "dock", .exe = "/bin/t", .sampler = "perf", .why = ""}};
+static const struct batch_thread threads[TARGETS] = {{0, "t"}, {1, "t"}, {2, "u"}};
 static struct batch_node nodes[SAMPLES];
 
 static void make_nodes(void) {
@@ -112,8 +116,8 @@ static void make_nodes(void) {
 /* The bounds of ingest/plausible.h, worked out apart from it. */
 static bool can_be(const struct batch *batch) {
   const wide_sum second = 1000000000, most = (wide_sum)1 << 56;
-  wide_sum span = batch->end_boottime_ns - (batch->cpus > 0 ? batch->start_boottime_ns : 0);
-  wide_sum bound = 2 * (wide_sum)(batch->cpus > 0 ? batch->cpus : 8192) * (span + 60 * second);
+  wide_sum span = batch->end_boottime_ns - batch->start_boottime_ns;
+  wide_sum bound = 2 * (wide_sum)(batch->cpus > 0 ? batch->cpus : CPUS_MAX) * (span + 60 * second);
   wide_sum weight = 0, records = 0;
   if (bound > most) bound = most;
   for (uint32_t i = 0; i < batch->sample_count; i++) {
@@ -122,8 +126,9 @@ static bool can_be(const struct batch *batch) {
   }
   for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
     if (batch->counters.dropped[i] > most) return false;
-  return weight <= bound && records <= bound / 1000 && batch->counters.produced <= most &&
-         batch->counters.shipped <= most && batch->end_boottime_ns <= 50 * 365 * 86400 * second;
+  return weight <= bound && records <= bound / 100000 && batch->counters.produced <= most &&
+         batch->counters.shipped <= most && batch->cpus <= CPUS_MAX &&
+         batch->end_boottime_ns <= 50 * 365 * 86400 * second;
 }
 
 static wide_sum larger(wide_sum a, wide_sum b) {
@@ -152,6 +157,14 @@ static bool add_to_run(struct run *run, const struct counters *counters, wide_su
 
 /* --- Batches --- */
 
+/* Processes that ended were busy on all CPUs while the daemon slept: its window begins then. */
+static void bill_late(struct offer *offer) {
+  uint64_t slept_ns = below(UINT64_C(900000000000));
+  offer->batch.start_boottime_ns -= slept_ns;
+  for (uint32_t i = 0; i < TARGETS; i++)
+    offer->samples[i].weight += offer->batch.cpus * slept_ns / TARGETS;
+}
+
 static void make_honest(struct offer *offer) {
   struct run *run = &offer->board->run;
   uint64_t records = 0, lost = below(4) == 0 ? below(50) : 0;
@@ -159,21 +172,22 @@ static void make_honest(struct offer *offer) {
                                 .start_boottime_ns = UINT64_C(1000000000000),
                                 .end_boottime_ns = UINT64_C(1010000000000),
                                 .module_count = 1,
-                                .target_count = 1,
-                                .thread_count = 1,
+                                .target_count = TARGETS,
+                                .thread_count = TARGETS,
                                 .node_count = SAMPLES,
                                 .sample_count = SAMPLES,
                                 .modules = &module,
-                                .targets = &target,
-                                .threads = &thread,
+                                .targets = targets,
+                                .threads = threads,
                                 .nodes = nodes,
                                 .samples = offer->samples};
   for (uint32_t i = 0; i < SAMPLES; i++) {
     uint64_t count = below(BATCH_RECORDS / SAMPLES);
-    offer->samples[i] = (struct batch_sample){i, 0, SAMPLE_CPU, count,
+    offer->samples[i] = (struct batch_sample){i, i % TARGETS, SAMPLE_CPU, count,
                                               count > 0 ? count * 10000000 : below(1000000000)};
     records += count;
   }
+  if (below(8) == 0) bill_late(offer);
   run->told.produced += records + lost;
   run->told.shipped += records;
   run->told.dropped[LOSS_RING_FULL] += lost;
@@ -182,7 +196,7 @@ static void make_honest(struct offer *offer) {
 }
 
 static void claim_weight(struct offer *offer, uint64_t weight) {
-  offer->batch.cpus = 8192;
+  offer->batch.cpus = below(4) == 0 ? 8192 : CPUS_MAX;
   offer->batch.start_boottime_ns = 0;
   offer->batch.end_boottime_ns = UINT64_C(1) << 54;
   for (uint32_t i = 0; i < SAMPLES; i++) offer->samples[i].weight = 0;
@@ -195,7 +209,7 @@ static void lie(struct offer *offer) {
   const uint64_t many[] = {INT64_MAX,         UINT64_C(1) << 62, (UINT64_C(1) << 56) + 1,
                            UINT64_C(1) << 56, UINT64_C(1) << 40, below(UINT64_C(1) << 20)};
   uint64_t number = many[below(sizeof many / sizeof *many)];
-  switch (below(10)) {
+  switch (below(11)) {
   case 0:
     sample->weight = number;
     break;
@@ -225,6 +239,10 @@ static void lie(struct offer *offer) {
     claim_weight(offer, UINT64_C(1) << 56);
     sample->count = number;
     counters->produced = UINT64_C(1) << 56;
+    break;
+  case 9: /* each target alone could have it */
+    for (uint32_t i = 0; i < TARGETS; i++)
+      offer->samples[i].weight += offer->batch.cpus * UINT64_C(140000000000) / (1 + below(4));
     break;
   default:
     claim_weight(offer, UINT64_C(1) << 56);
@@ -259,12 +277,13 @@ static bool does_decode(const struct batch *batch) {
 
 /* Returns whether it is to be stored, as far as it can tell by itself. */
 static bool open_offer(struct offer *offer) {
+  const struct plausible_limits limits = {UINT64_MAX, CPUS_MAX};
   char why[256] = "";
   int error =
       opened_batch_make(&offer->envelope, (struct span){0}, &room, &offer->opened, why, sizeof why);
   CHECK((error == 0) == does_decode(&offer->batch));
   if (error == 0) {
-    error = plausible_batch(&offer->opened->batch, UINT64_MAX, why, sizeof why);
+    error = plausible_batch(&offer->opened->batch, &limits, why, sizeof why);
     CHECK((error == 0) == can_be(&offer->batch));
   }
   if (error == 0) return true;
@@ -383,8 +402,10 @@ static int on_board(void *context, const struct store_board *seen) {
   CHECK(seen->produced == all || seen->produced == SUM_MAX);
   CHECK(seen->stored == wide_sum_cut(board->records));
   CHECK(seen->refused == 0 || board < boards + LIARS);
+  CHECK(seen->refused >= board->seen_refused);
   board->seen_produced = seen->produced;
   board->seen_stored = seen->stored;
+  board->seen_refused = seen->refused;
   ++*count;
   return 0;
 }
@@ -448,6 +469,21 @@ static void look(bool at_answers) {
   if (at_answers) look_at_answers();
 }
 
+static void open_store(void) {
+  char error[256] = "";
+  if (store_open(dir, &store, error, sizeof error) == 0) return;
+  fprintf(stderr, "arithmetic: %s: %s\n", dir, error);
+  exit(1);
+}
+
+/* What has settled and what has not is there again, and no counter has fallen. */
+static void restart(void) {
+  commit();
+  store_close(store);
+  open_store();
+  look(false);
+}
+
 static int on_entry(const char *path, const struct stat *status, int kind, struct FTW *walk) {
   (void)status, (void)kind, (void)walk;
   return remove(path);
@@ -464,15 +500,16 @@ static void sum_up(void) {
 }
 
 int main(int argc, char **argv) {
-  char error[256] = "", total[WIDE_SUM_DIGITS + 1];
+  char total[WIDE_SUM_DIGITS + 1];
   uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 5000;
   seed = random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   const char *folder = getenv("TMPDIR");
   snprintf(dir, sizeof dir, "%s/fleetprof-arithmetic-XXXXXX", folder != NULL ? folder : "/tmp");
-  if (mkdtemp(dir) == NULL || store_open(dir, &store, error, sizeof error) != 0) {
-    fprintf(stderr, "arithmetic: %s: %s\n", dir, error[0] != '\0' ? error : strerror(errno));
+  if (mkdtemp(dir) == NULL) {
+    fprintf(stderr, "arithmetic: %s: %s\n", dir, strerror(errno));
     return 1;
   }
+  open_store();
   next_ms = clock_walltime_ns() / NS_PER_MS - SPAN_DAYS * DAY_MS;
   make_nodes();
   for (unsigned i = 0; i < BOARDS; i++) {
@@ -481,9 +518,12 @@ int main(int argc, char **argv) {
   }
   while (batches_done < count) {
     step();
-    if (batches_done % LOOK_BATCHES == 0) look(batches_done % (16 * LOOK_BATCHES) == 0);
+    if (batches_done % LOOK_BATCHES != 0) continue;
+    look(batches_done % (16 * LOOK_BATCHES) == 0);
+    if (below(4) == 0) restart();
   }
   look(true);
+  restart();
   sum_up();
   store_close(store);
   wide_sum_print(boards[0].weight, total);

@@ -26,9 +26,10 @@ for value in "${counts[@]}"; do collector board-nodes "$value"; done
 for value in "${sizes[@]}"; do collector max-bytes "$value"; done
 for value in "${times[@]}"; do collector retention "$value"; done
 for value in "" x : 127.0.0.1 127.0.0.1:x 127.0.0.1:65536 127.0.0.1:-1 ":7480"; do collector http "$value"; done
-for option in board-refusals board-series board-modules board-bytes handshakes-per-address memory-limit certificate-life agents; do collector $option x; done
+for option in board-refusals board-series board-modules board-bytes handshakes-per-address board-cpus-max memory-limit certificate-life agents; do collector $option x; done
 for option in budget-bytes budget-debug budget-cpu window; do daemon $option x; done
 wrong fleetprof-collector handshakes-per-address 99999 --data "$W/never"
+wrong fleetprof-collector board-cpus-max 8193 --data "$W/never"
 wrong fleetprof-collector certificate-life 1s --data "$W/never"
 wrong fleetprof-collector no-such-option 1 --data "$W/never"
 say "$tried wrong values are named and make nothing"

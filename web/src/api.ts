@@ -63,6 +63,9 @@ export interface Board {
   labels: Record<string, string>;
   arch: string | null;
   kernel: string | null;
+  cpus?: number | null;
+  cpus_most?: number | null;
+  cpus_changed?: string | null;
   versions: Record<string, string>;
   first_seen: string | null;
   last_seen: string | null;

@@ -30,9 +30,10 @@ def must_refuse(what, one, **how):
     refused += 1
 
 
-def must_take():
+def must_take(cpus=None):
     global honest
-    verdict, fields = board.try_batch(batch())
+    one = batch()
+    verdict, fields = board.try_batch(one, raw=one.raw() + (number(38, cpus) if cpus else b""))
     if verdict != "acked":
         sys.exit(f"an honest batch is {verdict}: {fields}")
     honest += 1
@@ -63,6 +64,17 @@ must_refuse("fewer samples made than stored", other)
 must_refuse("two days after now, since boot", batch(boot=boottime_ns() + 2 * DAY))
 one = batch()
 must_refuse("9000 CPUs", one, raw=one.raw() + number(38, 9000))
+one = batch()
+must_refuse("more CPUs than --board-cpus-max", one, raw=one.raw() + number(38, 1025))
+one = batch(threads=4)
+one.produced = seq + 3
+targets = b"".join(blob(8, blob(1, f"shop{i}") + blob(2, "/bin/x") + number(3, 1) + blob(5, "perf")) for i in range(4))
+threads = b"".join(blob(9, number(1, i) + blob(2, "t")) for i in range(4))
+weights = column(19, [zigzag(100 * 10**9), 0, 0, 0])  # of a window of a second: a minute of two CPUs, twice, is 244 s
+must_refuse("100 s of 2 CPUs in a second for each of four programs", one, raw=one.raw(parts={8: targets, 9: threads, 19: weights}) + number(38, 2))
+must_take(cpus=2)
+must_take(cpus=1000)
+must_take(cpus=4)
 board.send(PING, number(1, boottime_ns()) + number(2, time.time_ns()) + blob(3, fixed(1, run) + number(2, 1 << 62)))
 must_take()  # the collector heeds only the last of two pings that wait
 board.send(PING, number(1, boottime_ns()) + number(2, time.time_ns()) + blob(3, fixed(1, run) + number(2, 1) + column(4, [1 << 40])))

@@ -29,23 +29,71 @@ static void records_become_a_batch_in_the_spool(void **state) {
   kept_batch_fini(&got);
 }
 
-/* All CPUs were busy since the boot, and nobody has looked. */
+static uint64_t weight_of(const struct batch *batch, const char *service) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < batch->sample_count; i++) {
+    const struct batch_thread *thread = &batch->threads[batch->samples[i].thread];
+    if (strcmp(batch->targets[thread->target].service, service) == 0)
+      sum += batch->samples[i].weight;
+  }
+  return sum;
+}
+
+static struct target another(const struct target *target, uint32_t id, const char *service) {
+  struct target other = {.held = target->held};
+  other.held.id = id;
+  snprintf(other.held.service, sizeof other.held.service, "%s", service);
+  return other;
+}
+
+static void assert_taken(const struct batch *batch) {
+  uint64_t window_ns = batch->end_boottime_ns - batch->start_boottime_ns, sum = 0;
+  for (uint32_t i = 0; i < batch->sample_count; i++) sum += batch->samples[i].weight;
+  assert_int_equal(batch->cpus, cpu_list_possible());
+  assert_true(sum <= 2 * batch->cpus * (window_ns + 60 * NS_PER_SECOND)); /* WIRE.md */
+}
+
+/* All CPUs were busy since the boot, and nobody has looked: three programs have a third each. */
 static void a_window_begins_early_enough_for_what_is_in_it(void **state) {
   struct bench *bench = *state;
   struct target *target = bench->p.target;
+  struct target second = another(target, 91, "second"), third = another(target, 92, "third");
   struct kept_batch got;
-  uint64_t cpus = cpu_list_possible();
-  if (cpus == 0) skip(); /* the kernel does not say */
+  uint64_t part_ns = cpu_list_possible() * clock_boottime_ns() / 3;
+  if (part_ns == 0) skip(); /* the kernel does not say */
   produce(&bench->producer);
   drain_run(&bench->p.drain);
-  uint64_t spent_ns = cpus * clock_boottime_ns();
-  drain_rest(&bench->p.drain, target, spent_ns);
+  drain_rest(&bench->p.drain, target, part_ns);
+  drain_rest(&bench->p.drain, &second, part_ns);
+  drain_rest(&bench->p.drain, &third, part_ns);
   assert_int_equal(shipper_close_window(&bench->p.shipper, false), 0);
   kept_take_batch(&bench->p, &got);
-  uint64_t window_ns = got.batch.end_boottime_ns - got.batch.start_boottime_ns;
-  assert_int_equal(got.batch.cpus, cpus);
-  uint64_t taken_ns = 2 * cpus * (window_ns + 60 * NS_PER_SECOND); /* WIRE.md */
-  assert_true(taken_ns >= spent_ns + PRODUCER_UNIT_NS);
+  assert_taken(&got.batch);
+  assert_int_equal(weight_of(&got.batch, "kept"), part_ns + PRODUCER_UNIT_NS);
+  assert_int_equal(weight_of(&got.batch, "third"), part_ns);
+  kept_batch_fini(&got);
+}
+
+/* Each within what one program can have spent, and all of them not. */
+static void programs_that_lie_together_cost_no_other_its_samples(void **state) {
+  struct bench *bench = *state;
+  struct target *target = bench->p.target;
+  struct target first = another(target, 91, "liar-1"), second = another(target, 92, "liar-2");
+  struct kept_batch got;
+  uint64_t all_ns = cpu_list_possible() * (clock_boottime_ns() + 60 * NS_PER_SECOND);
+  if (all_ns == 0) skip(); /* the kernel does not say */
+  produce(&bench->producer);
+  drain_run(&bench->p.drain);
+  drain_rest(&bench->p.drain, target, NS_PER_SECOND);
+  drain_rest(&bench->p.drain, &first, all_ns);
+  drain_rest(&bench->p.drain, &second, all_ns * 2);
+  assert_int_equal(shipper_close_window(&bench->p.shipper, false), 0);
+  kept_take_batch(&bench->p, &got);
+  assert_taken(&got.batch);
+  assert_int_equal(got.item.records, 1);
+  assert_int_equal(weight_of(&got.batch, "kept"), NS_PER_SECOND + PRODUCER_UNIT_NS);
+  assert_int_equal(weight_of(&got.batch, "liar-1"), all_ns);
+  assert_int_equal(weight_of(&got.batch, "liar-2"), 0);
   kept_batch_fini(&got);
 }
 
@@ -243,6 +291,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(records_become_a_batch_in_the_spool),
       CASE(a_window_begins_early_enough_for_what_is_in_it),
+      CASE(programs_that_lie_together_cost_no_other_its_samples),
       CASE(targets_that_end_within_a_second_share_a_batch),
       CASE(a_window_that_somebody_closed_has_its_ends),
       CASE(what_found_no_room_in_the_ring_is_counted_once),

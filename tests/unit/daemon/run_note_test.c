@@ -123,40 +123,57 @@ static void the_window_with_the_rest_of_such_a_run_has_the_mark_again(void **sta
   end(&run);
 }
 
-static void refuse(uint64_t records) {
-  counter_page_drop(bench->keeper.page, LOSS_QUOTA, records);
-}
-
-static void assert_refused(const struct run_books *before, uint64_t samples, bool are_all,
-                           const char *wanted) {
+static void assert_lost(const struct worker_note *note, uint64_t seq, uint64_t wanted,
+                        const char *refusal) {
   char why[INTAKE_WHY_BYTES];
-  assert_int_equal(run_note_refused(&bench->worker, before, samples, why), are_all);
-  if (wanted[0] == '\0')
-    assert_string_equal(why, "");
-  else
-    assert_non_null(strstr(why, wanted));
+  assert_int_equal(run_note_lost(&bench->worker, note->serial, seq, why), wanted);
+  assert_string_equal(why, refusal);
 }
 
-static void a_run_is_lost_only_where_the_refused_records_are_known_to_be_its_own(void **state) {
+/* Two runs share the batch 2, and have 1 and 3 for themselves. */
+static void a_run_has_lost_its_own_records_alone(void **state) {
   (void)state;
-  struct counter_page *page = bench->keeper.page;
-  struct run_books begun = {.shipped = 0};
-  counter_page_ship(page, 100);
-  assert_refused(&begun, 100, false, "");
-  refuse(40); /* no other program has records */
-  assert_refused(&begun, 100, false, "but for 40 records that the collector refused for good");
-  refuse(60);
-  assert_refused(&begun, 100, true, "the collector refused them for good");
-  begun = (struct run_books){.shipped = 100, .refused = 100};
-  counter_page_ship(page, 1000); /* 100 of them are the run's */
-  refuse(900);
-  assert_refused(&begun, 100, false, "refused 900 records of this board meanwhile");
-  refuse(100);
-  assert_refused(&begun, 100, true, "the collector refused them for good");
-  begun.had_others = true; /* what was refused may be older than the run */
-  assert_refused(&begun, 100, false, "refused 1000 records of this board meanwhile");
-  begun = (struct run_books){.shipped = 1100, .refused = 1100};
-  assert_refused(&begun, 0, false, "");
+  struct worker *worker = &bench->worker;
+  struct run run = begin();
+  struct worker_note *other = &worker->notes[1];
+  *other = (struct worker_note){.serial = run.note->serial + 1, .pid = 1};
+  run.note->samples.by_agent = 10;
+  run_note_on_batch(worker, 1);
+  run.note->samples.by_agent = 30;
+  other->samples.by_perf = 5;
+  run_note_on_batch(worker, 2);
+  other->samples.by_perf = 12;
+  run_note_on_batch(worker, 3);
+  run_note_on_answer(worker, 3, "no room");
+  run_note_on_answer(worker, 1, NULL);
+  run_note_on_answer(worker, 2, NULL);
+  assert_lost(run.note, 3, 0, "");
+  assert_lost(other, 3, 7, "no room");
+  run.note->samples.by_agent = 31;
+  run_note_on_batch(worker, 4);
+  run_note_on_batch(worker, 5); /* has nothing of either */
+  run_note_on_answer(worker, 5, "not theirs");
+  assert_lost(run.note, 3, 0, ""); /* 4 still waits */
+  assert_lost(run.note, 4, 1, ""); /* it has left unsent */
+  other->samples.by_perf = 13;
+  run_note_on_batch(worker, 0); /* was not written */
+  assert_lost(other, 5, 8, "no room");
+  end(&run);
+}
+
+static void of_more_batches_than_there_are_rows_the_oldest_are_not_known(void **state) {
+  (void)state;
+  struct worker *worker = &bench->worker;
+  struct run run = begin();
+  for (uint64_t seq = 1; seq <= WORKER_RUN_BATCHES_MAX + 1; seq++) {
+    run.note->samples.by_agent++;
+    run_note_on_batch(worker, seq);
+  }
+  run_note_on_answer(worker, 1, "no room");
+  run_note_on_answer(worker, 2, "no room");
+  assert_lost(run.note, 2, 1, "no room");
+  assert_int_equal(worker->run_batch_count, WORKER_RUN_BATCHES_MAX - 1);
+  end(&run);
 }
 
 int main(void) {
@@ -165,7 +182,8 @@ int main(void) {
       TEST(a_refused_child_is_said_beside_why_its_run_goes_by_timer),
       TEST(a_window_has_the_mark_only_where_a_child_was_refused_in_it),
       TEST(the_window_with_the_rest_of_such_a_run_has_the_mark_again),
-      TEST(a_run_is_lost_only_where_the_refused_records_are_known_to_be_its_own),
+      TEST(a_run_has_lost_its_own_records_alone),
+      TEST(of_more_batches_than_there_are_rows_the_oldest_are_not_known),
       TEST(the_newest_of_many_reasons_comes_first_and_the_oldest_is_cut),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

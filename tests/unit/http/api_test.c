@@ -207,6 +207,7 @@ static void boards_have_every_promised_field(void **state) {
             "\"bytes_day\":null,\"state\":\"cpu\"},\"clock\":\"synced\","
             "\"loss\":{\"ring_full\":5,\"pending\":15},\"refused\":null,\"stacks\":{\"not_told\":0,"
             "\"complete\":0.75,\"truncated\":0.25,\"no_table\":0,\"bad\":0,\"other_stack\":0}");
+  assert_has(body, "\"cpus\":4,\"cpus_most\":4,\"cpus_changed\":null,\"revoked\"");
   assert_has(ask(api_boards, "match", "{board=\"other\"}", NULL, NULL), "{\"boards\":[]}");
 }
 

@@ -103,6 +103,7 @@ static inline void append_hundred(const char *board, uint64_t run) {
                           .budget_state = "cpu",
                           .stacks_ns = {0, 750, 250}};
   struct store_board_seen seen = {.board = board,
+                                  .cpus = 4,
                                   .effort = &effort,
                                   .arch = "armv7l",
                                   .kernel = "5.4.0",

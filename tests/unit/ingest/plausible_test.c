@@ -17,6 +17,7 @@
 
 static const struct batch_thread threads[] = {{.target = 0}, {.target = 1}};
 static struct batch_sample samples[2];
+static const struct plausible_limits any_boot = {UINT64_MAX, LIMIT_CPUS};
 
 /* A window of ten seconds after 1000, of a board with two CPUs; both targets have nothing. */
 static struct batch window(void) {
@@ -34,32 +35,57 @@ static struct batch window(void) {
 
 static void assert_taken(const struct batch *batch) {
   char why[256] = "";
-  assert_int_equal(plausible_batch(batch, UINT64_MAX, why, sizeof why), 0);
+  assert_int_equal(plausible_batch(batch, &any_boot, why, sizeof why), 0);
   assert_string_equal(why, "");
 }
 
 static void assert_refused(const struct batch *batch, const char *what) {
   char why[256] = "";
-  assert_int_equal(plausible_batch(batch, UINT64_MAX, why, sizeof why), -ERANGE);
+  assert_int_equal(plausible_batch(batch, &any_boot, why, sizeof why), -ERANGE);
   assert_non_null(strstr(why, what));
 }
 
-static void a_target_has_no_more_time_than_the_cpus_had(void **state) {
+static void all_targets_have_no_more_time_than_the_cpus_had(void **state) {
   (void)state;
   struct batch batch = window();
-  samples[0].weight = samples[1].weight = 2 * 2 * 70 * SECOND;
+  samples[0].weight = samples[1].weight = 2 * 70 * SECOND;
   assert_taken(&batch);
   samples[1].weight++;
   assert_refused(&batch, "280000000001, where 280000000000 is the most");
 }
 
-static void a_cpu_takes_no_more_than_a_million_samples_a_second(void **state) {
+static void a_cpu_takes_no_more_than_ten_thousand_samples_a_second(void **state) {
   (void)state;
   struct batch batch = window();
-  samples[0].count = samples[1].count = 280000000;
+  samples[0].count = samples[1].count = 1400000;
   assert_taken(&batch);
   samples[0].count++;
   assert_refused(&batch, "records in one window");
+}
+
+static void a_board_has_no_more_cpus_than_a_board_may_have(void **state) {
+  (void)state;
+  const struct plausible_limits limits = {UINT64_MAX, 4};
+  struct batch batch = window();
+  char why[256];
+  batch.cpus = 4;
+  assert_int_equal(plausible_batch(&batch, &limits, why, sizeof why), 0);
+  batch.cpus = 5;
+  assert_int_equal(plausible_batch(&batch, &limits, why, sizeof why), -ERANGE);
+  assert_non_null(strstr(why, "--board-cpus-max): 5, where 4 is the most"));
+}
+
+static void a_board_that_does_not_say_its_cpus_has_as_many_as_a_board_may_have(void **state) {
+  (void)state;
+  const struct plausible_limits limits = {UINT64_MAX, 4};
+  struct batch batch = window();
+  char why[256];
+  batch.cpus = 0;
+  samples[0].weight = UINT64_C(2) * 4 * 70 * SECOND;
+  assert_int_equal(plausible_batch(&batch, &limits, why, sizeof why), 0);
+  samples[1].weight = 1;
+  assert_int_equal(plausible_batch(&batch, &limits, why, sizeof why), -ERANGE);
+  assert_non_null(strstr(why, "560000000001, where 560000000000 is the most"));
 }
 
 static void a_window_as_long_as_its_time_took_is_taken(void **state) {
@@ -71,19 +97,6 @@ static void a_window_as_long_as_its_time_took_is_taken(void **state) {
   assert_taken(&batch);
 }
 
-static void an_older_board_may_bill_a_life_at_once(void **state) {
-  (void)state;
-  struct batch batch = window();
-  batch.start_boottime_ns = batch.end_boottime_ns;
-  batch.cpus = 0;
-  samples[0].weight = UINT64_C(4000) * 1010 * SECOND;
-  assert_taken(&batch);
-  samples[0].weight = UINT64_C(2) * LIMIT_CPUS * 1070 * SECOND;
-  assert_taken(&batch);
-  samples[0].weight++;
-  assert_refused(&batch, "CPU time in one window");
-}
-
 static void no_batch_is_more_than_a_hundredth_of_what_a_column_holds(void **state) {
   (void)state;
   struct batch batch = window();
@@ -93,17 +106,19 @@ static void no_batch_is_more_than_a_hundredth_of_what_a_column_holds(void **stat
   samples[0].weight = PLAUSIBLE_WEIGHT_NS_MAX;
   assert_taken(&batch);
   samples[1].weight = 1;
-  assert_refused(&batch, "in one batch");
+  assert_refused(&batch, "CPU time");
   samples[0].weight = samples[1].weight = INT64_MAX; /* the sum wraps in 64 bits */
   assert_refused(&batch, "CPU time");
 }
 
 static void a_window_ends_within_its_boot(void **state) {
   (void)state;
+  struct plausible_limits limits = {1010 * SECOND, LIMIT_CPUS};
   struct batch batch = window();
   char why[256];
-  assert_int_equal(plausible_batch(&batch, 1010 * SECOND, why, sizeof why), 0);
-  assert_int_equal(plausible_batch(&batch, 1010 * SECOND - 1, why, sizeof why), -ERANGE);
+  assert_int_equal(plausible_batch(&batch, &limits, why, sizeof why), 0);
+  limits.boot_ns--;
+  assert_int_equal(plausible_batch(&batch, &limits, why, sizeof why), -ERANGE);
   assert_non_null(strstr(why, "nanoseconds since boot"));
   batch.end_boottime_ns = PLAUSIBLE_BOOT_NS_MAX + 1;
   assert_refused(&batch, "nanoseconds since boot");
@@ -125,10 +140,11 @@ static void no_run_makes_or_loses_more_than_can_be(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_target_has_no_more_time_than_the_cpus_had),
-      cmocka_unit_test(a_cpu_takes_no_more_than_a_million_samples_a_second),
+      cmocka_unit_test(all_targets_have_no_more_time_than_the_cpus_had),
+      cmocka_unit_test(a_cpu_takes_no_more_than_ten_thousand_samples_a_second),
+      cmocka_unit_test(a_board_has_no_more_cpus_than_a_board_may_have),
+      cmocka_unit_test(a_board_that_does_not_say_its_cpus_has_as_many_as_a_board_may_have),
       cmocka_unit_test(a_window_as_long_as_its_time_took_is_taken),
-      cmocka_unit_test(an_older_board_may_bill_a_life_at_once),
       cmocka_unit_test(no_batch_is_more_than_a_hundredth_of_what_a_column_holds),
       cmocka_unit_test(a_window_ends_within_its_boot),
       cmocka_unit_test(no_run_makes_or_loses_more_than_can_be),

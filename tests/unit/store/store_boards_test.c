@@ -167,6 +167,30 @@ static void books_that_cannot_be_are_refused_and_stand_in_the_boards_row(void **
   assert_int_equal(board_of(world->store, "b1").refused, 3);
 }
 
+static void assert_cpus(struct world *world, uint32_t said, uint64_t seen_ms, uint32_t cpus,
+                        uint32_t most, uint64_t changed_ms) {
+  const struct store_board_seen seen = {
+      .board = "b1", .sampler = "perf", .cpus = said, .seen_ms = seen_ms};
+  assert_int_equal(store_board_seen(world->store, &seen), 0);
+  struct store_board board = board_of(world->store, "b1");
+  assert_int_equal(board.cpus, cpus);
+  assert_int_equal(board.cpus_most, most);
+  assert_int_equal(board.cpus_changed_ms, changed_ms);
+}
+
+static void a_board_that_says_another_number_of_cpus_has_that_in_its_row(void **state) {
+  struct world *world = *state;
+  assert_cpus(world, 0, NOON_MS, 0, 0, 0);
+  assert_cpus(world, 4, NOON_MS + 1, 4, 4, 0);
+  assert_cpus(world, 4, NOON_MS + 2, 4, 4, 0);
+  assert_cpus(world, 8192, NOON_MS + 3, 8192, 8192, NOON_MS + 3);
+  assert_cpus(world, 0, NOON_MS + 4, 8192, 8192, NOON_MS + 3);
+  assert_cpus(world, 2, NOON_MS + 5, 2, 8192, NOON_MS + 5);
+  reopen_store(world);
+  assert_cpus(world, 2, NOON_MS + 6, 2, 8192, NOON_MS + 5);
+  assert_cpus(world, 4, NOON_MS + 7, 4, 8192, NOON_MS + 7);
+}
+
 static void the_books_of_a_board_stop_at_the_largest_number(void **state) {
   struct world *world = *state;
   struct store_board_seen seen = {.board = "b1", .seen_ms = NOON_MS};
@@ -230,6 +254,7 @@ int main(void) {
       TEST(what_a_board_says_again_and_again_is_kept_as_if_it_were_news),
       TEST(a_batch_says_what_was_asked_beside_what_is_known_of_the_cost),
       TEST(books_that_cannot_be_are_refused_and_stand_in_the_boards_row),
+      TEST(a_board_that_says_another_number_of_cpus_has_that_in_its_row),
       TEST(the_books_of_a_board_stop_at_the_largest_number),
       TEST(the_books_close_over_batches_pings_and_refusals),
       TEST(losses_stand_at_the_time_of_their_batch),

@@ -83,6 +83,9 @@ static int keep_board(void *context, const struct store_board *board) {
   wanted->pending = board->pending;
   wanted->refused = board->refused;
   wanted->refused_ms = board->refused_ms;
+  wanted->cpus = board->cpus;
+  wanted->cpus_most = board->cpus_most;
+  wanted->cpus_changed_ms = board->cpus_changed_ms;
   wanted->first_seen_ms = board->first_seen_ms;
   wanted->last_seen_ms = board->last_seen_ms;
   wanted->achieved_mhz = board->achieved_mhz;

@@ -75,8 +75,12 @@ export function shortTime(seconds: number): string {
   return (seconds * factor).toLocaleString("en", { maximumSignificantDigits: 3 }) + " " + unit;
 }
 
+// By reason; a number above 2^53 is there a second time, its digits as a string.
+export const lostBy = (loss: Readonly<Record<string, number>> | null | undefined): [string, number][] =>
+  Object.entries(loss ?? {}).filter(([reason, lost]) => !reason.endsWith("_exact") && lost > 0);
+
 export function lossText(loss: Readonly<Record<string, number>> | null | undefined): string {
-  const reasons = Object.entries(loss ?? {}).filter(([, lost]) => lost > 0);
+  const reasons = lostBy(loss);
   if (reasons.length === 0) return "none";
   return reasons.map(([reason, lost]) => `${words(reason)} ${count(lost)}`).join(", ");
 }

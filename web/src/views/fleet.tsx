@@ -29,6 +29,12 @@ function rateTitle(board: Board): string | undefined {
 // What it sent that was refused for good, quotas apart: the collector's last reason, which has the board's numbers in it.
 const refusedText = ({ refused }: Board): string => refused ? `${count(refused.times)} refused: ${shown(refused.why, 256)}` : "";
 
+// How many CPUs it says it has: a board that lies is taken at more of them for more CPU time than it has.
+const cpusText = ({ arch, cpus, cpus_most: most }: Board): string =>
+  [shown(arch), cpus ? `× ${count(cpus)}` : "", cpus && most && most > cpus ? `(× ${count(most)} once)` : ""].filter(Boolean).join(" ");
+const cpusTitle = (board: Board): string =>
+  cpusText(board) + (board.cpus_changed ? `; it said another number until ${shown(board.cpus_changed)}` : "");
+
 // What there is room for; all of it below the pointer.
 const cell = (text: string, title = text) => <td role="cell" class="optional" title={title}>{text || "–"}</td>;
 
@@ -46,7 +52,7 @@ function BoardRow({ board, now, index }: { board: Board; now: number; index: num
     {cell([lossText(board.loss), refusedText(board)].filter(Boolean).join("; "))}
     {cell(shown(board.labels["firmware"], 80))}
     {cell(shown(board.versions["fleetprofd"]))}
-    {cell(shown(board.arch))}
+    {cell(cpusText(board), cpusTitle(board))}
     {cell(shown(board.kernel))}
   </tr>;
 }

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { askText, type LossAnswer } from "../api";
 import { parseMetrics } from "../model/metrics";
-import { count, lossText, percent, shown } from "../model/text";
+import { count, lossText, lostBy, percent, shown } from "../model/text";
 import { REFRESH_MS, useAnswer, useReader } from "../state/answer";
 import { adjust, selection } from "../state/app";
 import { useAtom } from "../state/atom";
@@ -19,7 +19,7 @@ const ROWS_MAX = 200;
 const COUNTERS_MAX = 1000; // drawn: of a large fleet most are boards' last signs of life
 
 const droppedOf = (dropped: Readonly<Record<string, number>>): number =>
-  Object.entries(dropped).reduce((sum, [reason, lost]) => sum + (reason === "pending" ? 0 : lost), 0);
+  lostBy(dropped).reduce((sum, [reason, lost]) => sum + (reason === "pending" ? 0 : lost), 0);
 
 function Books({ loss }: { loss: LossAnswer }) {
   const rows = useMemo(() => loss.boards.map((board) => ({ ...board, lost: droppedOf(board.dropped) }))
