@@ -71,10 +71,12 @@ static int open_file(const char *path, sqlite3 **ret) {
 }
 
 static int open_here(const char *path, bool create, sqlite3 **ret) {
-  if (create) { /* ours alone: SQLite would make it with the umask's mode */
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) return -errno;
-    close(fd);
+  /* Ours alone: SQLite would make it with the umask's mode.  What exists is not opened: to close it
+     would drop the fcntl locks that other connections of this process have on it. */
+  if (create) {
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno != EEXIST) return -errno;
+    if (fd >= 0) close(fd);
   }
   sqlite3 *db = NULL;
   int error = open_file(path, &db);
