@@ -149,7 +149,7 @@ static void roll_back(struct landing *landing) {
 /* What was wrong is over: a lock, once there is a transaction; an error, once one wrote. */
 static void note_success(struct landing *landing) {
   bool is_over = landing->figures.append_error == -EBUSY;
-  if (landing->figures.append_error == -EIO)
+  if (landing->figures.append_error == -EIO || landing->figures.append_error == -EROFS)
     is_over = sqlite3_total_changes(landing->writer) != landing->changes_before;
   if (is_over) landing->figures.append_error = 0;
 }
