@@ -127,7 +127,7 @@ say "a slow disk: acked when it is synced, questions go on"
 
 # What statfs says is all that is known of a folder that another machine has.
 for type in "0x6969 NFS" "0xff534d42 CIFS" "0xfe534d42 SMB" "0x517b SMB" "0x5346414f AFS" "0x6b414653 AFS" "0x00c36400 Ceph" "0x01021997 9P"; do
-  FAILING_DISK_DIR=$W/data FAILING_DISK_TYPE=${type% *} LD_PRELOAD=$W/failing.so fleetprof-collector --data "$W/data" --agents 127.0.0.1:0 --http 127.0.0.1:0 2>"$W/err" &&
+  FAILING_DISK_DIR=$W/data FAILING_DISK_TYPE=${type% *} LD_PRELOAD=$W/failing.so timeout 60 fleetprof-collector --data "$W/data" --agents 127.0.0.1:0 --http 127.0.0.1:0 2>"$W/err" &&
     fail "starts on ${type#* }"
   grep -q "^fleetprof-collector: --data $W/data: is on ${type#* }: its databases need a local disk; give another folder" "$W/err" || fail "on ${type#* }: $(cat "$W/err")"
 done
