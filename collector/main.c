@@ -121,8 +121,8 @@ static const char *network_name(const char *dir) {
   static const struct {
     long type;
     const char *name;
-  } rows[] = {{0x6969, "NFS"},     {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"}, {0x517b, "SMB"},
-              {0x5346414f, "AFS"}, {0x6b414653, "AFS"},  {0x00c36400, "Ceph"}};
+  } rows[] = {{0x6969, "NFS"},     {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"},  {0x517b, "SMB"},
+              {0x5346414f, "AFS"}, {0x6b414653, "AFS"},  {0x00c36400, "Ceph"}, {0x01021997, "9P"}};
   struct statfs fs;
   if (statfs(dir, &fs) != 0) return NULL;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

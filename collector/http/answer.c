@@ -111,12 +111,24 @@ void answer_problem(struct answer *answer, int status, const char *parameter, co
 }
 
 void answer_store_problem(struct answer *answer, int error) {
-  if (error == -ESTALE)
+  switch (error) {
+  case -ESTALE:
     answer_problem(answer, 503, NULL,
                    "landing.db is gone, cut or replaced while the collector runs: end the "
                    "collector, put the file back, start again");
-  else
+    return;
+  case -EIO:
+  case -EROFS:
+  case -ENOSPC:
+  case -EDQUOT:
+    answer_problem(answer, 503, NULL,
+                   "the collector's disk fails: %s: what this asks for cannot be read meanwhile; "
+                   "/readyz says more",
+                   strerror(-error));
+    return;
+  default:
     answer_problem(answer, 500, NULL, "the store did not answer: %s", strerror(-error));
+  }
 }
 
 void answer_add_field(struct answer *answer, const char *name, const char *value) {

@@ -135,10 +135,25 @@ int marks_note(const char *dir, const char *database, const char *name, uint64_t
   return result;
 }
 
+static bool wal_holds(const char *path, struct marks_file *file) {
+  char wal[MARKS_PATH_BYTES];
+  struct stat status;
+  if ((size_t)snprintf(wal, sizeof wal, "%s-wal", path) >= sizeof wal) return true;
+  if (stat(wal, &status) != 0) return errno != ENOENT || file->wal_inode == 0;
+  off_t least = file->wal_bytes < MARKS_WAL_BYTES_KEPT ? file->wal_bytes : MARKS_WAL_BYTES_KEPT;
+  if (file->wal_inode == 0) file->wal_inode = status.st_ino;
+  if (status.st_ino != file->wal_inode || status.st_size < least) return false;
+  file->wal_bytes = status.st_size;
+  return true;
+}
+
 int marks_file_take(const char *path, struct marks_file *ret) {
   struct stat status;
   if (stat(path, &status) != 0) return -errno;
-  *ret = (struct marks_file){status.st_dev, status.st_ino, status.st_size};
+  struct marks_file file = {
+      .device = status.st_dev, .inode = status.st_ino, .bytes = status.st_size};
+  wal_holds(path, &file);
+  *ret = file;
   return 0;
 }
 
@@ -148,5 +163,5 @@ bool marks_file_holds(const char *path, struct marks_file *file) {
   bool is_same = status.st_dev == file->device && status.st_ino == file->inode;
   if (!is_same || status.st_size < file->bytes) return false;
   file->bytes = status.st_size;
-  return true;
+  return wal_holds(path, file);
 }

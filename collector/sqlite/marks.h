@@ -52,18 +52,22 @@ int marks_peek(const char *dir, const char *database, const char *name, uint64_t
    there is none, or no table in it. */
 int marks_note(const char *dir, const char *database, const char *name, uint64_t value);
 
-/* Which file a path meant when it was opened, and how long that was at least. */
+/* A WAL that grew past this in a burst is cut to it again, and never shorter. */
+enum { MARKS_WAL_BYTES_KEPT = 16 << 20 };
+
+/* Which file a path meant when it was opened, which WAL it has had since, and how long these were
+   at least. */
 struct marks_file {
   dev_t device;
-  ino_t inode;
-  off_t bytes;
+  ino_t inode, wal_inode; /* 0: no WAL so far */
+  off_t bytes, wal_bytes;
 };
 
 /* Notes which file PATH is.  Returns 0 or -errno. */
 int marks_file_take(const char *path, struct marks_file *ret);
 
-/* Whether PATH is still FILE and not shorter than it ever was seen: what goes on in a file without
-   a name, or in half a file, is lost. */
+/* Whether PATH and its WAL are still FILE and not shorter than they ever were seen: what goes on in
+   a file without a name, or in half a file, is lost. */
 bool marks_file_holds(const char *path, struct marks_file *file);
 
 #endif

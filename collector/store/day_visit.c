@@ -85,10 +85,11 @@ static int visit_all(struct store *store, const uint64_t range_ms[2], struct day
   return error != 0 ? error : ended;
 }
 
-/* Whether ERROR, of settling, is one of the disk: it may last. */
+/* Whether ERROR, of appending or settling, is one of the disk: it may last. */
 static bool is_disk_fault(int error) {
   return error == -EIO || error == -ENOSPC || error == -EROFS || error == -EDQUOT ||
-         error == -EBUSY || error == -EACCES || error == -EPERM || error == -ESTALE;
+         error == -EBUSY || error == -EACCES || error == -EPERM || error == -ESTALE ||
+         error == -EUCLEAN;
 }
 
 static void count(_Atomic uint64_t *reads) {

@@ -9,6 +9,7 @@
    and added in C, where they are unsigned. */
 #include "db.h"
 
+#include "sqlite/marks.h"
 #include "sqlite/sqlite_error.h"
 
 #include <errno.h>
@@ -17,8 +18,7 @@
 #include <unistd.h>
 
 enum {
-  BUSY_MS = 5000,            /* another process (a backup, a shell) may hold the lock so long */
-  WAL_BYTES_KEPT = 16 << 20, /* a WAL that grew past this in a burst is cut again */
+  BUSY_MS = 5000, /* another process (a backup, a shell) may hold the lock so long */
   VERSION_TEXT_BYTES = 64,
   BESIDE_CACHE_KIB = 256, /* hundreds of files are open at once then */
 };
@@ -53,7 +53,7 @@ void db_close(sqlite3 *db) {
 
 static int set_pragmas(sqlite3 *db) {
   char limit[VERSION_TEXT_BYTES];
-  sqlite3_snprintf(sizeof limit, limit, "PRAGMA journal_size_limit=%d", WAL_BYTES_KEPT);
+  sqlite3_snprintf(sizeof limit, limit, "PRAGMA journal_size_limit=%d", MARKS_WAL_BYTES_KEPT);
   sqlite3_busy_timeout(db, BUSY_MS);
   sqlite3_extended_result_codes(db, 1);
   int error = db_exec(db, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
@@ -71,10 +71,12 @@ static int open_file(const char *path, sqlite3 **ret) {
 }
 
 static int open_here(const char *path, bool create, sqlite3 **ret) {
-  if (create) { /* ours alone: SQLite would make it with the umask's mode */
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) return -errno;
-    close(fd);
+  /* Ours alone: SQLite would make it with the umask's mode.  What exists is not opened: to close it
+     would drop the fcntl locks that other connections of this process have on it. */
+  if (create) {
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno != EEXIST) return -errno;
+    if (fd >= 0) close(fd);
   }
   sqlite3 *db = NULL;
   int error = open_file(path, &db);

@@ -149,7 +149,7 @@ static void roll_back(struct landing *landing) {
 /* What was wrong is over: a lock, once there is a transaction; an error, once one wrote. */
 static void note_success(struct landing *landing) {
   bool is_over = landing->figures.append_error == -EBUSY;
-  if (landing->figures.append_error == -EIO)
+  if (landing->figures.append_error == -EIO || landing->figures.append_error == -EROFS)
     is_over = sqlite3_total_changes(landing->writer) != landing->changes_before;
   if (is_over) landing->figures.append_error = 0;
 }
@@ -157,6 +157,8 @@ static void note_success(struct landing *landing) {
 /* Commits, or rolls back when ERROR or the commit itself says so. */
 static int end(struct landing *landing, int error) {
   if (error == 0) error = db_exec(landing->writer, "COMMIT");
+  /* What went into a file without a name, or behind a piece that is gone, is no commit. */
+  if (error == 0 && !marks_file_holds(landing->path, &landing->file)) error = -ESTALE;
   if (error == 0) {
     note_success(landing);
     landing->figures.newest_id = landing->inserted_id;

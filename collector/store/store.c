@@ -398,6 +398,9 @@ static const char *why_unwritten(int error, char *text, size_t text_len) {
   case -ESTALE:
     return "is gone, cut or replaced while the collector runs: nothing is stored; end "
            "the collector, put the file back, start again";
+  case -EUCLEAN: /* a disk that lost what was written to it, too */
+    return "reads as damaged while the collector runs: nothing is stored, and boards keep what "
+           "they have; end the collector, see to the disk, start again";
   default:
     snprintf(text, text_len,
              "cannot be written: %s: nothing is stored, and boards keep what they "
@@ -420,8 +423,8 @@ void store_troubles(struct store *store,
     settle_figures(store->settle, &settled);
     why = why_unsettled(settled.last_error, text, sizeof text);
   }
-  if (why != NULL)
-    on_trouble(context, landed.append_error == -ESTALE ? "landing.db" : "the disk", why);
+  bool is_of_file = landed.append_error == -ESTALE || landed.append_error == -EUCLEAN;
+  if (why != NULL) on_trouble(context, is_of_file ? "landing.db" : "the disk", why);
   faults_each(store->landing, tell_fault, &telling);
 }
 

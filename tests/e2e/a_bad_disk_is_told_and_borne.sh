@@ -114,25 +114,24 @@ done
 stop_collector
 say "read-only, failing: told, and borne"
 
-cat >"$W/slow.c" <<'C'
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <unistd.h>
-static void wait(void) { if (access(getenv("SLOW_WHILE"), F_OK) == 0) sleep(2); }
-int fsync(int fd) { wait(); return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(fd); }
-int fdatasync(int fd) { wait(); return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(fd); }
-C
-cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$W/slow.so" "$W/slow.c" -ldl || fail "no slow disk can be made"
-SLOW_WHILE=$W/slow LD_PRELOAD=$W/slow.so collector_up
-: >"$W/slow"
+FAILING_DISK_DIR=$W/data FAILING_DISK_HOW=$W/how LD_PRELOAD=$W/failing.so collector_up
+echo "slow 2" >"$W/how.new" && mv "$W/how.new" "$W/how"
 deliver 60 60 >"$W/said" &
 for _ in 1 2 3; do ready >/dev/null || fail "a slow disk keeps /readyz waiting"; done
 wait $!
 [ "$(cat "$W/said")" = acked ] || fail "a slow disk: $(cat "$W/said")"
-rm "$W/slow"
+rm "$W/how"
 awk '{ exit !($1 >= 2) }' "$W/took" || fail "acked before it is synced: after $(cat "$W/took") s"
 stop_collector
 say "a slow disk: acked when it is synced, questions go on"
+
+# What statfs says is all that is known of a folder that another machine has.
+for type in "0x6969 NFS" "0xff534d42 CIFS" "0xfe534d42 SMB" "0x517b SMB" "0x5346414f AFS" "0x6b414653 AFS" "0x00c36400 Ceph" "0x01021997 9P"; do
+  FAILING_DISK_DIR=$W/data FAILING_DISK_TYPE=${type% *} LD_PRELOAD=$W/failing.so timeout 60 fleetprof-collector --data "$W/data" --agents 127.0.0.1:0 --http 127.0.0.1:0 2>"$W/err" &&
+    fail "starts on ${type#* }"
+  grep -q "^fleetprof-collector: --data $W/data: is on ${type#* }: its databases need a local disk; give another folder" "$W/err" || fail "on ${type#* }: $(cat "$W/err")"
+done
+say "on the disk of another machine: refused"
 
 mkdir "$W/read-only" && mount -t tmpfs -o ro tmpfs "$W/read-only" || fail "cannot mount a read-only disk"
 fleetprof-collector --data "$W/read-only" --agents 127.0.0.1:0 --http 127.0.0.1:0 2>"$W/err" && fail "starts on a read-only disk"

@@ -1,8 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""lost_files.py FOLDER: every file of a collector's folder, gone, empty, cut in half, replaced by an older copy or by another
+"""lost_files.py FOLDER [all]: every file of a collector's folder, gone, empty, cut in half, replaced by an older copy or by another
 collector's, while the collector has ended and while it runs.  Whatever it is: who is revoked stays out, no batch that was acked
-counts twice, and either the collector says at its start what to do, or it goes on and names the file.  Prints a row for each."""
+counts twice, and either the collector says at its start what to do, or it goes on and names the file.  Prints a row for each.
+
+With `all` those too that hold nothing which nothing else has (sums, logs, locks, certificates that are made anew, debug files, sources),
+and what a killed collector leaves beside its databases."""
 import glob
 import json
 import os
@@ -18,6 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../torture/door"))
 from board import Batch, Board, Gone  # noqa: E402
 
 folder = sys.argv[1]
+is_all = "all" in sys.argv[2:]
 data = f"{folder}/data"
 PATIENCE = 30
 
@@ -79,6 +83,25 @@ class Collector:
         except (Gone, OSError) as gone:
             return str(gone)
 
+    def upload(self, name):
+        """A program with debug information and its source."""
+        program, token = f"{folder}/{name}", f"{folder}/{name}.token"
+        with open(f"{program}.c", "w") as source:
+            source.write(f"int {name}(int x) {{ return 3 * x; }}\nint main(int count, char **words) {{ return words ? {name}(count) : 1; }}\n")
+        subprocess.run(["cc", "-g", "-Wl,--build-id", "-o", program, f"{program}.c"], check=True)
+        with open(token, "w") as file:
+            file.write(self.run("token", "--role", "symbols")[1])
+        subprocess.run(["fleetprof", "upload", program, "--sources", folder, "--http", f"http://{self.http}", "--token-file", token], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def has(self, pattern):
+        """Waits for a file of its folder."""
+        for _ in range(PATIENCE * 60):
+            if glob.glob(f"{self.path}/{pattern}"):
+                return True
+            time.sleep(0.05)
+        return False
+
     def deliver(self, state, batch):
         try:
             board = Board(state, self.agents)
@@ -92,7 +115,7 @@ class Collector:
     def samples(self):
         """How many, and the head; -1 where it is said why there is no answer."""
         try:
-            answer, headers = self.ask("api/v1/profile?limit=1&from=-1h")
+            answer, headers = self.ask("api/v1/profile?limit=1&from=-10d")
             return answer["samples"], headers
         except urllib.error.HTTPError as problem:
             assert problem.code == 503, problem.read()
@@ -102,6 +125,15 @@ class Collector:
 def copy(source, target):
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target)
+
+
+def source(kind, name):
+    """The file NAME of an older copy, or of another collector: what is called by its bytes has another name there.  None: it has none."""
+    path = f"{folder}/{'older' if kind == 'older' else 'others'}{'-killed' if name.endswith('-wal') else ''}/{name}"
+    if os.path.exists(path):
+        return path
+    same = glob.glob(f"{os.path.dirname(path)}/*{os.path.splitext(name)[1]}") if name.startswith(("debug/", "sources/")) else []
+    return same[0] if same else None
 
 
 def fault(kind, name):
@@ -117,8 +149,7 @@ def fault(kind, name):
     elif kind == "half":
         os.truncate(path, os.path.getsize(path) // 2)
     else:
-        source = f"{folder}/{'older' if kind == 'older' else 'other'}/{name}"
-        shutil.copy(source, path + ".new")
+        shutil.copy(source(kind, name), path + ".new")
         os.rename(path + ".new", path)
 
 
@@ -128,24 +159,58 @@ batches = [Batch(seq, run=77, service="work", seed=seq) for seq in range(1, 6)]
 for at, batch in enumerate(batches):
     batch.produced = at + 1
 
+# Of three days ago: what its day is summed up into stands in files of their own.
+DAY_NS = 86400 * 10**9
+old = Batch(9, run=77, service="work", seed=9, boot_id=b"\x09" * 16, wall=time.time_ns() - 3 * DAY_NS)
+old.produced = 9
+WHOLE = 4 if is_all else 3
+
+
+def fill(collector, board):
+    """What only `all` needs."""
+    collector.upload("program" if collector.path == data else "another")
+    assert collector.deliver(board, old) == "acked"
+    collector.stop()  # a start sums up what is old
+    assert collector.start() is None and collector.has("hours-*.db") and collector.has("minutes-*.db") and collector.has("reserve")
+    assert collector.has("debug/*.index") and collector.has("sources/*")
+
+
+def keep(collector, name):
+    """Its folder after an end becomes NAME; as a kill leaves it, with what was written last beside the databases, NAME-killed."""
+    if is_all:
+        collector.process.kill()
+        collector.process.wait()
+        copy(collector.path, f"{folder}/{name}-killed")
+        assert collector.start() is None
+    collector.stop()
+    copy(collector.path, f"{folder}/{name}")
+
+
 assert other.start() is None
-assert other.deliver(other.enroll("b1"), batches[0]) == "acked"
-other.stop()
+board = other.enroll("b1")
+if is_all:
+    fill(other, board)
+assert other.deliver(board, batches[0]) == "acked"
+keep(other, "others")
 assert collector.start() is None
 thief, board = collector.enroll("thief"), collector.enroll("b1")
 assert collector.deliver(board, batches[0]) == "acked" and collector.says_to(thief) == "welcome"
-collector.stop()
-copy(data, f"{folder}/older")
+if is_all:
+    fill(collector, board)
+keep(collector, "older")
 assert collector.start() is None
 assert collector.deliver(board, batches[1]) == "acked" and collector.deliver(board, batches[2]) == "acked"
 assert collector.run("revoke", "--board", "thief")[0] == 0
-assert collector.samples()[0] == 3
-collector.stop()
+assert collector.samples()[0] == WHOLE
+keep(collector, "kept")
 assert collector.run("check") == (0, collector.run("check")[1]), collector.run("check")
-copy(data, f"{folder}/kept")
 
-day = os.path.basename(glob.glob(f"{data}/day-*.db")[0])
-FILES = ("access.db", "landing.db", day, "debug.db", "node.key", "ca/root.pem", "ca/root.key")
+day = os.path.basename(max(glob.glob(f"{data}/day-*.db")))
+FILES = ["access.db", "landing.db", day, "debug.db", "node.key", "ca/root.pem", "ca/root.key"]
+REST = []
+if is_all:
+    listed = sorted(path[len(data) + 1:] for path in glob.glob(f"{data}/**", recursive=True) if os.path.isfile(path))
+    REST = [name for name in listed if name not in FILES and not name.endswith(("-wal", "-shm"))] + [f"{name}-wal" for name in ("access.db", "landing.db", day)]
 FAULTS = ("gone", "empty", "half", "older", "another's")
 # What the same file of an older copy is: nothing has changed in it since.
 UNCHANGED = {("debug.db", "older"), ("node.key", "older"), ("ca/root.pem", "older"), ("ca/root.key", "older")}
@@ -166,11 +231,11 @@ def row(case, *cells):
     print("| " + " | ".join(cell.replace("|", "/").replace(data + "/", "").replace(data, "DIR") for cell in (*case, *cells)) + " |", flush=True)
 
 
-def holds_of_all(case, most=3):
+def holds_of_all(case, most=WHOLE):
     """Whoever is revoked is out, and what was acked counts once, in whatever state."""
     expect(collector.says_to(thief) != "welcome", case, "a revoked board is welcome")
     before = collector.samples()[0]
-    for batch in batches[:3]:
+    for batch in batches[:3] + [old][:is_all]:
         collector.deliver(board, batch)
     after, headers = collector.samples()
     expect(before <= most and after == before, case, f"acked batches that come again make {after} samples of {before}")
@@ -197,10 +262,10 @@ def stopped(name, kind):
     expect(is_same or told(ready["reasons"], name), case, f"/readyz does not name it: {ready}")
     expect(len(ready["reasons"]) == (not is_same), case, f"/readyz names others: {ready}")
     lacks = headers.get("Fleetprof-Incomplete", "")
-    expect(samples == 3 or lacks, case, f"{samples} samples of 3, and no word of it")
+    expect(samples == WHOLE or lacks, case, f"{samples} samples of {WHOLE}, and no word of it")
     expect(collector.deliver(board, batches[3]) == "acked", case, "takes nothing new")
     expect(collector.samples()[0] == samples + 1, case, "what is new is not in answers")
-    row(case, words.split("\n")[0], "starts", "; ".join(ready["reasons"]), f"{samples} of 3; {lacks}")
+    row(case, words.split("\n")[0], "starts", "; ".join(ready["reasons"]), f"{samples} of {WHOLE}; {lacks}")
     collector.stop()
 
 
@@ -228,7 +293,51 @@ def running(name, kind):
     collector.stop()
     refusal = collector.start()
     if refusal is None:
-        holds_of_all((name, kind, "after running"), 4)
+        holds_of_all((name, kind, "after running"), WHOLE + 1)
+        collector.stop()
+
+
+# Whoever revokes writes there, and what was acked last stands there.
+LOGS = ("access.db-wal", "landing.db-wal")
+# What `check` reads through, and so names.  A bundle of sources does not say which program it is of.
+READ = {("debug/", "empty"), ("debug/", "half"), ("debug/", "another's"), ("sources/", "empty"), ("sources/", "half")}
+
+
+def rest(name, kind, is_running):
+    """A file that is not one of those above."""
+    case = (name, kind, "running" if is_running else "stopped")
+    copy(f"{folder}/kept{'-killed' if name.endswith('-wal') else ''}", data)
+    if is_running:
+        assert collector.start() is None
+    if kind in ("older", "another's") and source(kind, name) is None or not os.path.exists(f"{data}/{name}"):
+        collector.stop()
+        return
+    fault(kind, name)
+    code, words = collector.run("check")
+    refusal = None if is_running else collector.start()
+    if refusal is not None:
+        row(case, words.split("\n")[0], f"does not start: {refusal}", "", "")
+        return
+    samples, headers = holds_of_all(case)
+    verdict = collector.deliver(board, batches[3])
+    ready = collector.ask("readyz")[0]
+    lacks = headers.get("Fleetprof-Incomplete", "") + headers.get("Fleetprof-Stale", "")
+    row(case, words.split("\n")[0], f"a new batch: {verdict}", "; ".join(ready["reasons"]), f"{samples} of {WHOLE}; {lacks}")
+    expect(samples == WHOLE or lacks or (kind, is_running) == ("another's", True), case, f"{samples} samples of {WHOLE}, and no word of it")
+    if (name[:name.find("/") + 1], kind) in READ and "." not in name:
+        expect(name in words and code == 1, case, f"check does not name it: {words}")
+    # (Where a log is cut that nobody has written to since the start, SQLite finds it, and the next start.)
+    if is_running and name in LOGS and (name == LOGS[0] or kind not in ("empty", "half")):
+        expect(verdict == "later", case, f"a new batch: {verdict}")
+        expect(told(ready["reasons"], name.removesuffix("-wal")), case, f"/readyz does not name it: {ready}")
+        collector.run("revoke", "--board", "b1", "--force")
+        expect(name != LOGS[0] or collector.says_to(board) != "welcome", case, "who was revoked since is welcome")
+    collector.stop()
+    if is_running:
+        again = collector.start()
+        if again is None:
+            holds_of_all((name, kind, "after running"), WHOLE + 1)
+        row((*case, "then"), "", f"{again}", "; ".join(collector.ask("readyz")[0]["reasons"]) if again is None else "", "")
         collector.stop()
 
 
@@ -237,6 +346,10 @@ for name in FILES:
     for kind in FAULTS:
         stopped(name, kind)
         running(name, kind)
+for name in REST:
+    for kind in FAULTS:
+        rest(name, kind, False)
+        rest(name, kind, True)
 
 # Somebody accepts that access.db is lost: then it starts, and is well.
 copy(f"{folder}/kept", data)

@@ -66,8 +66,8 @@ through "locked by another"
 
 # A disk that takes no write.
 end() { rm "$W/how"; }
-faults=("an I/O error 5")
-! is_long || faults+=("full 28" "read-only 30")
+faults=("an I/O error 5" "read-only 30")
+! is_long || faults+=("full 28")
 for fault in "${faults[@]}"; do
   echo "${fault##* }" >"$W/how.new" && mv "$W/how.new" "$W/how"
   through "${fault% *}"

@@ -127,6 +127,38 @@ static void a_failing_allocation_hides_no_mark(void **state) {
   assert_true(n < ATTEMPTS_MAX);
 }
 
+static void write_wal(const char *name, off_t bytes) {
+  FILE *file = fopen(name, "we");
+  assert_non_null(file);
+  assert_int_equal(ftruncate(fileno(file), bytes), 0);
+  fclose(file);
+}
+
+static void a_file_whose_wal_is_taken_away_replaced_or_cut_does_not_hold(void **state) {
+  struct marks_file file, kept;
+  char wal[128], other[128];
+  (void)state;
+  snprintf(wal, sizeof wal, "%s-wal", path);
+  snprintf(other, sizeof other, "%s-other", path);
+  unlink(wal);
+  assert_int_equal(marks_file_take(path, &file), 0);
+  assert_true(marks_file_holds(path, &file)); /* none so far */
+  write_wal(wal, MARKS_WAL_BYTES_KEPT * 2);
+  assert_true(marks_file_holds(path, &file));
+  assert_int_equal(truncate(wal, MARKS_WAL_BYTES_KEPT), 0); /* as SQLite does */
+  assert_true(marks_file_holds(path, &file));
+  kept = file;
+  assert_int_equal(truncate(wal, MARKS_WAL_BYTES_KEPT - 1), 0);
+  assert_false(marks_file_holds(path, &file));
+  file = kept;
+  write_wal(other, MARKS_WAL_BYTES_KEPT);
+  assert_int_equal(rename(other, wal), 0);
+  assert_false(marks_file_holds(path, &file));
+  file = kept;
+  unlink(wal);
+  assert_false(marks_file_holds(path, &file));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -135,6 +167,7 @@ int main(void) {
       TEST(others_read_and_note_beside_who_has_it_open),
       TEST(a_file_that_is_replaced_or_cut_does_not_hold),
       TEST(a_failing_allocation_hides_no_mark),
+      TEST(a_file_whose_wal_is_taken_away_replaced_or_cut_does_not_hold),
   };
   sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory);
   sqlite3_mem_methods failing = memory;

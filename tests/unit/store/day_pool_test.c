@@ -11,26 +11,58 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/wait.h>
 
 enum { BEGUN = 40 }; /* files that are made while somebody looks: each is synced several times */
 
-/* How many files whose name has PART this process has open. */
-static unsigned open_files(const char *part) {
+/* How many files below WORLD whose name has PART this process has open, and NAMES of them.  Only
+   those below WORLD: what we inherited, as the output of whoever runs us, may be deleted as well.
+ */
+static unsigned open_files(const struct world *world, const char *part, char names[PATH_MAX]) {
   unsigned count = 0;
+  size_t dir_len = strlen(world->dir), len = 0;
   DIR *fds = opendir("/proc/self/fd");
   assert_non_null(fds);
+  names[0] = '\0';
   for (struct dirent *entry; (entry = readdir(fds)) != NULL;) {
     char target[PATH_MAX];
-    ssize_t len = readlinkat(dirfd(fds), entry->d_name, target, sizeof target - 1);
-    if (len < 0) continue;
-    target[len] = '\0';
-    count += strstr(target, part) != NULL;
+    ssize_t target_len = readlinkat(dirfd(fds), entry->d_name, target, sizeof target - 1);
+    if (target_len < 0) continue;
+    target[target_len] = '\0';
+    if (strncmp(target, world->dir, dir_len) != 0 || strstr(target, part) == NULL) continue;
+    count++;
+    if (len < PATH_MAX) len += (size_t)snprintf(names + len, PATH_MAX - len, " %s", target);
   }
   closedir(fds);
   return count;
+}
+
+static void assert_open(const struct world *world, const char *part) {
+  char names[PATH_MAX];
+  assert_true(open_files(world, part, names) > 0);
+}
+
+static void assert_closed(const struct world *world, const char *part) {
+  char names[PATH_MAX];
+  if (open_files(world, part, names) > 0) fail_msg("open of %s:%s", part, names);
+}
+
+/* Whether another process finds PATH locked. */
+static bool is_locked(const char *path) {
+  int status = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    _exit(fd < 0 ? 2 : fcntl(fd, F_SETLK, &all) != 0);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+  return WEXITSTATUS(status) == 1;
 }
 
 /* Makes a file of hours with NODES nodes. */
@@ -74,11 +106,11 @@ static void a_reader_waits_and_sees_what_came_meanwhile(void **state) {
   snprintf(path, sizeof path, "%s/pooled.db", world->dir);
   make_file(path, 3);
   assert_int_equal(take_and_give(pool, 7, path), 3);
-  assert_true(open_files("pooled.db") > 0);
+  assert_open(world, "pooled.db");
   make_file(path, 5);
   assert_int_equal(take_and_give(pool, 7, path), 5);
   day_pool_free(pool);
-  assert_int_equal(open_files("pooled.db"), 0);
+  assert_closed(world, "pooled.db");
 }
 
 static void a_file_in_place_of_another_is_not_taken_for_it(void **state) {
@@ -92,7 +124,7 @@ static void a_file_in_place_of_another_is_not_taken_for_it(void **state) {
   assert_int_equal(take_and_give(pool, 7, path), 3);
   assert_int_equal(rename(other, path), 0);
   assert_int_equal(take_and_give(pool, 7, path), 4);
-  assert_int_equal(open_files("(deleted)"), 0);
+  assert_closed(world, "(deleted)");
   struct day_reader *none;
   assert_int_equal(unlink(path), 0);
   assert_int_equal(day_pool_take(pool, &(struct day_pool_key){7, DAY_HOURS}, path, &none), -ENOENT);
@@ -111,8 +143,24 @@ static void what_is_forgotten_is_closed_also_where_it_is_out(void **state) {
   assert_int_equal(take_and_give(pool, 7, path), 3); /* a second one */
   day_pool_forget(pool, &key);
   day_pool_give(pool, &key, out);
-  assert_int_equal(open_files("pooled.db"), 0);
+  assert_closed(world, "pooled.db");
   day_pool_free(pool);
+}
+
+/* Else whoever closes it in another process takes the WAL away from under those that read. */
+static void a_file_that_is_made_again_stays_locked_by_its_readers(void **state) {
+  struct world *world = *state;
+  struct day_reader *reader;
+  char path[128];
+  snprintf(path, sizeof path, "%s/pooled.db", world->dir);
+  make_file(path, 3);
+  assert_false(is_locked(path));
+  assert_int_equal(day_reader_open(path, DAY_HOURS, &reader), 0);
+  assert_true(is_locked(path));
+  make_file(path, 5);
+  assert_true(is_locked(path));
+  day_reader_close(reader);
+  assert_false(is_locked(path));
 }
 
 static void no_more_wait_than_the_bound_and_the_last_stay(void **state) {
@@ -124,9 +172,9 @@ static void no_more_wait_than_the_bound_and_the_last_stay(void **state) {
     make_file(path, 3);
     assert_int_equal(take_and_give(pool, day, path), 3);
   }
-  assert_int_equal(open_files("/pooled-0.db"), 0);
-  assert_int_equal(open_files("/pooled-4.db"), 0);
-  assert_true(open_files("/pooled-5.db") > 0);
+  assert_closed(world, "/pooled-0.db");
+  assert_closed(world, "/pooled-4.db");
+  assert_open(world, "/pooled-5.db");
   day_pool_free(pool);
 }
 
@@ -222,8 +270,8 @@ static void a_deleted_day_is_held_by_nobody_and_may_begin_anew(void **state) {
   assert_int_equal(store_roll(world->store), 0);
   assert_true(sum_of_all(world->store) > 0);
   assert_int_equal(store_retain(world->store, &keep), 0);
-  assert_int_equal(open_files("(deleted)"), 0);
-  assert_int_equal(open_files("/hours-"), 0);
+  assert_closed(world, "(deleted)");
+  assert_closed(world, "/hours-");
   assert_int_equal(sum_of_all(world->store), 0);
   uint64_t weight = append(world, 2, 0x20000);
   assert_int_equal(sum_of_all(world->store), weight);
@@ -238,7 +286,7 @@ static void hours_alone_are_read_after_those_beside_them_went(void **state) {
   assert_int_equal(sum_of_all(world->store), weight);
   assert_int_equal(store_retain(world->store, &keep), 0); /* rewrites the file of hours */
   assert_int_equal(sum_of_all(world->store), weight);
-  assert_int_equal(open_files("(deleted)"), 0);
+  assert_closed(world, "(deleted)");
 }
 
 static void summing_up_leaves_no_wal_though_a_reader_waits(void **state) {
@@ -261,6 +309,7 @@ int main(void) {
       TEST(a_reader_waits_and_sees_what_came_meanwhile),
       TEST(a_file_in_place_of_another_is_not_taken_for_it),
       TEST(what_is_forgotten_is_closed_also_where_it_is_out),
+      TEST(a_file_that_is_made_again_stays_locked_by_its_readers),
       TEST(no_more_wait_than_the_bound_and_the_last_stay),
       TEST(a_large_map_is_not_kept_while_a_reader_waits),
       TEST(a_file_is_looked_at_while_it_is_made),
