@@ -297,6 +297,14 @@ static void on_fault(void *context, const char *name, const char *why) {
     text_print(stdout, "%s: %s", name, why);
 }
 
+static void on_misdated(void *context, const char *name) {
+  struct showing *showing = context;
+  progress_line_clear(&showing->line);
+  if (showing->json == NULL)
+    text_print(stdout, "%s: no fault: its date cannot be, a clock was wrong when it was stored",
+               name);
+}
+
 static void print_checked(const struct check_report *report) {
   printf("%llu files, ", (unsigned long long)report->files);
   if (report->faults == 0)
@@ -305,6 +313,8 @@ static void print_checked(const struct check_report *report) {
     printf("%llu faults: docs/backup.md says what to do", (unsigned long long)report->faults);
   if (report->set_aside > 0)
     printf("; %llu were set aside earlier (*.corrupt)", (unsigned long long)report->set_aside);
+  if (report->misdated > 0)
+    printf("; %llu of days that cannot be", (unsigned long long)report->misdated);
   printf("\n");
 }
 
@@ -312,21 +322,25 @@ static int write_checked(struct showing *showing, const struct check_report *rep
   json_close(showing->json, ']');
   json_key_uint(showing->json, "files", report->files);
   json_key_uint(showing->json, "set_aside", report->set_aside);
+  json_key_uint(showing->json, "misdated", report->misdated);
   int status = report->faults == 0 ? EXIT_DONE : EXIT_FAILED;
   return end_json(showing->command, showing->json, showing->json->out, status);
 }
 
 static int check(const struct backup_settings *settings, struct showing *showing) {
   const char *dir = settings->data;
-  const struct check_wish wish = {
-      .dir = dir, .on_file = on_file, .on_fault = on_fault, .context = showing};
+  const struct check_wish wish = {.dir = dir,
+                                  .on_file = on_file,
+                                  .on_fault = on_fault,
+                                  .on_misdated = on_misdated,
+                                  .context = showing};
   struct check_report report;
   catch_stops();
   int failed = check_folder(&wish, &report);
   progress_line_clear(&showing->line);
   if (failed) {
     text_print(stderr, "fleetprof-collector check: --data %s: %s", dir,
-            failed == -EINTR ? "stopped" : strerror(-failed));
+               failed == -EINTR ? "stopped" : strerror(-failed));
     return EXIT_FAILED;
   }
   if (showing->json != NULL) return write_checked(showing, &report);

@@ -24,6 +24,7 @@
 #include "identity/ca.h"
 #include "ingest/ingest.h"
 #include "ingest/listener.h"
+#include "ingest/trusted_file.h"
 #include "ingest/trusted_time.h"
 #include "names/debug_db.h"
 #include "names/debug_store.h"
@@ -252,13 +253,29 @@ static int open_authority(struct collector *collector) {
   return failed == -EXDEV ? failed : 0;
 }
 
+/* Resumes the clock state of the collector before, as far as it is of this boot. */
+static int open_time(struct collector *collector) {
+  const char *dir = collector->settings.data;
+  uint8_t boot_id[TRUST_BOOT_ID_BYTES];
+  struct trusted_kept kept;
+  snprintf(collector->error, ERROR_BYTES, "clock: no memory or no random numbers");
+  collector->time = trusted_time_new();
+  if (collector->time == NULL) return -ENOMEM;
+  int failed = trusted_file_read(dir, &kept);
+  if (failed && failed != -ENOENT)
+    log_warn("collector-clock %s/clock: begun anew: %s", dir,
+             failed == -EBADMSG ? "is not what was written" : strerror(-failed));
+  clock_boot_id(boot_id);
+  trusted_time_resume(collector->time, &kept, boot_id, clock_boottime_ns());
+  trusted_time_look(collector->time, clock_walltime_ns(), clock_boottime_ns());
+  return 0;
+}
+
 static int open_parts(struct collector *collector) {
   const char *dir = collector->settings.data;
   char *error = collector->error;
-  snprintf(error, ERROR_BYTES, "clock: no memory or no random numbers");
-  collector->time = trusted_time_new();
-  if (collector->time == NULL) return -ENOMEM;
-  int failed = backup_look(dir, error, ERROR_BYTES);
+  int failed = open_time(collector);
+  if (!failed) failed = backup_look(dir, error, ERROR_BYTES);
   if (!failed) failed = check_versions(dir, error);
   if (!failed) failed = debug_store_open(dir, &collector->debug, error, ERROR_BYTES);
   if (!failed)

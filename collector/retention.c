@@ -7,6 +7,7 @@
 #include "common/heap.h"
 #include "common/log.h"
 #include "common/monotonic_cond.h"
+#include "ingest/trusted_file.h"
 #include "ingest/trusted_time.h"
 #include "reserve.h"
 #include "store/store.h"
@@ -23,6 +24,12 @@ enum {
   FULL_ROUND_SECONDS = 5, /* while the disk is full */
 };
 
+enum place_basis {
+  PLACE_BY_OURS,   /* the wall clock */
+  PLACE_BY_BOARDS, /* what they agree on */
+  PLACE_BY_EACH,   /* the wall clock cannot be right: each board's own */
+};
+
 struct retention {
   const char *dir;
   struct store *store;
@@ -33,6 +40,8 @@ struct retention {
   bool is_stopping;
   struct trusted_time *time;
   enum trust_basis basis;          /* of the round before */
+  enum place_basis place_basis;    /* the same, for new data */
+  bool has_not_kept;               /* the clock state, in the last round */
   bool has_failed, has_not_rolled; /* the last round; only the first of a row is told */
 };
 
@@ -40,8 +49,8 @@ struct retention {
 static void tell_basis(struct retention *retention, const struct trusted_now *now) {
   if (now->basis == retention->basis) return;
   if (now->basis == TRUST_NOTHING)
-    log_warn("retention-clock store: the wall clock has jumped: nothing is deleted for its age "
-             "until it is steady for a day or two boards confirm it");
+    log_warn("retention-clock store: the wall clock has jumped, or is before 2024: nothing is "
+             "deleted for its age until it is steady for a day or two boards confirm it");
   else if (now->basis == TRUST_BEHIND)
     log_warn("retention-clock store: the wall clock is %llu s ahead of all but one of %u boards: "
              "data is deleted by theirs",
@@ -49,6 +58,39 @@ static void tell_basis(struct retention *retention, const struct trusted_now *no
   else if (retention->basis == TRUST_BEHIND)
     log_info("retention-clock store: boards confirm the wall clock again");
   retention->basis = now->basis;
+}
+
+/* Says when data is placed by another clock than in the round before. */
+static void tell_place(struct retention *retention, uint64_t wall_ns) {
+  int64_t off_ns = clock_overruled_by_ns();
+  enum place_basis basis = off_ns != 0                     ? PLACE_BY_BOARDS
+                           : wall_ns >= CLOCK_PLAUSIBLE_NS ? PLACE_BY_OURS
+                                                           : PLACE_BY_EACH;
+  char ours[32], theirs[32];
+  if (basis == retention->place_basis) return;
+  clock_print_time(wall_ns, ours);
+  clock_print_time(wall_ns + (uint64_t)off_ns, theirs);
+  if (basis == PLACE_BY_BOARDS)
+    log_warn("collector-clock wall clock: says %s, boards agree on %s: data is placed by theirs; "
+             "set the clock of this machine",
+             ours, theirs);
+  else if (basis == PLACE_BY_EACH)
+    log_warn("collector-clock wall clock: says %s, which cannot be: data is placed by its board's "
+             "clock; set the clock of this machine",
+             ours);
+  else
+    log_info("collector-clock wall clock: data is placed by it again, at %s", ours);
+  retention->place_basis = basis;
+}
+
+/* For the collector that runs here next. */
+static void keep_clock(struct retention *retention) {
+  struct trusted_kept kept;
+  if (!trusted_time_keep(retention->time, &kept) && !retention->has_not_kept) return;
+  int failed = trusted_file_write(retention->dir, &kept);
+  if (failed && !retention->has_not_kept)
+    log_warn("collector-clock %s/clock: cannot be written: %s", retention->dir, strerror(-failed));
+  retention->has_not_kept = failed != 0;
 }
 
 /* What is older than AGE_NS at NOW_NS; nothing where there is no such time. */
@@ -68,9 +110,11 @@ static void run_round(struct retention *retention) {
   const struct retention_limits copy = retention->limits, *limits = &copy;
   pthread_mutex_unlock(&retention->mutex);
   struct store_keep keep = {.max_bytes = limits->max_bytes};
-  struct trusted_now now =
-      trusted_time_look(retention->time, clock_walltime_ns(), clock_boottime_ns());
+  uint64_t wall_ns = clock_walltime_ns();
+  struct trusted_now now = trusted_time_look(retention->time, wall_ns, clock_boottime_ns());
   tell_basis(retention, &now);
+  tell_place(retention, wall_ns);
+  keep_clock(retention);
   keep.windows_ms = before(now.now_ns, limits->windows_ns);
   keep.minutes_ms = before(now.now_ns, limits->minutes_ns);
   keep.hours_ms = before(now.now_ns, limits->hours_ns);
@@ -121,7 +165,7 @@ int retention_start(const char *dir, struct store *store, struct trusted_time *t
   retention->store = store;
   retention->limits = *limits;
   retention->time = time;
-  trusted_time_look(time, clock_walltime_ns(), clock_boottime_ns());
+  keep_clock(retention);
   monotonic_cond_init(&retention->stopped);
   pthread_mutex_init(&retention->mutex, NULL);
   int failed = -pthread_create(&retention->thread, NULL, work, retention);

@@ -9,10 +9,12 @@
    minute. */
 #include "clock.h"
 #include "quantity.h"
+#include "sums.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -58,6 +60,53 @@ uint64_t clock_walltime_ns(void) {
 bool clock_is_kept(void) {
   struct timex state = {.modes = 0};
   return adjtimex(&state) >= 0 && (state.status & STA_UNSYNC) == 0;
+}
+
+static uint64_t apart(uint64_t a, uint64_t b) {
+  return a > b ? a - b : b - a;
+}
+
+uint64_t clock_judge_ns(const struct clock_word *word, uint64_t wall_ns, uint64_t boot_ns) {
+  uint64_t agreed_ns = sum_of(word->agreed_ns, boot_ns);
+  if (word->agreed_ns == 0 || apart(agreed_ns, wall_ns) < CLOCK_APART_NS) return wall_ns;
+  bool is_confirmed = word->confirmed_ns != 0 &&
+                      apart(sum_of(word->confirmed_ns, boot_ns), wall_ns) < CLOCK_APART_NS;
+  return is_confirmed ? wall_ns : agreed_ns;
+}
+
+/* Both are read and written relaxed: each alone is true of some moment. */
+static _Atomic uint64_t heard_agreed_ns, heard_confirmed_ns;
+
+void clock_hear(const struct clock_word *word) {
+  atomic_store_explicit(&heard_agreed_ns, word->agreed_ns, memory_order_relaxed);
+  atomic_store_explicit(&heard_confirmed_ns, word->confirmed_ns, memory_order_relaxed);
+}
+
+/* Whether the kernel says that the time WALL_NS is kept right. */
+static bool is_kept_at(uint64_t wall_ns) {
+  struct timex state = {.modes = 0};
+  if (adjtimex(&state) < 0 || (state.status & STA_UNSYNC) != 0) return false;
+  uint64_t kernels_ns = state.time.tv_sec < 0 ? 0 : (uint64_t)state.time.tv_sec * NS_PER_SECOND;
+  return apart(kernels_ns, wall_ns) < CLOCK_APART_NS;
+}
+
+static uint64_t judge(uint64_t wall_ns) {
+  const struct clock_word word = {
+      atomic_load_explicit(&heard_agreed_ns, memory_order_relaxed),
+      atomic_load_explicit(&heard_confirmed_ns, memory_order_relaxed),
+  };
+  if (word.agreed_ns == 0) return wall_ns;
+  uint64_t judged_ns = clock_judge_ns(&word, wall_ns, clock_boottime_ns());
+  return judged_ns != wall_ns && is_kept_at(wall_ns) ? wall_ns : judged_ns;
+}
+
+uint64_t clock_judged_ns(void) {
+  return judge(clock_walltime_ns());
+}
+
+int64_t clock_overruled_by_ns(void) {
+  uint64_t wall_ns = clock_walltime_ns();
+  return (int64_t)(judge(wall_ns) - wall_ns);
 }
 
 static int hex_digit(char letter) {

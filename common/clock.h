@@ -14,6 +14,30 @@ uint64_t clock_monotonic_ns(void); /* for deadlines */
 uint64_t clock_cpu_ns(void);       /* of this process */
 uint64_t clock_walltime_ns(void);  /* since 1970, as far as this machine knows */
 
+/* Two clocks that differ by as much do not drift: one of them is wrong. */
+#define CLOCK_APART_NS (600 * NS_PER_SECOND)
+
+/* 2024-01-01: no clock of a machine that runs this program is right before. */
+#define CLOCK_PLAUSIBLE_NS (1704067200 * NS_PER_SECOND)
+
+/* The word of others about the wall clock: wall times less our time since boot; 0: none. */
+struct clock_word {
+  uint64_t agreed_ns;    /* on which they agree */
+  uint64_t confirmed_ns; /* of the wall clock when they agreed with it last */
+};
+
+/* Returns the time where the wall clock says WALL_NS, at BOOT_NS since boot: the agreed one if the
+   wall clock is far from it and is not the one that was confirmed.  Pure. */
+uint64_t clock_judge_ns(const struct clock_word *word, uint64_t wall_ns, uint64_t boot_ns);
+
+/* The time to place data by, since 1970: clock_judge_ns by the word that clock_hear was given last.
+   A wall clock that the kernel says is kept right is believed in any case.  Any thread. */
+uint64_t clock_judged_ns(void);
+
+/* How far that is ahead of the wall clock, where it is another; else 0.  Any thread. */
+int64_t clock_overruled_by_ns(void);
+void clock_hear(const struct clock_word *word);
+
 /* True if the kernel reports that the wall clock is synchronized. False after a start, and after a
    step until the clock's daemon reports it again. */
 bool clock_is_kept(void);

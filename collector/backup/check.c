@@ -14,6 +14,7 @@
    An index in debug/ is made from the file beside it and checked by whoever maps it. */
 #include "check.h"
 
+#include "common/clock.h"
 #include "common/hex_text.h"
 #include "folder_walk.h"
 #include "identity/access_loss.h"
@@ -22,6 +23,7 @@
 #include "names/debug_store.h"
 #include "proto/source_bundle.h"
 #include "store/day_check.h"
+#include "store/day_folder.h"
 #include "store/db.h"
 #include "store/db_snapshot.h"
 #include "store/file_version.h"
@@ -116,6 +118,15 @@ static int check_file(const struct folder_entry *entry, char *why) {
   return strcmp(entry->name, "node.key") == 0 && entry->bytes != NODE_KEY_LEN ? -EUCLEAN : 0;
 }
 
+/* A clock was wrong when it was stored; nothing is wrong with it. */
+static void note_misdated(struct checking *checking, const char *name) {
+  uint32_t day;
+  if (!day_folder_is_day(name, &day)) return;
+  if (!day_is_misdated(day, clock_walltime_ns() / NS_PER_MS)) return;
+  checking->report.misdated++;
+  if (checking->wish->on_misdated) checking->wish->on_misdated(checking->wish->context, name);
+}
+
 static int on_entry(void *context, const struct folder_entry *entry) {
   struct checking *checking = context;
   char why[WHY_BYTES] = "";
@@ -130,6 +141,7 @@ static int on_entry(void *context, const struct folder_entry *entry) {
   if (stop != 0) return stop;
   checking->place.done += entry->bytes;
   checking->report.files++;
+  note_misdated(checking, entry->name);
   if (entry->kind == FOLDER_STRANGE)
     note(checking, entry->name, -EUCLEAN, "is no file");
   else if (entry->kind == FOLDER_DATABASE)

@@ -71,7 +71,7 @@ static int on_module(void *context, const struct debug_module *module) {
 void api_debug_list(struct request *request) {
   struct selection selection;
   struct selection_fault fault;
-  if (selection_parse(&request->parameters, clock_walltime_ns(), &selection, &fault) != 0) {
+  if (selection_parse(&request->parameters, clock_judged_ns(), &selection, &fault) != 0) {
     answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
     return;
   }

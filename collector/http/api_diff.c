@@ -255,7 +255,7 @@ static int check_scope(struct request *request, const struct question *question,
 
 void api_diff(struct request *request) {
   struct side a = {.selection = {0}}, b = {.selection = {0}};
-  uint64_t now_ns = clock_walltime_ns();
+  uint64_t now_ns = clock_judged_ns();
   struct question question = {.now_ms = now_ns / NS_PER_MS};
   if (read_sides(request, now_ns, &a, &b) == 0 && read_question(request, &question) == 0) {
     int error = build_trees(request, &question, &a, &b);

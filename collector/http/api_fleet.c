@@ -247,7 +247,7 @@ static int on_board_books(void *context, const struct store_board *board) {
 /* Reads which boards REQUEST wants.  Returns 0, or -EINVAL with the problem answered. */
 static int parse_boards(struct request *request, struct selection *ret) {
   struct selection_fault fault;
-  if (selection_parse(&request->parameters, clock_walltime_ns(), ret, &fault) != 0) {
+  if (selection_parse(&request->parameters, clock_judged_ns(), ret, &fault) != 0) {
     answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
     return -EINVAL;
   }

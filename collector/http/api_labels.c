@@ -95,7 +95,7 @@ static void write_texts(struct request *request, const struct label_walk *walk, 
 static void answer_texts(struct request *request, const char *label) {
   struct selection selection;
   struct selection_fault fault;
-  if (selection_parse(&request->parameters, clock_walltime_ns(), &selection, &fault) != 0) {
+  if (selection_parse(&request->parameters, clock_judged_ns(), &selection, &fault) != 0) {
     answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
     return;
   }

@@ -7,6 +7,7 @@
 
 #include "assets.h"
 #include "board_metrics.h"
+#include "common/clock.h"
 #include "common/json.h"
 #include "identity/access_loss.h"
 #include "metrics.h"
@@ -19,7 +20,9 @@
 
 #include <stdio.h>
 
-enum { REASON_BYTES = 512 };
+enum { REASON_BYTES = 512, SENTENCE_BYTES = 256 };
+
+#define NS_PER_DAY (24 * 3600 * NS_PER_SECOND)
 
 void api_healthz(struct request *request) {
   request->answer.type = "text/plain; charset=utf-8";
@@ -40,6 +43,27 @@ static void add_reason(void *context, const char *what, const char *why) {
   json_string(reasons->json, text);
 }
 
+static void add_clock(struct reasons *reasons) {
+  int64_t off_ns = clock_overruled_by_ns();
+  char text[SENTENCE_BYTES], ours[32];
+  uint64_t wall_ns = clock_walltime_ns();
+  clock_print_time(wall_ns, ours);
+  if (off_ns != 0) {
+    snprintf(text, sizeof text,
+             "of this machine says %s, and boards agree on a time %lld s %s: data is placed by "
+             "theirs; set it",
+             ours, (long long)(off_ns < 0 ? -off_ns : off_ns) / (long long)NS_PER_SECOND,
+             off_ns < 0 ? "earlier" : "later");
+    add_reason(reasons, "the clock", text);
+  } else if (wall_ns < CLOCK_PLAUSIBLE_NS) {
+    snprintf(
+        text, sizeof text,
+        "of this machine says %s, which cannot be: data is placed by its board's clock; set it",
+        ours);
+    add_reason(reasons, "the clock", text);
+  }
+}
+
 /* Why the collector takes no queries, or what it goes on without. */
 static void add_reasons(const struct request *request, struct reasons *reasons) {
   const struct http_parts *parts = &request->service->parts;
@@ -50,6 +74,23 @@ static void add_reasons(const struct request *request, struct reasons *reasons) 
   if (fault != NULL) add_reason(reasons, "access.db", fault);
   if (names != NULL) add_reason(reasons, "debug.db", names);
   store_troubles(parts->store, add_reason, reasons);
+  add_clock(reasons);
+}
+
+/* Facts that need no action. */
+static void add_notes(const struct request *request, struct reasons *notes) {
+  struct store_misdated misdated = store_misdated(request->service->parts.store);
+  char text[SENTENCE_BYTES], first[32], last[32];
+  if (misdated.count == 0) return;
+  clock_print_time(misdated.first * NS_PER_DAY, first);
+  clock_print_time(misdated.last * NS_PER_DAY, last);
+  snprintf(
+      text, sizeof text,
+      "from %.10s to %.10s cannot be: a clock was wrong when they were stored; they are served "
+      "under these dates, and kept until --max-bytes wants room",
+      first, last);
+  snprintf(first, sizeof first, "%u days", misdated.count);
+  add_reason(notes, first, text);
 }
 
 void api_readyz(struct request *request) {
@@ -65,6 +106,10 @@ void api_readyz(struct request *request) {
   json_key(&json, "reasons");
   json_open(&json, '[');
   add_reasons(request, &written);
+  json_close(&json, ']');
+  json_key(&json, "notes");
+  json_open(&json, '[');
+  add_notes(request, &written);
   json_close(&json, ']');
   answer_end_json(&request->answer, &json);
   if (is_full) request->answer.status = 503;

@@ -106,7 +106,7 @@ int profile_metrics_print(const struct http_parts *parts, struct arena *arena, s
   if (parts->store == NULL) return 0;
   const struct query_source source = {parts->store, parts->symbolizer};
   bool is_watching = parts->watched != NULL && parts->watched->count > 0;
-  uint64_t to_ms = clock_walltime_ns() / NS_PER_MS;
+  uint64_t to_ms = clock_judged_ns() / NS_PER_MS;
   const struct query_range range = {
       .from_ms = to_ms - PROFILE_METRICS_RANGE_S * 1000ULL,
       .to_ms = to_ms,

@@ -35,7 +35,7 @@ struct query_range query_answer_range(const struct request *request,
 
 int query_answer_select(struct request *request, struct selection *ret) {
   struct selection_fault fault;
-  int error = selection_parse(&request->parameters, clock_walltime_ns(), ret, &fault);
+  int error = selection_parse(&request->parameters, clock_judged_ns(), ret, &fault);
   if (error != 0) answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
   return error;
 }

@@ -10,6 +10,7 @@
 #include "board_name.h"
 #include "ca_files.h"
 #include "certificate.h"
+#include "common/clock.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -180,7 +181,13 @@ static bool has_names(const X509 *server, const char *wanted) {
   return add_names_of(server, named) == 0 && strcasecmp(named, wanted) == 0;
 }
 
-/* One that begins in the future was made while our clock was wrong: boards would not take it. */
+/* One that begins in the future was made while our clock was wrong: boards would not take it.  A
+   clock that is certainly wrong now makes none that is better. */
+static bool has_begun(const X509 *server, time_t now) {
+  return X509_cmp_time(X509_get0_notBefore(server), &now) < 0 ||
+         now < (time_t)(CLOCK_PLAUSIBLE_NS / NS_PER_SECOND);
+}
+
 static bool is_server_good(const struct authority *authority, X509 *server, EVP_PKEY *key) {
   char host[HOST_NAME_BYTES];
   host_name(host);
@@ -188,7 +195,7 @@ static bool is_server_good(const struct authority *authority, X509 *server, EVP_
   return server != NULL && key != NULL && X509_check_private_key(server, key) == 1 &&
          X509_verify(server, authority->key) == 1 &&
          X509_check_host(server, host, 0, 0, NULL) == 1 &&
-         X509_cmp_time(X509_get0_notBefore(server), &now) < 0 && due_of(server) > now;
+         has_begun(server, now) && due_of(server) > now;
 }
 
 /* Makes one that names ALT_NAMES, RET, and writes it. */

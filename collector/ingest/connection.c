@@ -215,7 +215,7 @@ static bool take_frame(struct connection *connection) {
     return false;
   }
   connection_look_at_load(connection->host);
-  long used = session_receive(session, span_of(bytes, need), clock_walltime_ns(), &job);
+  long used = session_receive(session, span_of(bytes, need), clock_judged_ns(), &job);
   if (used > 0) {
     evbuffer_drain(input, (size_t)used);
     release_large(connection);
@@ -261,8 +261,6 @@ static enum handshake judge_failure(const SSL *ssl, bool is_eof) {
     return is_eof ? HANDSHAKE_CLOSED : HANDSHAKE_PROTOCOL;
   case X509_V_ERR_CERT_HAS_EXPIRED:
     return HANDSHAKE_EXPIRED;
-  case X509_V_ERR_CERT_NOT_YET_VALID:
-    return HANDSHAKE_NOT_YET_VALID;
   case X509_V_ERR_CERT_REVOKED:
     return HANDSHAKE_REVOKED;
   case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
@@ -278,9 +276,8 @@ static enum handshake judge_failure(const SSL *ssl, bool is_eof) {
 }
 
 static bool is_about_certificate(enum handshake result) {
-  return result == HANDSHAKE_EXPIRED || result == HANDSHAKE_NOT_YET_VALID ||
-         result == HANDSHAKE_UNKNOWN_CA || result == HANDSHAKE_REVOKED ||
-         result == HANDSHAKE_BAD_CERTIFICATE;
+  return result == HANDSHAKE_EXPIRED || result == HANDSHAKE_UNKNOWN_CA ||
+         result == HANDSHAKE_REVOKED || result == HANDSHAKE_BAD_CERTIFICATE;
 }
 
 static void count_failure(struct connection *connection, bool is_eof) {
@@ -373,8 +370,9 @@ static bool is_only_expired(X509_STORE_CTX *store) {
          X509_STORE_CTX_get_error_depth(store) == 0;
 }
 
-/* Runs after common/tls has judged the certificate.  It refuses what is revoked, and forgives one
-   thing: a certificate that has expired, whose session may then do nothing but renew. */
+/* Runs after common/tls has judged the certificate.  It refuses what is revoked, and forgives two
+   things: a certificate that has expired, whose session may then do nothing but renew; and one that
+   is not yet valid, for our own root has signed it: the clock that is wrong is ours, or was. */
 static int on_verify(int is_ok, X509_STORE_CTX *store) {
   SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
   SSL_verify_cb judge = SSL_CTX_get_verify_callback(SSL_get_SSL_CTX(ssl));
@@ -386,6 +384,10 @@ static int on_verify(int is_ok, X509_STORE_CTX *store) {
     connection->has_expired = true;
     X509_STORE_CTX_set_error(store, X509_V_OK);
     return 1;
+  }
+  if (!is_ok && X509_STORE_CTX_get_error(store) == X509_V_ERR_CERT_NOT_YET_VALID) {
+    X509_STORE_CTX_set_error(store, X509_V_OK);
+    is_ok = 1;
   }
   X509 *certificate = X509_STORE_CTX_get_current_cert(store);
   if (!is_ok || certificate == NULL || X509_STORE_CTX_get_error_depth(store) != 0) return is_ok;
@@ -455,7 +457,7 @@ const struct shown_certificate *connection_certificate(const struct connection *
 
 void connection_finish(struct connection *connection, struct job *job) {
   enum session_state before = connection->session.state;
-  session_finish(&connection->session, job, clock_walltime_ns());
+  session_finish(&connection->session, job, clock_judged_ns());
   settle(connection, before);
   if (connection->session.state != SESSION_CLOSING) pump(connection);
 }

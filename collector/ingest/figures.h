@@ -17,7 +17,6 @@ struct buf;
   X(OK, "ok")                                                           \
   X(ANONYMOUS, "no_certificate") /* done, and allowed to enroll only */ \
   X(EXPIRED, "expired")          /* done, and allowed to renew only */  \
-  X(NOT_YET_VALID, "not_yet_valid")                                     \
   X(UNKNOWN_CA, "unknown_ca")                                           \
   X(REVOKED, "revoked")                                                 \
   X(BAD_CERTIFICATE, "bad_certificate")                                 \

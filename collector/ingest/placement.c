@@ -11,7 +11,8 @@
                |  x       x         x  x
      believed  | ______________________________ x: where ours was set forward
 
-   That ours was set is seen at once, however little: it moves against our own time since boot.
+   That ours was set is seen at once: it moves against our own time since boot.  By seconds or more,
+   it is followed with the next batch; by less, with the next ping.
 
    A window of an earlier boot comes from the spool, and all that ties that boot to wall time was
    known on the board by then: it kept the offset (agent/uplink/boot_times.c) and says it in Hello.
@@ -49,9 +50,6 @@
 /* The clocks agree when they differ by no more than a slow link explains. */
 #define SYNCED_WITHIN_NS (2 * NS_PER_SECOND)
 
-/* 2024-01-01: no board ran this program earlier. */
-#define PLAUSIBLE_FROM_NS (1704067200 * NS_PER_SECOND)
-
 /* How far a wall clock may contradict what is known of other boots. */
 #define BOUND_SLACK_NS (120 * NS_PER_SECOND)
 
@@ -65,6 +63,8 @@ static void learn(struct placement *placement, uint64_t boottime_ns, uint64_t wa
 
 void placement_learn(struct placement *placement, const struct hello *hello, uint64_t now_ns,
                      uint64_t our_ns) {
+  const struct placement said = {.board_ns = hello->walltime_ns, .our_ns = our_ns};
+  now_ns = placement_now(&said, now_ns, our_ns);
   memcpy(placement->boot_id, hello->boot_id, sizeof placement->boot_id);
   placement->is_known = hello->boottime_ns <= now_ns;
   placement->offset_ns = placement->is_known ? now_ns - hello->boottime_ns : 0;
@@ -88,13 +88,28 @@ void placement_relearn(struct placement *placement, const struct ping *ping, uin
   learn(placement, ping->boottime_ns, ping->walltime_ns);
 }
 
+void placement_follow(struct placement *placement, uint64_t now_ns, uint64_t our_ns) {
+  uint64_t passed_ns = our_ns - placement->our_ns;
+  int64_t set_ns = (int64_t)(now_ns - placement->learnt_ns - passed_ns);
+  if (!placement->is_known || our_ns < placement->our_ns) return;
+  if (set_ns > -(int64_t)SYNCED_WITHIN_NS && set_ns < (int64_t)SYNCED_WITHIN_NS) return;
+  placement->offset_ns += (uint64_t)set_ns; /* may wrap: of a clock before the board's boot */
+  placement->learnt_ns += (uint64_t)set_ns;
+}
+
+uint64_t placement_now(const struct placement *placement, uint64_t now_ns, uint64_t our_ns) {
+  bool is_boards = now_ns < CLOCK_PLAUSIBLE_NS && placement->board_ns >= CLOCK_PLAUSIBLE_NS &&
+                   our_ns >= placement->our_ns;
+  return is_boards ? sum_of(placement->board_ns, our_ns - placement->our_ns) : now_ns;
+}
+
 const char *placement_clock(const struct placement *placement) {
   if (!placement->is_known) return "unknown";
   return placement->is_synced ? "synced" : "estimated";
 }
 
 static bool is_plausible(uint64_t start_ns, uint64_t end_ns, uint64_t now_ns) {
-  return start_ns <= end_ns && start_ns >= PLAUSIBLE_FROM_NS && end_ns <= now_ns + DAY_NS;
+  return start_ns <= end_ns && start_ns >= CLOCK_PLAUSIBLE_NS && end_ns <= now_ns + DAY_NS;
 }
 
 struct span_ns {

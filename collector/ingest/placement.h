@@ -45,6 +45,15 @@ void placement_earlier(const struct placement *placement, const struct hello *he
 void placement_relearn(struct placement *placement, const struct ping *ping, uint64_t now_ns,
                        uint64_t our_ns);
 
+/* Our wall clock says NOW_NS at OUR_NS since our boot: an offset that was learnt before it was set,
+   or before boards overruled it, moves along. */
+void placement_follow(struct placement *placement, uint64_t now_ns, uint64_t our_ns);
+
+/* Returns the time for the board of PLACEMENT, where ours is NOW_NS at OUR_NS since our boot.  A
+   clock of ours that is certainly wrong gives way to the board's own, for this board alone, where
+   that can be right. */
+uint64_t placement_now(const struct placement *placement, uint64_t now_ns, uint64_t our_ns);
+
 /* The word for what is known. */
 const char *placement_clock(const struct placement *placement);
 

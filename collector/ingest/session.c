@@ -39,6 +39,7 @@ enum {
   WORKER_DEADLINE_MS = 60 * 1000, /* a worker behind a slow disk */
   OPEN_DEADLINE_MS = 5 * 60 * 1000,   /* boards ping far more often */
   CLOSING_DEADLINE_MS = 5 * 1000,     /* for the peer to read why */
+  EARLY_RETRY_MS = 5 * 1000,          /* while the time is not known */
   UNHEEDED_MAX = 4 * LIMIT_IN_FLIGHT, /* batches within the time that it was told to wait */
   LENGTH_BYTES = FRAME_HEADER_BYTES - 1,
 };
@@ -205,6 +206,11 @@ static uint32_t return_news(struct session *session) {
   return session->told_return_ms = *session->return_within_ms;
 }
 
+/* The time for the board of SESSION, where ours is NOW_NS. */
+static uint64_t time_of(const struct session *session, uint64_t now_ns) {
+  return placement_now(&session->placement, now_ns, clock_boottime_ns());
+}
+
 /* An admitted board's clock is evidence of what time it is. */
 static void hear_clock(struct session *session) {
   if (session->time == NULL) return;
@@ -273,7 +279,7 @@ static bool receive_hello(struct session *session, const struct hello *hello, ui
     return false;
   }
   placement_learn(&session->placement, hello, now_ns, clock_boottime_ns());
-  learn_earlier(session, hello, now_ns);
+  learn_earlier(session, hello, time_of(session, now_ns));
   session->keeps_prefix = (hello->capabilities & CAPABILITY_PREFIX) != 0;
   set_state(session, SESSION_ADMITTING);
   return true;
@@ -282,7 +288,16 @@ static bool receive_hello(struct session *session, const struct hello *hello, ui
 /* Returns whether the batch called REJECT may be taken now; else REJECT says why not, and when. */
 static bool has_place(struct session *session, size_t bytes, struct reject *reject) {
   const struct shedding *shedding = session->shedding;
+  const struct placement *placement = &session->placement;
   struct quota_verdict verdict;
+  if (session->time != NULL && trusted_time_is_early(session->time, placement->board_ns,
+                                                     placement->learnt_ns, clock_boottime_ns())) {
+    reject->retry_after_ms = EARLY_RETRY_MS;
+    snprintf(session->why, sizeof session->why,
+             "this board and the collector, which has just started, differ about the time: keep it "
+             "until others have said it");
+    return false;
+  }
   if (shedding != NULL && shedding->shed != SHED_NOTHING) {
     figures_add(&session->figures->shed[shedding->shed], 1);
     reject->retry_after_ms = shedding->retry_after_ms;
@@ -417,6 +432,8 @@ static long receive_frame(struct session *session, const struct frame *frame, ui
     job_free(job);
     return session->state == SESSION_CLOSING ? -1 : 0;
   }
+  now_ns = time_of(session, now_ns); /* after a hello it may be known better */
+  placement_follow(&session->placement, now_ns, clock_boottime_ns());
   give_placement(session, job);
   give_prefix(session, job);
   job->session = session->id;
@@ -432,6 +449,7 @@ long session_receive(struct session *session, struct span stream, uint64_t now_n
                      struct job **ret_job) {
   struct frame frame;
   *ret_job = NULL;
+  now_ns = time_of(session, now_ns);
   long len = frame_decode(stream, &frame);
   if (len == -EAGAIN) return await_frame(session, stream);
   if (len < 0) {
@@ -522,6 +540,7 @@ static void finish_chunk(struct session *session, const struct job *job) {
 void session_finish(struct session *session, struct job *job, uint64_t now_ns) {
   session->jobs_in_flight--;
   if (session->state == SESSION_CLOSING) return;
+  now_ns = time_of(session, now_ns);
   switch (job->kind) {
   case JOB_HELLO:
     finish_hello(session, job, now_ns);

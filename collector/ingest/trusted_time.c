@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A board's clock is kept as an offset to our time since boot, which nothing sets.  A table of
    fixed size holds the boards that were heard last, each once, in one of WAYS slots that a keyed
-   hash of its name chooses: a board cannot choose its slot, and cannot have two. */
+   hash of its name chooses: a board cannot choose its slot, and cannot have two.
+
+   The time on which boards agree is computed when a board's clock differs from the one in its slot.
+   It is an offset to the time since boot, so it holds for this boot, also while boards are away,
+   and a jump of our wall clock is seen by each reader of both (clock_judge_ns).
+
+   Boards without a battery go on where they were switched off, and a site has one switch: all of
+   them agree, and are wrong.  So a board has no say if its clock was, at our start, before the last
+   trusted time. */
 #include "trusted_time.h"
 
 #include "common/clock.h"
+#include "common/sums.h"
 #include "store/siphash.h"
 
 #include <pthread.h>
@@ -14,11 +23,12 @@
 
 #define DAY_NS (24 * 3600 * NS_PER_SECOND)
 
-/* More than any clock drifts in a minute, and less than any deletion is about. */
-#define JUMP_NS (600 * NS_PER_SECOND)
+/* The file is written again when an offset has moved so far. */
+#define MOVED_NS NS_PER_SECOND
+#define LATER_NS (3600 * NS_PER_SECOND)
 
-/* 2024-01-01: no board ran this program earlier. */
-#define PLAUSIBLE_FROM_NS (1704067200 * NS_PER_SECOND)
+/* Boards come back within a minute of a collector's start, most of them. */
+#define EARLY_NS (120 * NS_PER_SECOND)
 
 enum { SLOTS = 1024, WAYS = 8 }; /* 24 KiB */
 
@@ -35,6 +45,12 @@ struct trusted_time {
   bool has_looked;
   uint64_t offset_ns;    /* our wall time less our time since boot, at the last look */
   uint64_t steady_since; /* our time since boot */
+  struct clock_word word;
+  uint64_t least_ns;    /* of a board's offset, to have a say */
+  uint64_t early_until; /* our time since boot; 0: never early */
+  uint64_t latest_ns;
+  struct trusted_kept kept; /* as trusted_time_keep returned it last */
+  uint64_t offsets[SLOTS];  /* scratch */
 };
 
 struct trusted_time *trusted_time_new(void) {
@@ -50,6 +66,7 @@ struct trusted_time *trusted_time_new(void) {
 
 void trusted_time_free(struct trusted_time *time) {
   if (time == NULL) return;
+  clock_hear(&(struct clock_word){0, 0});
   pthread_mutex_destroy(&time->mutex);
   free(time);
 }
@@ -64,14 +81,149 @@ static struct slot *find_slot(struct trusted_time *time, uint64_t board) {
   return best;
 }
 
+static uint64_t apart(uint64_t a, uint64_t b) {
+  return a > b ? a - b : b - a;
+}
+
+static int compare_offsets(const void *left, const void *right) {
+  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return a < b ? -1 : a > b;
+}
+
+/* Collects the offsets of boards that have a say, ascending. */
+static unsigned collect_offsets(struct trusted_time *time) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < SLOTS; i++)
+    if (time->slots[i].offset_ns != 0 && time->slots[i].offset_ns >= time->least_ns)
+      time->offsets[count++] = time->slots[i].offset_ns;
+  qsort(time->offsets, count, sizeof *time->offsets, compare_offsets);
+  return count;
+}
+
+/* Boards whose offsets lie within CLOCK_APART_NS of the first of them. */
+struct cluster {
+  unsigned first, count;
+};
+
+/* The largest cluster of the offsets from FIRST up to END. */
+static struct cluster find_cluster(const struct trusted_time *time, unsigned first, unsigned end) {
+  struct cluster most = {first, 0};
+  for (unsigned next = first; first < end; first++) {
+    while (next < end && time->offsets[next] - time->offsets[first] < CLOCK_APART_NS) next++;
+    if (next - first > most.count) most = (struct cluster){first, next - first};
+  }
+  return most;
+}
+
+/* How many clocks are of one mind with ours, which is one. */
+static unsigned count_ours(const struct trusted_time *time, unsigned count) {
+  unsigned ours = 1;
+  for (unsigned i = 0; i < count; i++)
+    ours += time->has_looked && apart(time->offsets[i], time->offset_ns) < CLOCK_APART_NS;
+  return ours;
+}
+
+/* Whether boards of MOST, of COUNT, are two or more, and more than are of any other mind. */
+static bool is_agreement(const struct trusted_time *time, struct cluster most, unsigned count) {
+  unsigned end = most.first + most.count;
+  if (most.count < 2) return false;
+  if (find_cluster(time, 0, most.first).count >= most.count) return false;
+  if (find_cluster(time, end, count).count >= most.count) return false;
+  uint64_t middle_ns = time->offsets[most.first + most.count / 2];
+  bool is_ours = time->has_looked && apart(middle_ns, time->offset_ns) < CLOCK_APART_NS;
+  return is_ours || most.count > count_ours(time, count);
+}
+
+/* An agreement holds as long as one board is still of it. */
+static bool is_still_said(const struct trusted_time *time, unsigned count) {
+  bool is_said = count < 2;
+  for (unsigned i = 0; i < count && !is_said; i++)
+    is_said = apart(time->offsets[i], time->word.agreed_ns) < CLOCK_APART_NS;
+  return is_said;
+}
+
+/* Notes whether boards agree with the wall clock, as it was at the last look: a jump since does not
+   matter, since the clock before it is confirmed.  Publishes the word. */
+static bool note_confirmed(struct trusted_time *time) {
+  struct clock_word *word = &time->word;
+  bool is_confirmed = time->has_looked && word->agreed_ns != 0 &&
+                      apart(word->agreed_ns, time->offset_ns) < CLOCK_APART_NS;
+  if (is_confirmed) word->confirmed_ns = time->offset_ns;
+  clock_hear(word);
+  return is_confirmed;
+}
+
+static void find_agreement(struct trusted_time *time) {
+  unsigned count = collect_offsets(time);
+  struct cluster most = find_cluster(time, 0, count);
+  if (count >= 2) time->early_until = 0;
+  if (is_agreement(time, most, count))
+    time->word.agreed_ns = time->offsets[most.first + most.count / 2];
+  else if (!is_still_said(time, count))
+    time->word.agreed_ns = 0;
+  note_confirmed(time);
+}
+
 void trusted_time_hear(struct trusted_time *time, const char *board, uint64_t walltime_ns,
                        uint64_t boot_ns) {
   const struct span name = {(const uint8_t *)board, strlen(board)};
   uint64_t hash = siphash(time->key, name) | 1; /* never that of an empty slot */
-  bool is_plausible = walltime_ns >= PLAUSIBLE_FROM_NS && walltime_ns > boot_ns;
+  bool is_plausible = walltime_ns >= CLOCK_PLAUSIBLE_NS && walltime_ns > boot_ns;
   pthread_mutex_lock(&time->mutex);
-  *find_slot(time, hash) = (struct slot){hash, is_plausible ? walltime_ns - boot_ns : 0, boot_ns};
+  struct slot *slot = find_slot(time, hash);
+  uint64_t before_ns = slot->offset_ns;
+  *slot = (struct slot){hash, is_plausible ? walltime_ns - boot_ns : 0, boot_ns};
+  if (apart(before_ns, slot->offset_ns) >= MOVED_NS) find_agreement(time);
   pthread_mutex_unlock(&time->mutex);
+}
+
+bool trusted_time_is_early(struct trusted_time *time, uint64_t walltime_ns, uint64_t now_ns,
+                           uint64_t boot_ns) {
+  if (walltime_ns < CLOCK_PLAUSIBLE_NS || apart(walltime_ns, now_ns) < CLOCK_APART_NS) return false;
+  pthread_mutex_lock(&time->mutex);
+  bool is_early = boot_ns < time->early_until;
+  pthread_mutex_unlock(&time->mutex);
+  return is_early;
+}
+
+void trusted_time_resume(struct trusted_time *time, const struct trusted_kept *kept,
+                         const uint8_t boot_id[TRUST_BOOT_ID_BYTES], uint64_t boot_ns) {
+  bool is_same_boot = memcmp(kept->boot_id, boot_id, TRUST_BOOT_ID_BYTES) == 0;
+  pthread_mutex_lock(&time->mutex);
+  time->kept = *kept;
+  time->latest_ns = kept->latest_ns;
+  uint64_t least_ns = sum_of(boot_ns, CLOCK_APART_NS);
+  if (kept->latest_ns > least_ns) time->least_ns = kept->latest_ns - least_ns;
+  if (is_same_boot && kept->offset_ns != 0 && kept->steady_since_ns <= boot_ns) {
+    time->has_looked = true;
+    time->offset_ns = kept->offset_ns;
+    time->steady_since = kept->steady_since_ns;
+    time->word = (struct clock_word){kept->agreed_ns, kept->confirmed_ns};
+  } else if (kept->agreed_ns != 0) {
+    time->early_until = sum_of(boot_ns, EARLY_NS);
+  }
+  memcpy(time->kept.boot_id, boot_id, TRUST_BOOT_ID_BYTES);
+  clock_hear(&time->word);
+  pthread_mutex_unlock(&time->mutex);
+}
+
+bool trusted_time_keep(struct trusted_time *time, struct trusted_kept *ret) {
+  pthread_mutex_lock(&time->mutex);
+  struct trusted_kept *kept = &time->kept, now = *kept;
+  now.offset_ns = time->offset_ns;
+  now.steady_since_ns = time->steady_since;
+  now.agreed_ns = time->word.agreed_ns;
+  now.confirmed_ns = time->word.confirmed_ns;
+  now.latest_ns = time->latest_ns;
+  bool has_changed = now.steady_since_ns != kept->steady_since_ns ||
+                     apart(now.offset_ns, kept->offset_ns) >= MOVED_NS ||
+                     apart(now.agreed_ns, kept->agreed_ns) >= MOVED_NS ||
+                     apart(now.confirmed_ns, kept->confirmed_ns) >= MOVED_NS ||
+                     apart(now.latest_ns, kept->latest_ns) >= LATER_NS;
+  if (has_changed) *kept = now;
+  *ret = now;
+  pthread_mutex_unlock(&time->mutex);
+  return has_changed;
 }
 
 /* Sets the second largest offset of all boards, 0 if there is none.  Returns how many there are. */
@@ -92,18 +244,23 @@ static unsigned second_latest(const struct trusted_time *time, uint64_t *ret_off
   return count;
 }
 
-static uint64_t apart(uint64_t a, uint64_t b) {
-  return a > b ? a - b : b - a;
-}
-
 /* How long the wall clock has moved along with the time since boot. */
 static uint64_t look_for_jumps(struct trusted_time *time, uint64_t wall_ns, uint64_t boot_ns) {
   uint64_t offset_ns = wall_ns > boot_ns ? wall_ns - boot_ns : 0;
-  if (!time->has_looked || apart(offset_ns, time->offset_ns) >= JUMP_NS)
+  if (!time->has_looked || apart(offset_ns, time->offset_ns) >= CLOCK_APART_NS)
     time->steady_since = boot_ns;
   time->has_looked = true;
   time->offset_ns = offset_ns;
   return boot_ns - time->steady_since;
+}
+
+/* Trusts the earlier of the wall clock and OFFSET_NS, that of the second latest board. */
+static void trust_boards(struct trusted_now *now, uint64_t offset_ns, uint64_t wall_ns,
+                         uint64_t boot_ns) {
+  uint64_t said_ns = sum_of(offset_ns, boot_ns);
+  now->now_ns = said_ns < wall_ns ? said_ns : wall_ns;
+  now->ahead_ns = wall_ns - now->now_ns;
+  now->basis = now->ahead_ns >= CLOCK_APART_NS ? TRUST_BEHIND : TRUST_BOARDS;
 }
 
 struct trusted_now trusted_time_look(struct trusted_time *time, uint64_t wall_ns,
@@ -113,16 +270,22 @@ struct trusted_now trusted_time_look(struct trusted_time *time, uint64_t wall_ns
   pthread_mutex_lock(&time->mutex);
   now.steady_ns = look_for_jumps(time, wall_ns, boot_ns);
   now.boards = second_latest(time, &offset_ns);
-  pthread_mutex_unlock(&time->mutex);
-  if (now.boards < 2) {
-    if (now.steady_ns < DAY_NS) return now;
+  if (now.boards >= 2) {
+    trust_boards(&now, offset_ns, wall_ns, boot_ns);
+  } else if (now.steady_ns >= DAY_NS && wall_ns >= CLOCK_PLAUSIBLE_NS) {
     now.basis = TRUST_STEADY;
     now.now_ns = wall_ns;
-    return now;
   }
-  uint64_t told_ns = offset_ns > UINT64_MAX - boot_ns ? UINT64_MAX : offset_ns + boot_ns;
-  now.now_ns = told_ns < wall_ns ? told_ns : wall_ns;
-  now.ahead_ns = wall_ns - now.now_ns;
-  now.basis = now.ahead_ns >= JUMP_NS ? TRUST_BEHIND : TRUST_BOARDS;
+  if (now.now_ns < CLOCK_PLAUSIBLE_NS) now.basis = TRUST_NOTHING, now.now_ns = 0;
+  bool is_sure = note_confirmed(time) || now.basis == TRUST_STEADY;
+  if (is_sure && now.now_ns != 0) time->latest_ns = now.now_ns;
+  pthread_mutex_unlock(&time->mutex);
   return now;
+}
+
+struct clock_word trusted_time_word(struct trusted_time *time) {
+  pthread_mutex_lock(&time->mutex);
+  struct clock_word word = time->word;
+  pthread_mutex_unlock(&time->mutex);
+  return word;
 }

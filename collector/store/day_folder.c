@@ -7,6 +7,8 @@
    deleted: a WAL without its database is nothing, a database without its WAL is an older one. */
 #include "day_folder.h"
 
+#include "common/clock.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +33,12 @@ uint64_t day_midpoint(uint64_t start_ms, uint64_t end_ms) {
 uint32_t day_of(uint64_t ms) {
   uint64_t day = ms / DAY_MS;
   return day > DAY_LAST ? DAY_LAST : (uint32_t)day;
+}
+
+bool day_is_misdated(uint32_t day, uint64_t now_ms) {
+  const uint64_t plausible_ms = CLOCK_PLAUSIBLE_NS / NS_PER_MS;
+  if (now_ms < plausible_ms) return false;
+  return day < day_of(plausible_ms) || day > day_of(now_ms) + 1;
 }
 
 int day_folder_path(const char *dir, enum day_kind kind, uint32_t day, char path[DAY_PATH_BYTES]) {

@@ -20,6 +20,10 @@ enum { DAY_LAST = 2932896 };
 uint64_t day_midpoint(uint64_t start_ms, uint64_t end_ms);
 uint32_t day_of(uint64_t ms);
 
+/* Whether no window can be of DAY, where it is NOW_MS: it is before 2024 or after tomorrow.  A
+   clock that is before 2024 itself judges nothing.  Pure. */
+bool day_is_misdated(uint32_t day, uint64_t now_ms);
+
 /* Writes the path of DAY's file of KIND in DIR.  Returns 0 or -ENAMETOOLONG. */
 int day_folder_path(const char *dir, enum day_kind kind, uint32_t day, char path[DAY_PATH_BYTES]);
 

@@ -407,7 +407,7 @@ static int refused_in_transaction(struct landing *landing, struct arrival *arriv
 }
 
 int landing_refused(struct landing *landing, const struct store_refusal *refusal) {
-  uint64_t now_ms = clock_walltime_ns() / NS_PER_MS;
+  uint64_t now_ms = clock_judged_ns() / NS_PER_MS;
   struct arrival arrival = {.board_name = refusal->board,
                             .run = refusal->run,
                             .seq = refusal->seq,

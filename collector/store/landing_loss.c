@@ -227,7 +227,7 @@ static int add_day(struct mending *mending, const struct days *days, size_t at) 
   if (row == 0 && !has_table(day, "ledger")) row = -ENOENT;
   if (row == 0) row = db_prepare(day, "SELECT board,run,seqs,stored FROM ledger", &runs);
   bool is_read = row == 0;
-  uint64_t now_ms = clock_walltime_ns() / NS_PER_MS;
+  uint64_t now_ms = clock_judged_ns() / NS_PER_MS;
   uint64_t ends_ms = ((uint64_t)days->list[at] + 1) * DAY_MS;
   mending->day_ends_ms = ends_ms < now_ms ? ends_ms : now_ms;
   while (row >= 0 && (row = db_step(runs)) == 1) {

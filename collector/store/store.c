@@ -163,7 +163,7 @@ static int roll_one(struct store *store, uint32_t day) {
   struct roll_job job = {.dir = store->dir,
                          .key = store->key,
                          .day = day,
-                         .now_ms = clock_walltime_ns() / NS_PER_MS,
+                         .now_ms = clock_judged_ns() / NS_PER_MS,
                          .store = landing_epoch(store->landing)};
   settle_lock_files(store->settle);
   int error = roll_day(&job);
@@ -267,6 +267,27 @@ static int first_of(int error, int later) {
   return error != 0 ? error : later;
 }
 
+/* Notes which of DAYS cannot be at NOW_MS, and logs them where they are not those of before. */
+static void note_misdated(struct store *store, const uint32_t *days, size_t count,
+                          uint64_t now_ms) {
+  struct store_misdated before = store_misdated(store), now = {0, 0, 0};
+  char first[32], last[32];
+  for (size_t i = 0; i < count; i++) {
+    if (!day_is_misdated(days[i], now_ms)) continue;
+    if (now.count++ == 0) now.first = days[i];
+    now.last = days[i];
+  }
+  atomic_store_explicit(&store->misdated, now.count, memory_order_relaxed);
+  atomic_store_explicit(&store->misdated_from, now.first, memory_order_relaxed);
+  atomic_store_explicit(&store->misdated_to, now.last, memory_order_relaxed);
+  if (now.count == 0 || memcmp(&before, &now, sizeof now) == 0) return;
+  clock_print_time(now.first * (DAY_MS * NS_PER_MS), first);
+  clock_print_time(now.last * (DAY_MS * NS_PER_MS), last);
+  log_warn("store-misdated %s: %u days from %.10s to %.10s cannot be: a clock was wrong when they "
+           "were stored; they are served under these dates, and kept until --max-bytes wants room",
+           store->dir, now.count, first, last);
+}
+
 static int retain_by_age(struct store *store, const struct store_keep *keep, uint32_t day) {
   uint64_t end_ms = ((uint64_t)day + 1) * DAY_MS;
   if (end_ms <= keep->days_ms) return drop_day(store, day, TOO_OLD);
@@ -296,11 +317,12 @@ static int drop_next(struct store *store, unsigned step, uint32_t day) {
 static int retain_by_bytes(struct store *store, const uint32_t *days, size_t count,
                            uint64_t max_bytes) {
   uint64_t bytes = total_bytes(store->dir, days, count);
-  uint32_t today = day_of(clock_walltime_ns() / NS_PER_MS);
+  uint32_t today = day_of(clock_judged_ns() / NS_PER_MS);
   bool goes_on = true;
   int error = 0;
   for (unsigned step = 0; step < 4 && goes_on; step++) {
-    for (size_t i = 0; i < count && days[i] < today && bytes > max_bytes; i++) {
+    for (size_t i = 0; i < count && bytes > max_bytes; i++) {
+      if (days[i] == today || days[i] == today + 1) continue;
       uint64_t before = day_bytes(store->dir, days[i]);
       int failed = drop_next(store, step, days[i]);
       if (failed != 0 && !is_full(failed)) goes_on = false;
@@ -323,13 +345,16 @@ static int thin_aside(const struct store *store, const struct store_keep *keep,
 }
 
 int store_retain(struct store *store, const struct store_keep *keep) {
-  uint32_t today = day_of(clock_walltime_ns() / NS_PER_MS);
+  uint64_t now_ms = clock_judged_ns() / NS_PER_MS;
+  uint32_t today = day_of(now_ms);
   uint32_t *days = NULL;
   size_t count = 0;
   int error = day_folder_list(store->dir, DAY_KINDS, &days, &count);
+  note_misdated(store, days, count, now_ms);
   /* On a full disk windows cannot be deleted out of a file, while whole files can. */
   for (size_t i = 0; i < count && days[i] < today; i++)
-    error = first_of(error, retain_by_age(store, keep, days[i]));
+    if (!day_is_misdated(days[i], now_ms))
+      error = first_of(error, retain_by_age(store, keep, days[i]));
   error = first_of(error, prune(store, today, keep->windows_ms));
   error = first_of(error, thin_aside(store, keep, days, count));
   if (keep->max_bytes > 0)
@@ -339,6 +364,13 @@ int store_retain(struct store *store, const struct store_keep *keep) {
   faults_forget_before(store->landing, (uint32_t)(keep->days_ms / DAY_MS));
   landing_look(store->landing);
   return error;
+}
+
+struct store_misdated store_misdated(const struct store *store) {
+  return (struct store_misdated){
+      .count = atomic_load_explicit(&store->misdated, memory_order_relaxed),
+      .first = atomic_load_explicit(&store->misdated_from, memory_order_relaxed),
+      .last = atomic_load_explicit(&store->misdated_to, memory_order_relaxed)};
 }
 
 uint64_t store_stale_reads(const struct store *store) {
@@ -480,6 +512,8 @@ void store_metrics(struct store *store, struct buf *ret) {
        atomic_load_explicit(&store->roll_rounds, memory_order_relaxed)},
       {"roll_failed_total", "counter", "of these, those to be tried again",
        atomic_load_explicit(&store->roll_failures, memory_order_relaxed)},
+      {"misdated_days", "gauge", "days whose date cannot be: a clock was wrong",
+       store_misdated(store).count},
       {"day_files", "gauge", "days that have a file", count},
       {"bytes", "gauge", "disk taken by day files", bytes},
       {"set_aside_files", "gauge", "damaged day files that are kept", aside.files},

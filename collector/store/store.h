@@ -110,6 +110,15 @@ struct store_keep {
    does not keep the rest.  Returns 0 or the first -errno.  Any thread. */
 int store_retain(struct store *store, const struct store_keep *keep);
 
+/* Days whose date cannot be (day_is_misdated), as store_retain found them last: a clock was wrong
+   when they were stored.  They are served, and never deleted for their age. */
+struct store_misdated {
+  uint32_t count, first, last; /* days since 1970 */
+};
+
+/* Any thread. */
+struct store_misdated store_misdated(const struct store *store);
+
 /* Whether nothing can be appended because the disk is full.  Any thread. */
 bool store_is_full(struct store *store);
 

@@ -16,9 +16,10 @@ struct store {
   uint8_t key[NODE_KEY_BYTES];
   struct landing *landing;
   struct settle *settle;
-  pthread_mutex_t rolling;                     /* one sums up at a time */
-  _Atomic uint64_t roll_rounds, roll_failures; /* counters for others to read: relaxed */
-  uint64_t set_aside_at_start;                 /* damaged day files */
+  pthread_mutex_t rolling;                               /* one sums up at a time */
+  _Atomic uint64_t roll_rounds, roll_failures;           /* counters for others to read: relaxed */
+  uint64_t set_aside_at_start;                           /* damaged day files */
+  _Atomic uint32_t misdated, misdated_from, misdated_to; /* store_misdated: relaxed */
   /* That went without what is not stored or has not settled, of these behind a backlog, and on a
      full disk; that lack what was lost: relaxed. */
   _Atomic uint64_t stale_reads, late_reads, full_reads, incomplete_reads;

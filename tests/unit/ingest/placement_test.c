@@ -13,6 +13,7 @@
 
 #define NOW_NS (1800000000 * NS_PER_SECOND)
 #define HOUR_NS (3600 * NS_PER_SECOND)
+#define DAY_NS (24 * HOUR_NS)
 #define NOW_MS (NOW_NS / NS_PER_MS)
 #define OUR_NS (77 * HOUR_NS) /* our time since boot, at NOW_NS */
 
@@ -198,6 +199,30 @@ static void a_late_ping_is_known_as_one_though_our_clock_was_set(void **state) {
 
 /* Whatever numbers a peer chooses, a window ends after it begins, is no longer than a day, and lies
    between 2024 and tomorrow. */
+static void a_clock_of_ours_that_is_set_moves_what_was_learnt_before(void **state) {
+  (void)state;
+  static const int64_t set_s[] = {3600, -3600, 40 * 86400, -40 * 86400, -1700000000};
+  struct batch batch = {.boot_id = "this boot",
+                        .start_boottime_ns = 90 * MINUTE_NS,
+                        .end_boottime_ns = 91 * MINUTE_NS};
+  for (unsigned i = 0; i < sizeof set_s / sizeof *set_s; i++) {
+    uint64_t set_ns = (uint64_t)set_s[i] * NS_PER_SECOND;
+    struct placement placement = learn(HOUR_NS, NOW_NS);
+    placement_follow(&placement, NOW_NS + HOUR_NS + set_ns, OUR_NS + HOUR_NS);
+    assert_int_equal(placement.offset_ns, NOW_NS - HOUR_NS + set_ns);
+    placement_follow(&placement, NOW_NS + 2 * HOUR_NS, OUR_NS + 2 * HOUR_NS); /* and back */
+    assert_int_equal(error_ns(&placement), 0);
+    struct placed placed = placement_of(&placement, &batch, NOW_NS + 2 * HOUR_NS);
+    assert_int_equal(placed.end_ms, NOW_MS + 31 * 60000);
+  }
+  struct placement placement = learn(HOUR_NS, NOW_NS);
+  placement_follow(&placement, NOW_NS + HOUR_NS + NS_PER_SECOND, OUR_NS + HOUR_NS); /* slewed */
+  assert_int_equal(error_ns(&placement), 0);
+  /* What two clocks may drift apart counts from the last ping, as ever. */
+  placement_follow(&placement, NOW_NS + 2 * HOUR_NS + DAY_NS, OUR_NS + HOUR_NS);
+  assert_int_equal(placement.our_ns, OUR_NS);
+}
+
 static void no_numbers_make_an_impossible_window(void **state) {
   static const uint64_t numbers[] = {0,
                                      1,
@@ -316,6 +341,7 @@ int main(void) {
       cmocka_unit_test(clocks_that_drift_apart_are_followed),
       cmocka_unit_test(a_clock_of_ours_that_is_set_is_followed_at_once),
       cmocka_unit_test(a_late_ping_is_known_as_one_though_our_clock_was_set),
+      cmocka_unit_test(a_clock_of_ours_that_is_set_moves_what_was_learnt_before),
       cmocka_unit_test(no_numbers_make_an_impossible_window),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

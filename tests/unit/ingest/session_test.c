@@ -3,6 +3,7 @@
  */
 #include "session_fixture.h"
 
+#include "ingest/trusted_time.h"
 #include "quota/quota.h"
 
 #include <errno.h>
@@ -278,6 +279,47 @@ static void while_we_are_behind_a_batch_is_to_come_later_and_makes_no_work(void 
   assert_int_equal(answer().type, FRAME_ACK);
 }
 
+/* Boards agreed before this machine was started, and none has come but one, of another mind. */
+static void while_the_time_is_not_known_a_batch_is_to_come_later(void **state) {
+  (void)state;
+  static const struct trusted_kept kept = {.boot_id = "another", .agreed_ns = NOW_NS};
+  uint8_t boot_id[TRUST_BOOT_ID_BYTES] = "this";
+  struct trusted_time *time = trusted_time_new();
+  trusted_time_resume(time, &kept, boot_id, clock_boottime_ns());
+  struct message message = hello();
+  message.hello.walltime_ns = NOW_NS - 40 * 86400 * NS_PER_SECOND;
+  session.time = time;
+  session_start(&session, "edge-1");
+  send_message(&message);
+  finish();
+  buf_clear(&session.out);
+  message = batch(42);
+  assert_true(send_message(&message) > 0);
+  assert_null(job);
+  message = answer();
+  assert_int_equal(message.type, FRAME_REJECT);
+  assert_false(message.reject.permanent);
+  assert_int_equal(message.reject.retry_after_ms, 5000);
+  assert_non_null(strstr(message.reject.reason, "time"));
+  trusted_time_hear(time, "edge-2", NOW_NS, clock_boottime_ns());
+  message = batch(42);
+  send_message(&message);
+  assert_non_null(job);
+  trusted_time_free(time);
+}
+
+/* Only where ours cannot be right. */
+static void of_a_clock_of_1970_a_board_goes_by_its_own(void **state) {
+  (void)state;
+  struct message message = hello();
+  session_start(&session, "edge-1");
+  put(&message);
+  assert_true(session_receive(&session, buf_span(&wire), 3600 * NS_PER_SECOND, &job) > 0);
+  assert_int_equal(session.placement.offset_ns, NOW_NS - NS_PER_SECOND);
+  assert_int_equal(job->placement.offset_ns, NOW_NS - NS_PER_SECOND);
+  assert_true(job->received_ns >= NOW_NS);
+}
+
 static void without_memory_no_board_is_let_in(void **state) {
   (void)state;
   struct shedding shedding = {.shed = SHED_MEMORY};
@@ -502,6 +544,8 @@ int main(void) {
       TALK(a_batch_that_the_store_could_not_keep_is_to_come_again),
       TALK(a_batch_over_its_board_s_quota_is_refused_by_that_name),
       TALK(while_we_are_behind_a_batch_is_to_come_later_and_makes_no_work),
+      TALK(while_the_time_is_not_known_a_batch_is_to_come_later),
+      TALK(of_a_clock_of_1970_a_board_goes_by_its_own),
       TALK(without_memory_no_board_is_let_in),
       TALK(bytes_over_the_quota_are_to_come_later_and_make_no_work),
       TALK(who_goes_on_sending_although_told_to_wait_is_sent_away),

@@ -14,7 +14,8 @@
 #include <cmocka.h>
 
 #define MINUTE_NS (60 * NS_PER_SECOND)
-#define DAY_NS (24 * 60 * MINUTE_NS)
+#define HOUR_NS (60 * MINUTE_NS)
+#define DAY_NS (24 * HOUR_NS)
 #define YEAR_NS (365 * DAY_NS)
 #define TRUTH_NS (1790000000 * NS_PER_SECOND) /* 2026-09-21 */
 
@@ -136,6 +137,221 @@ static void a_large_fleet_is_remembered_in_part(void **state) {
   trusted_time_free(time);
 }
 
+/* ---- over restarts ---- */
+
+static const uint8_t this_boot[TRUST_BOOT_ID_BYTES] = "this boot", other_boot[] = "another boot...";
+
+/* The next collector, on what OLD kept, which ends; the boot has gone on by PASSED_NS since
+ * BOOT_NS.
+ */
+static struct trusted_time *restart(struct trusted_time *old, const uint8_t *boot_id,
+                                    uint64_t boot_ns) {
+  struct trusted_kept kept;
+  trusted_time_keep(old, &kept);
+  trusted_time_free(old);
+  struct trusted_time *time = new_time();
+  trusted_time_resume(time, &kept, boot_id, boot_ns);
+  return time;
+}
+
+static struct trusted_time *begin_boot(void) {
+  static const struct trusted_kept none;
+  struct trusted_time *time = new_time();
+  trusted_time_resume(time, &none, this_boot, MINUTE_NS);
+  return time;
+}
+
+static void a_restart_does_not_end_a_steady_day(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  assert_int_equal(look_for(time, MINUTE_NS, DAY_NS / 2, 0).basis, TRUST_NOTHING);
+  time = restart(time, this_boot, DAY_NS / 2 + HOUR_NS);
+  struct trusted_now now =
+      trusted_time_look(time, TRUTH_NS + DAY_NS, MINUTE_NS + DAY_NS); /* it was away for hours */
+  assert_int_equal(now.basis, TRUST_STEADY);
+  assert_int_equal(now.steady_ns, DAY_NS);
+  trusted_time_free(time);
+}
+
+static void a_clock_that_was_set_between_two_collectors_begins_anew(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  look_for(time, MINUTE_NS, 2 * DAY_NS, 0);
+  time = restart(time, this_boot, 2 * DAY_NS + HOUR_NS);
+  struct trusted_now now =
+      trusted_time_look(time, TRUTH_NS + 42 * DAY_NS, 2 * DAY_NS + HOUR_NS + MINUTE_NS);
+  assert_int_equal(now.basis, TRUST_NOTHING);
+  assert_int_equal(now.steady_ns, 0);
+  trusted_time_free(time);
+}
+
+static void another_boot_begins_anew(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS);
+  look_for(time, MINUTE_NS, 2 * DAY_NS, 0);
+  assert_int_not_equal(trusted_time_word(time).confirmed_ns, 0);
+  time = restart(time, other_boot, 3 * DAY_NS);
+  assert_int_equal(trusted_time_word(time).agreed_ns, 0);
+  assert_int_equal(trusted_time_word(time).confirmed_ns, 0);
+  assert_int_equal(trusted_time_look(time, TRUTH_NS + 2 * DAY_NS, 3 * DAY_NS).steady_ns, 0);
+  trusted_time_free(time);
+}
+
+/* A file of the future, or one that somebody made, deletes nothing earlier than a day. */
+static void what_was_kept_and_cannot_be_begins_anew(void **state) {
+  (void)state;
+  static const struct trusted_kept odd[] = {
+      {.boot_id = "this boot", .offset_ns = TRUTH_NS - 3 * DAY_NS, .steady_since_ns = UINT64_MAX},
+      {.boot_id = "this boot", .offset_ns = UINT64_MAX, .latest_ns = UINT64_MAX},
+      {.boot_id = "this boot", .agreed_ns = UINT64_MAX, .confirmed_ns = UINT64_MAX},
+  };
+  for (unsigned i = 0; i < 3; i++) {
+    struct trusted_time *time = new_time();
+    trusted_time_resume(time, &odd[i], this_boot, 3 * DAY_NS);
+    assert_int_equal(trusted_time_look(time, TRUTH_NS, 3 * DAY_NS).now_ns, 0);
+    assert_int_equal(look_for(time, 3 * DAY_NS, DAY_NS, 0).basis, TRUST_STEADY);
+    trusted_time_free(time);
+  }
+}
+
+static void little_is_written_while_nothing_changes(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  struct trusted_kept kept;
+  unsigned writes = 0;
+  for (uint64_t at = 0; at < 2 * DAY_NS; at += MINUTE_NS) {
+    trusted_time_look(time, TRUTH_NS + at + at % 7, MINUTE_NS + at);
+    writes += trusted_time_keep(time, &kept);
+  }
+  assert_in_range(writes, 2, 26); /* the first, and each hour of the second day */
+  trusted_time_free(time);
+}
+
+/* ---- where data is placed ---- */
+
+static uint64_t judge(struct trusted_time *time, uint64_t wall_ns, uint64_t boot_ns) {
+  const struct clock_word word = trusted_time_word(time);
+  return clock_judge_ns(&word, wall_ns, boot_ns);
+}
+
+static void two_boards_place_what_comes_by_their_time(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  uint64_t wrong_ns = TRUTH_NS + 40 * DAY_NS;
+  trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
+  assert_int_equal(judge(time, wrong_ns, MINUTE_NS), wrong_ns);
+  trusted_time_hear(time, "b", TRUTH_NS + NS_PER_SECOND, MINUTE_NS);
+  assert_in_range(judge(time, wrong_ns, MINUTE_NS), TRUTH_NS, TRUTH_NS + NS_PER_SECOND);
+  /* One board jumps, and then the other is alone with what both have said. */
+  trusted_time_hear(time, "a", TRUTH_NS + 70 * YEAR_NS, MINUTE_NS);
+  assert_in_range(judge(time, wrong_ns, MINUTE_NS), TRUTH_NS, TRUTH_NS + NS_PER_SECOND);
+  trusted_time_hear(time, "b", TRUTH_NS + 20 * YEAR_NS, MINUTE_NS);
+  assert_int_equal(judge(time, wrong_ns, MINUTE_NS), wrong_ns);
+  trusted_time_free(time);
+}
+
+static void a_confirmed_clock_is_believed_against_boards_that_are_set_later(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  trusted_time_look(time, TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "a", TRUTH_NS - YEAR_NS, MINUTE_NS);
+  trusted_time_hear(time, "b", TRUTH_NS - YEAR_NS, MINUTE_NS);
+  assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS);
+  time = restart(time, this_boot, 2 * MINUTE_NS);
+  assert_int_equal(judge(time, TRUTH_NS + MINUTE_NS, 2 * MINUTE_NS), TRUTH_NS + MINUTE_NS);
+  trusted_time_free(time);
+}
+
+static void boards_of_one_switch_that_go_on_where_they_were_have_no_say(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  look_for(time, MINUTE_NS, DAY_NS + HOUR_NS, 0); /* the day and hour is trusted */
+  time = restart(time, other_boot, MINUTE_NS);    /* a day without power */
+  uint64_t now_ns = TRUTH_NS + 2 * DAY_NS;
+  for (unsigned i = 0; i < 9; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "board-%u", i);
+    trusted_time_hear(time, name, TRUTH_NS + DAY_NS, 2 * HOUR_NS);
+  }
+  assert_int_equal(judge(time, now_ns, 2 * HOUR_NS), now_ns);
+  trusted_time_free(time);
+}
+
+static void one_board_agrees_with_nobody(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  trusted_time_look(time, TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
+  assert_int_equal(trusted_time_word(time).agreed_ns, 0);
+  trusted_time_free(time);
+}
+
+static void as_many_clocks_as_are_of_our_mind_overrule_nothing(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  trusted_time_look(time, TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "c", TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "a", TRUTH_NS + YEAR_NS, MINUTE_NS);
+  trusted_time_hear(time, "b", TRUTH_NS + YEAR_NS, MINUTE_NS);
+  assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS); /* with ours, two and two */
+  trusted_time_hear(time, "d", TRUTH_NS + YEAR_NS, MINUTE_NS);
+  assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS + YEAR_NS);
+  trusted_time_free(time);
+}
+
+static void two_minds_of_one_size_are_no_agreement(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  uint64_t wrong_ns = TRUTH_NS + 40 * DAY_NS;
+  trusted_time_look(time, wrong_ns, MINUTE_NS);
+  trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "liar", TRUTH_NS + 80 * YEAR_NS, MINUTE_NS);
+  trusted_time_hear(time, "other", TRUTH_NS + 80 * YEAR_NS + HOUR_NS, MINUTE_NS);
+  assert_int_equal(judge(time, wrong_ns, MINUTE_NS), wrong_ns);
+  trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS); /* two of one mind, of four clocks and ours */
+  assert_int_equal(judge(time, wrong_ns, MINUTE_NS), TRUTH_NS);
+  trusted_time_free(time);
+  time = begin_boot();
+  for (unsigned i = 0; i < 4; i++)
+    trusted_time_hear(time, (const char *[]){"c", "d", "a", "b"}[i],
+                      TRUTH_NS + (i < 2 ? YEAR_NS : 0), MINUTE_NS);
+  assert_int_equal(trusted_time_word(time).agreed_ns,
+                   TRUTH_NS + YEAR_NS - MINUTE_NS); /* as before */
+  trusted_time_free(time);
+}
+
+static void after_a_boot_a_board_waits_until_another_has_said_the_time(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  uint64_t wrong_ns = TRUTH_NS + 40 * DAY_NS;
+  assert_false(trusted_time_is_early(time, TRUTH_NS, wrong_ns, MINUTE_NS)); /* nobody agreed yet */
+  trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS);
+  time = restart(time, other_boot, MINUTE_NS);
+  trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
+  assert_true(trusted_time_is_early(time, TRUTH_NS, wrong_ns, MINUTE_NS));
+  assert_false(trusted_time_is_early(time, wrong_ns, wrong_ns, MINUTE_NS)); /* it is of one mind */
+  assert_false(trusted_time_is_early(time, HOUR_NS, wrong_ns, MINUTE_NS));  /* of 1970 */
+  assert_false(trusted_time_is_early(time, TRUTH_NS, wrong_ns, 3 * MINUTE_NS)); /* long enough */
+  trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS);
+  assert_false(trusted_time_is_early(time, TRUTH_NS, wrong_ns, MINUTE_NS));
+  trusted_time_free(time);
+}
+
+static void a_wall_clock_before_2024_deletes_nothing(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  assert_int_equal(look_for(time, MINUTE_NS, 2 * DAY_NS, -(int64_t)(50 * YEAR_NS)).now_ns, 0);
+  trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS);
+  assert_int_equal(trusted_time_look(time, 60 * DAY_NS, 3 * DAY_NS).now_ns, 0);
+  trusted_time_free(time);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_wall_clock_alone_counts_after_a_steady_day),
@@ -145,6 +361,19 @@ int main(void) {
       cmocka_unit_test(a_board_that_was_ahead_and_is_set_right_confirms_nothing_wrong),
       cmocka_unit_test(what_boards_said_holds_while_they_are_away),
       cmocka_unit_test(a_large_fleet_is_remembered_in_part),
+      cmocka_unit_test(a_restart_does_not_end_a_steady_day),
+      cmocka_unit_test(a_clock_that_was_set_between_two_collectors_begins_anew),
+      cmocka_unit_test(another_boot_begins_anew),
+      cmocka_unit_test(what_was_kept_and_cannot_be_begins_anew),
+      cmocka_unit_test(little_is_written_while_nothing_changes),
+      cmocka_unit_test(two_boards_place_what_comes_by_their_time),
+      cmocka_unit_test(a_confirmed_clock_is_believed_against_boards_that_are_set_later),
+      cmocka_unit_test(boards_of_one_switch_that_go_on_where_they_were_have_no_say),
+      cmocka_unit_test(one_board_agrees_with_nobody),
+      cmocka_unit_test(as_many_clocks_as_are_of_our_mind_overrule_nothing),
+      cmocka_unit_test(two_minds_of_one_size_are_no_agreement),
+      cmocka_unit_test(after_a_boot_a_board_waits_until_another_has_said_the_time),
+      cmocka_unit_test(a_wall_clock_before_2024_deletes_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

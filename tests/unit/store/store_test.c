@@ -248,6 +248,57 @@ static void retention_deletes_whole_days(void **state) {
   assert_int_equal(scan_all(world->store).blocks, 6);
 }
 
+/* As an earlier version stored them, and a clock of 1970, or one that was ahead. */
+static void days_that_cannot_be_are_served_and_never_too_old(void **state) {
+  struct world *world = *state;
+  uint64_t now_ms = clock_walltime_ns() / NS_PER_MS, today = now_ms - now_ms % DAY_MS;
+  const uint64_t days_ms[] = {today - 40 * (uint64_t)DAY_MS, DAY_MS, today + 40 * (uint64_t)DAY_MS,
+                              today + 3652 * (uint64_t)DAY_MS, today};
+  for (uint64_t i = 0; i < 5; i++) append_new(world->store, "b1", 1, i + 1, days_ms[i] + 60000);
+  const struct store_keep by_age = {.windows_ms = now_ms,
+                                    .minutes_ms = now_ms,
+                                    .hours_ms = now_ms,
+                                    .days_ms = now_ms},
+                          by_bytes = {.max_bytes = 1};
+  struct buf text = {0};
+  for (unsigned round = 0; round < 2; round++) {
+    assert_true(scan_all(world->store).count > 0); /* all has settled */
+    assert_int_equal(store_roll(world->store), 0);
+    assert_int_equal(store_retain(world->store, &by_age), 0);
+    assert_int_equal(scan_range(world->store, days_ms[0], days_ms[0] + DAY_MS).blocks, 0);
+    for (unsigned i = 1; i < 4; i++)
+      assert_true(scan_range(world->store, days_ms[i], days_ms[i] + DAY_MS).count > 0);
+    struct store_misdated misdated = store_misdated(world->store);
+    assert_int_equal(misdated.count, 3);
+    assert_int_equal(misdated.first, 1);
+    assert_int_equal(misdated.last, day_of(days_ms[3]));
+    reopen_store(world);
+  }
+  assert_int_equal(store_retain(world->store, &by_bytes), 0); /* whose room is wanted go */
+  for (unsigned i = 1; i < 4; i++)
+    assert_int_equal(scan_range(world->store, days_ms[i], days_ms[i] + DAY_MS).count, 0);
+  assert_true(scan_range(world->store, today, today + DAY_MS).count > 0);
+  store_metrics(world->store, &text);
+  assert_non_null(strstr(buf_text(&text), "\nfleetprof_store_misdated_days 3\n"));
+  assert_int_equal(store_retain(world->store, &by_bytes), 0);
+  assert_int_equal(store_misdated(world->store).count, 0);
+  buf_fini(&text);
+}
+
+/* By a clock of 1970 nothing that is stored lies in the future. */
+static void a_clock_that_cannot_be_judges_no_day(void **state) {
+  (void)state;
+  uint64_t now_ms = NOON_MS;
+  uint32_t today = day_of(now_ms);
+  assert_false(day_is_misdated(today, now_ms));
+  assert_false(day_is_misdated(today + 1, now_ms)); /* a window may end a little ahead */
+  assert_true(day_is_misdated(today + 2, now_ms));
+  assert_true(day_is_misdated(19722, now_ms)); /* 2023-12-31 */
+  assert_false(day_is_misdated(19723, now_ms));
+  assert_false(day_is_misdated(today, 5 * (uint64_t)DAY_MS));
+  assert_false(day_is_misdated(0, 5 * (uint64_t)DAY_MS));
+}
+
 static int stop_at_second(void *context, const struct store_series *series,
                           const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
                           const struct store_row *rows, size_t count) {
@@ -358,6 +409,8 @@ int main(void) {
       TEST(an_absurd_time_is_placed_at_its_arrival),
       TEST(what_is_older_than_400_days_lies_at_its_arrival),
       TEST(retention_deletes_whole_days),
+      TEST(days_that_cannot_be_are_served_and_never_too_old),
+      TEST(a_clock_that_cannot_be_judges_no_day),
       TEST(a_call_back_stops_the_scan),
       TEST(a_scan_ends_at_its_limits),
       TEST(threads_append_while_another_reads),
