@@ -23,11 +23,6 @@ static int wants(void *context, const struct store_series *series) {
   return range_wants(round->range, series);
 }
 
-static bool is_over(void *context) {
-  const struct round *round = context;
-  return range_is_late(round->range);
-}
-
 /* How unlike samples of one block are its sum does not tell. */
 static void add_up(const struct round *round, const struct store_row *rows, size_t count) {
   struct view_tree *summary = round->summary;
@@ -52,7 +47,6 @@ static int on_block(void *context, const struct store_series *series,
                              .end_ms = end_ms,
                              .rows = rows,
                              .count = count};
-  if (range_is_late(round->range)) return -ETIMEDOUT;
   int error = 0;
   if (series->marks != 0)
     error = marks_add(&round->marks, store_series_label(series, "service"), series->marks);
@@ -68,7 +62,7 @@ int walk_run(const struct query_source *source, const struct query_range *range,
   struct store_scan scan = {.types = range->types,
                             .matches = wants,
                             .on_block = on_block,
-                            .is_over = is_over,
+                            .cutoff = range->cutoff,
                             .context = &round};
   int error = reading_choose(source->store, range, &walk->need, &scan);
   if (error == 0) error = store_scan(source->store, &scan);

@@ -47,7 +47,7 @@ collector_is_ready() { curl -fs "http://127.0.0.1:$H/readyz" >/dev/null 2>&1; }
 collector_up() {
   fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" "$@" >>"$W/collector.log" 2>&1 &
   COLLECTOR=$!
-  until_true 10 collector_is_ready || fail "the collector is not ready after 10 s"
+  until_true 60 collector_is_ready || fail "the collector is not ready after a minute"
 }
 
 start_collector() {
