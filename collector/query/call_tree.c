@@ -35,6 +35,7 @@ struct builder {
   struct programs programs;
 
   uint32_t base; /* where the stacks of the block in hand begin: our root, or its label's value */
+  bool has_rest; /* a row is what the scan does not tell apart */
   uint32_t *translated; /* stored node -> ours; 0 (our root): not yet */
   uint32_t translated_room;
   uint32_t *path; /* stored nodes on the way up */
@@ -156,6 +157,7 @@ static int on_block(void *context, const struct store_series *series,
   if (error == 0) error = naming_prepare(&builder->naming, forest, rows, count, is_stack);
   for (size_t i = 0; i < count && error == 0; i++) {
     if (cutoff_is_at(builder->range->cutoff, i)) return -ETIMEDOUT;
+    builder->has_rest |= forest->rest > 0 && rows[i].node == forest->rest - 1;
     if (!is_stack && builder->pairs != NULL) {
       error = builder->pairs->on_row(builder->pairs->context, &builder->naming, series, forest,
                                      &rows[i]);
@@ -219,6 +221,7 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
     error = programs_copy(&builder.programs, arena, &tree.programs, &tree.program_count);
   memcpy(tree.loss, loss, sizeof tree.loss);
   tree.cutoff = range->cutoff;
+  tree.has_rest = builder.has_rest;
   release(&builder);
   if (error == 0) *ret = tree;
   return error;

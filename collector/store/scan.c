@@ -182,7 +182,7 @@ static size_t cut(struct scan *scan, struct store_row *rows, size_t count) {
   turn_to_board(scan);
   uint32_t kept = scan->board_nodes < most ? most - scan->board_nodes : 0;
   if (kept < SERIES_NODES_MIN) kept = SERIES_NODES_MIN;
-  if (count > kept) count = row_sums_cut(rows, count, kept, scan->forest->rest - 1);
+  if (count > kept) count = row_sums_cut(rows, count, kept, scan->forest->whole.rest - 1);
   scan->board_nodes += (uint32_t)count;
   return count;
 }
@@ -207,7 +207,7 @@ static int make_bounds(struct scan *scan, size_t count) {
 /* The same of a block that is shown by itself: which nodes of its board will be heaviest nobody
    knows yet, so the first ones are told apart. */
 static int show_bounded(struct scan *scan, const struct day_block *block) {
-  struct row_rest rest = {.node = scan->forest->rest - 1};
+  struct row_rest rest = {.node = scan->forest->whole.rest - 1};
   size_t count = 0;
   int error = make_bounds(scan, block->count);
   if (error != 0) return error;

@@ -56,6 +56,7 @@ struct store_forest {
   uint32_t node_count, module_count;
   const struct store_node *nodes;
   const struct store_module *modules;
+  uint32_t rest; /* the node of what a scan does not tell apart, and one; 0: there is none */
 };
 
 struct store_row {

@@ -90,6 +90,7 @@ struct view_tree {
   const struct view_module *const *modules;
   uint32_t mark_count;
   const struct view_mark *marks; /* one a service that has any; MARKS_SERVICES_MAX at most */
+  bool has_rest; /* some of it is PSEUDO_REST, though there may be no nodes that say so */
   uint32_t program_count;
   const struct view_program *programs; /* PROGRAMS_MAX at most; none where nobody noted any */
 };

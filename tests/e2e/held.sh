@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced after lib.sh by tests of queries that somebody waits for, or nobody: a collector whose queries are held at an event
-# (tests/torture/preloads/held_query.c), so that a test waits for events and judges counts, on however slow a machine.
-door=$(dirname "${BASH_SOURCE[0]}")/../torture/door
+# Sourced after lib.sh: a collector whose queries are held at an event (tests/torture/preloads/held_query.c), so that a test waits
+# for events and judges counts, on however slow a machine.
+. "$(dirname "${BASH_SOURCE[0]}")/queries.sh"
 export HELD=$W/held
 mkdir "$HELD"
-python() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$@"; }
-LONG=300 # seconds for what comes at once on an idle machine: a limit against hanging, nothing is judged by it
 
 # held_collector OPTION...: starts one; exit status 77 where a program takes no preload.
 held_collector() {
@@ -15,15 +13,11 @@ held_collector() {
     collector_up "$@"
   grep -q held_query.so "/proc/$COLLECTOR/maps" || { without "held queries" "this collector takes no LD_PRELOAD"; exit 77; }
 }
-metric() { curl -fs "http://127.0.0.1:$H/metrics" | awk -v m="$1" '$1 == m { print $2 }'; }
-answered() { metric 'fleetprof_http_requests_total{method="GET",route="/api/v1/profile",status="2xx"}'; }
 logged() { grep -c "^$1" "$HELD/log" 2>/dev/null; } # logged block|packed
 # hold [N]: queries wait at the Nth block from now (the next one); let_go: no more.
 hold() { echo $(($(logged block) + ${1:-1})) >"$HELD/gate.new" && mv "$HELD/gate.new" "$HELD/gate"; }
 let_go() { rm "$HELD/gate"; }
-are_asked() { [ $(($(metric fleetprof_queries_waiting) + $(metric fleetprof_queries_running))) = "$1" ]; }
 has_begun() { [ "$(logged block)" -ge "$1" ]; }
-is_metric() { [ "$(metric "$1")" = "$2" ]; }
 # asks COUNT PATH [TOKEN]: asks once, and when that is held COUNT - 1 times more, until `gone` closes all.  (All at once, one more
 # than may wait would find no place while the first has not been taken up.)
 asks() {
