@@ -19,7 +19,7 @@ done
 token=$(fleetprof-collector token --data "$W/data" --role read) || fail "no token"
 curl -fs -m $LONG -o /dev/null -H "Authorization: Bearer $token" "http://127.0.0.1:$H/api/v1/labels" || fail "the token is not taken"
 python "$door/crowd.py" "$H" "$token" 0 1 edge >"$W/alone" || fail "the operator is not answered"
-python "$door/crowd.py" "$H" "$token" $PAGES "$(pick 5 60)" edge >"$W/beside" || fail "the operator is not answered beside a crowd"
+python "$door/crowd.py" "$H" "$token" $PAGES "$(pick 5 60)" edge $PAGES >"$W/beside" || fail "the operator is not answered beside a crowd"
 grep -qxE 'pages 401: [0-9]+' "$W/beside" || fail "pages of other sites: $(grep pages "$W/beside")"
 until_true $LONG are_asked 0 || fail "$(metric fleetprof_queries_waiting) wait and $(metric fleetprof_queries_running) run for nobody"
 left=$(awk '$1 == "left" { print $2 }' "$W/beside") abandoned=$(metric fleetprof_http_abandoned_requests_total)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""crowd.py PORT TOKEN PAGES SECONDS BOARD: an operator on this machine asks for labels and for one board's profile, again and
-again, beside PAGES web pages of other sites, each of which makes a browser here ask for the whole fleet, as many clients that ask
-for it and go, and a dashboard with TOKEN that shows it every second (PAGES 0: alone).  Prints for each kind of answer `NAME COUNT
+"""crowd.py PORT TOKEN PAGES SECONDS BOARD [LEAVERS]: an operator on this machine asks for labels and for one board's profile, again and
+again, beside PAGES web pages of other sites, each of which makes a browser here ask for the whole fleet, LEAVERS clients that ask for
+it and go, and a dashboard with TOKEN that shows it every second (PAGES 0: alone).  Prints for each kind of answer `NAME COUNT
 MEDIAN 99% LONGEST` in milliseconds, then the statuses that pages got.  Fails where the operator is not answered."""
 import http.client
 import socket
@@ -12,6 +12,7 @@ import time
 import urllib.parse
 
 port, token, pages, seconds, board = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), sys.argv[5]
+leavers = int(sys.argv[6]) if len(sys.argv) > 6 else 0
 FLEET = "/api/v1/profile?from=-1d"
 ROUNDS_MIN = 10  # of the operator, however long they take
 ends, statuses, shown, left = threading.Event(), {}, [], []
@@ -58,7 +59,8 @@ def told(name, times):
         print(f"{name} {len(times)} {times[len(times) // 2]:.0f} {times[int(len(times) * 0.99)]:.0f} {times[-1]:.0f}")
 
 
-others = [threading.Thread(target=page) for _ in range(pages)] + [threading.Thread(target=leaver) for _ in range(pages)]
+others = [threading.Thread(target=page) for _ in range(pages)]
+others += [threading.Thread(target=leaver) for _ in range(leavers)]
 others += [threading.Thread(target=dashboard)] if pages else []
 for other in others:
     other.start()
