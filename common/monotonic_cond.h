@@ -8,6 +8,9 @@
 
 void monotonic_cond_init(pthread_cond_t *cond);
 
+/* Between two looks at a cutoff, which no event tells who waits of. */
+enum { MONOTONIC_LOOK_MS = 100 };
+
 /* MS from now, for pthread_cond_timedwait with a condition of this kind. */
 struct timespec monotonic_from_now(uint64_t ms);
 

@@ -14,6 +14,7 @@
 #include "common/path.h"
 #include "view/contrast.h"
 #include "view/diff_json.h"
+#include "view/pseudo_hints.h"
 
 #include <errno.h>
 #include <math.h>
@@ -420,6 +421,9 @@ static void print_doubts(const struct view_diff *diff, uint32_t count, struct bu
                       "[build-id]: a function of that build without a name: which one it is in "
                       "the other build is not known (fleetprof report -v)\n");
   if (of[VIEW_UNLIKE] > 0) print_unlike(diff, count, ret);
+  for (uint32_t i = 0; i < diff->count; i++)
+    if (strcmp(diff->rows[i].name, PSEUDO_REST) == 0)
+      buf_printf(ret, "%s: %s\n", PSEUDO_REST, pseudo_hints_rest_meaning());
   if (diff->options.measure == VIEW_SHARES && is_both_ways(diff, count))
     buf_append_string(ret, "shares add up to 100 %: where one function takes more, others have "
                            "less without having changed themselves; the whole is above\n");

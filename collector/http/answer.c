@@ -8,6 +8,7 @@
 #include "answer.h"
 
 #include "common/json.h"
+#include "view/gzip.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,13 +17,11 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum {
   DETAIL_BYTES = 512,
   COMPRESS_FROM_BYTES = 4096, /* less fits into three packets anyway */
   COMPRESS_LEVEL = 3,
-  GZIP_WINDOW_BITS = 15 + 16, /* zlib's way to say: with a gzip frame */
 };
 
 static void drop_file(struct answer *answer) {
@@ -159,23 +158,10 @@ void answer_end_json(struct answer *answer, const struct json *json) {
                    ANSWER_BYTES_MAX >> 20);
 }
 
-void answer_compress(struct answer *answer) {
+void answer_compress(struct answer *answer, const struct cutoff *cutoff) {
   if (answer->body.len < COMPRESS_FROM_BYTES || answer->is_gzip) return;
-  z_stream stream = {0};
-  if (deflateInit2(&stream, COMPRESS_LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS, MAX_MEM_LEVEL,
-                   Z_DEFAULT_STRATEGY) != Z_OK)
-    return;
   struct buf packed = {0};
-  size_t bound = deflateBound(&stream, answer->body.len);
-  uint8_t *to = buf_reserve(&packed, bound);
-  stream.next_in = answer->body.data;
-  stream.avail_in = (uInt)answer->body.len;
-  stream.next_out = to;
-  stream.avail_out = (uInt)bound;
-  bool is_done = to && deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  packed.len = stream.total_out;
-  deflateEnd(&stream);
-  if (!is_done) {
+  if (gzip(buf_span(&answer->body), COMPRESS_LEVEL, cutoff, &packed) != 0) {
     buf_fini(&packed);
     return;
   }

@@ -5,6 +5,7 @@
 
 #include "common/buf.h"
 
+struct cutoff;
 struct json;
 
 /* An answer larger than this is refused: it would be held in memory for a peer who may read it
@@ -49,8 +50,8 @@ void answer_add_field(struct answer *answer, const char *name, const char *value
 void answer_begin_json(struct answer *answer, struct json *json);
 void answer_end_json(struct answer *answer, const struct json *json);
 
-/* Compresses the body when that is worth it. */
-void answer_compress(struct answer *answer);
+/* Compresses the body when that is worth it, unless CUTOFF (NULL: none) is past first. */
+void answer_compress(struct answer *answer, const struct cutoff *cutoff);
 
 /* Appends the whole head to RET.  BODY_LEN is what Content-Length says. */
 void answer_print_head(const struct answer *answer, uint64_t body_len, bool is_persistent,

@@ -259,7 +259,6 @@ void api_diff(struct request *request) {
   struct question question = {.now_ms = now_ns / NS_PER_MS};
   if (read_sides(request, now_ns, &a, &b) == 0 && read_question(request, &question) == 0) {
     int error = build_trees(request, &question, &a, &b);
-    if (error == 0 && request_is_abandoned(request)) error = -ETIMEDOUT;
     bool is_refused = error == 0 && check_scope(request, &question, &a, &b) != 0;
     if (error == 0 && !is_refused) error = write_answer(request, &question, &a, &b);
     if (error != 0) answer_error(request, error);

@@ -20,7 +20,6 @@ enum { VALUES_MAX = SELECTION_LIMIT_MAX /* distinct strings in one answer */ };
 struct label_walk {
   const struct selector *selector;
   const char *label; /* values of this one; NULL: names of all */
-  const struct request *request;
   struct arena *arena;
   struct table seen;
   const char **texts;
@@ -48,7 +47,6 @@ static void add(struct label_walk *walk, const char *text) {
 /* Called once a series; says that its blocks are not wanted. */
 static int on_series(void *context, const struct store_series *series) {
   struct label_walk *walk = context;
-  if (request_is_abandoned(walk->request)) return -ECANCELED;
   if (walk->error || (walk->selector && !selector_matches(walk->selector, series))) return 0;
   for (uint32_t i = 0; i < series->label_count; i++) {
     const struct label *label = &series->labels[i];
@@ -67,7 +65,6 @@ static int compare_texts(const void *a, const void *b) {
 static int walk_series(struct request *request, const struct selection *selection,
                        struct label_walk *walk) {
   walk->arena = &request->arena;
-  walk->request = request;
   walk->selector = selection->selector;
   walk->texts = arena_array(&request->arena, VALUES_MAX, sizeof *walk->texts);
   if (walk->texts == NULL) return -ENOMEM;
@@ -75,6 +72,7 @@ static int walk_series(struct request *request, const struct selection *selectio
                             .to_ms = selection->to_ms,
                             .types = selection->types,
                             .matches = on_series,
+                            .cutoff = query_answer_cutoff(request),
                             .context = walk};
   int error = store_scan(request->service->parts.store, &scan);
   qsort(walk->texts, walk->count, sizeof *walk->texts, compare_texts);
@@ -101,12 +99,10 @@ static void answer_texts(struct request *request, const char *label) {
   }
   struct label_walk walk = {.label = label};
   int error = walk_series(request, &selection, &walk);
-  if (error == -ENOMEM)
-    query_answer_no_memory(request, "narrow match or the time range");
-  else if (error == -EOVERFLOW)
+  if (error == -EOVERFLOW)
     answer_problem(&request->answer, 422, NULL, "more than %d values: narrow match", VALUES_MAX);
-  else if (error)
-    answer_store_problem(&request->answer, error);
+  else if (error != 0)
+    query_answer_end(request, error);
   else
     write_texts(request, &walk, selection.has_limit ? selection.limit : VALUES_MAX);
   table_fini(&walk.seen);

@@ -251,7 +251,8 @@ static int answer_range(struct request *request, const struct selection *selecti
   buf_clear(&request->answer.body);
   request->answer.body.is_full = false;
   int error = query_tree(&source, range, &request->arena, &tree);
-  if (error == 0 && range_is_late(range)) error = -ETIMEDOUT; /* a large tree takes long to write */
+  if (error == 0 && cutoff_is_past(range->cutoff))
+    error = -ETIMEDOUT; /* a large tree takes long to write */
   return error != 0 ? error : formats[format].write(request, &tree, selection);
 }
 

@@ -11,6 +11,7 @@
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/clock.h"
+#include "common/cutoff.h"
 #include "common/options.h"
 #include "http.h"
 #include "proto/batch.h"
@@ -107,6 +108,8 @@ int profile_metrics_print(const struct http_parts *parts, struct arena *arena, s
   const struct query_source source = {parts->store, parts->symbolizer};
   bool is_watching = parts->watched != NULL && parts->watched->count > 0;
   uint64_t to_ms = clock_judged_ns() / NS_PER_MS;
+  const struct cutoff cutoff = {.deadline_ns = clock_monotonic_ns() +
+                                               PROFILE_METRICS_DEADLINE_S * NS_PER_SECOND};
   const struct query_range range = {
       .from_ms = to_ms - PROFILE_METRICS_RANGE_S * 1000ULL,
       .to_ms = to_ms,
@@ -114,7 +117,7 @@ int profile_metrics_print(const struct http_parts *parts, struct arena *arena, s
       .by = is_watching ? parts->watched_by : NULL,
       .is_of_settled = true, /* a backlog is when the other counters are wanted most */
       .without_intervals = true,
-      .deadline_ns = clock_monotonic_ns() + PROFILE_METRICS_DEADLINE_S * NS_PER_SECOND};
+      .cutoff = &cutoff};
   struct view_tree tree = {0};
   int error = query_tree(&source, &range, arena, &tree);
   return error != 0 ? error : print_all(&tree, parts->watched, arena, ret);

@@ -22,15 +22,19 @@ struct query_source query_answer_source(const struct request *request) {
   return (struct query_source){parts->store, parts->symbolizer};
 }
 
-struct query_range query_answer_range(const struct request *request,
-                                      const struct selection *selection) {
+const struct cutoff *query_answer_cutoff(struct request *request) {
+  request->cutoff =
+      (struct cutoff){.is_abandoned = &request->is_abandoned,
+                      .deadline_ns = request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND};
+  return &request->cutoff;
+}
+
+struct query_range query_answer_range(struct request *request, const struct selection *selection) {
   return (struct query_range){.selector = selection->selector,
                               .from_ms = selection->from_ms,
                               .to_ms = selection->to_ms,
                               .types = selection->types,
-                              .is_abandoned = &request->is_abandoned,
-                              .deadline_ns =
-                                  request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND};
+                              .cutoff = query_answer_cutoff(request)};
 }
 
 int query_answer_select(struct request *request, struct selection *ret) {
@@ -58,7 +62,7 @@ static void make(void *context) {
   int status = request->answer.status;
   if (meter_was_refused() && status != 422 && status < 500)
     query_answer_no_memory(request, "narrow match or the time range");
-  if (request->wants_gzip && !request_is_abandoned(request)) answer_compress(&request->answer);
+  if (request->wants_gzip) answer_compress(&request->answer, query_answer_cutoff(request));
 }
 
 size_t query_answer_make(struct request *request) {

@@ -13,9 +13,11 @@ enum { QUERY_SECONDS_MAX = 110 };
 
 struct query_source query_answer_source(const struct request *request);
 
-/* What SELECTION means as a range, until REQUEST's time is over. */
-struct query_range query_answer_range(const struct request *request,
-                                      const struct selection *selection);
+/* When REQUEST's time is over, or nobody waits for it any more. */
+const struct cutoff *query_answer_cutoff(struct request *request);
+
+/* What SELECTION means as a range, until that. */
+struct query_range query_answer_range(struct request *request, const struct selection *selection);
 
 /* Reads the selection of REQUEST.  Returns 0 with it in RET, to be ended by selection_fini; or
    -EINVAL, with the problem as REQUEST's answer. */

@@ -127,7 +127,7 @@ static void make_answer(struct request *request) {
     return;
   }
   request->route->answer(request);
-  if (request->wants_gzip) answer_compress(&request->answer);
+  if (request->wants_gzip) answer_compress(&request->answer, NULL);
 }
 
 /* On a worker thread. */

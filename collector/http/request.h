@@ -5,6 +5,7 @@
 
 #include "answer.h"
 #include "common/arena.h"
+#include "common/cutoff.h"
 #include "jobs.h"
 #include "parameters.h"
 #include "service.h"
@@ -24,6 +25,7 @@ struct request {
   uint64_t requester;    /* whose share of the workers it takes: its token's, else its address's */
   /* Nobody waits any more: what takes long gives up.  Relaxed: a moment later will do. */
   atomic_bool is_abandoned;
+  struct cutoff cutoff; /* of a query: that, and its time limit (query_answer_range) */
   struct service *service;
   const struct route *route;
   struct arena arena; /* holds the strings below and all that a handler needs */
@@ -45,9 +47,5 @@ struct request {
   bool wants_more;    /* out: no answer yet, the next piece please */
   bool is_audited;    /* out: the answer, a refusal, is worth a line in the audit log */
 };
-
-static inline bool request_is_abandoned(const struct request *request) {
-  return atomic_load_explicit(&request->is_abandoned, memory_order_relaxed);
-}
 
 #endif

@@ -19,12 +19,12 @@
 #include "view/programs.h"
 #include "view/tree_builder.h"
 
+#include "common/cutoff.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ROWS_A_LOOK = 4096 }; /* between two looks at the time */
 
 struct builder {
   const struct query_range *range;
@@ -35,6 +35,7 @@ struct builder {
   struct programs programs;
 
   uint32_t base; /* where the stacks of the block in hand begin: our root, or its label's value */
+  bool has_rest; /* a row is what the scan does not tell apart */
   uint32_t *translated; /* stored node -> ours; 0 (our root): not yet */
   uint32_t translated_room;
   uint32_t *path; /* stored nodes on the way up */
@@ -155,7 +156,8 @@ static int on_block(void *context, const struct store_series *series,
                          store_series_label(series, "exe"));
   if (error == 0) error = naming_prepare(&builder->naming, forest, rows, count, is_stack);
   for (size_t i = 0; i < count && error == 0; i++) {
-    if (i % ROWS_A_LOOK == 0 && range_is_late(builder->range)) return -ETIMEDOUT;
+    if (cutoff_is_at(builder->range->cutoff, i)) return -ETIMEDOUT;
+    builder->has_rest |= forest->rest > 0 && rows[i].node == forest->rest - 1;
     if (!is_stack && builder->pairs != NULL) {
       error = builder->pairs->on_row(builder->pairs->context, &builder->naming, series, forest,
                                      &rows[i]);
@@ -172,11 +174,6 @@ static int on_block(void *context, const struct store_series *series,
       tree_builder_note_end(&builder->tree, node, are_told, rows[i].weight);
   }
   return error;
-}
-
-static bool is_over(void *context) {
-  const struct builder *builder = context;
-  return range_is_late(builder->range);
 }
 
 static bool is_by_board(const struct query_range *range) {
@@ -206,14 +203,14 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
   struct store_scan scan = {.types = range->types,
                             .matches = wants,
                             .on_block = on_block,
-                            .is_over = is_over,
+                            .cutoff = range->cutoff,
                             .context = &builder};
   uint64_t loss[LOSS_REASON_COUNT] = {0};
   int error = tree_builder_init(&builder.tree, arena);
   builder.tree.groups.is_of_times = range->is_of_these;
   naming_init(&builder.naming, source->symbolizer, &builder.tree.functions,
               range->places != 0 ? &builder.tree.places : NULL);
-  builder.naming.range = range;
+  builder.naming.cutoff = range->cutoff;
   builder.tree.places.parts = range->places;
   if (error == 0) error = reading_choose(source->store, range, &need, &scan);
   if (error == 0) error = store_scan(source->store, &scan);
@@ -223,6 +220,8 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
   if (error == 0)
     error = programs_copy(&builder.programs, arena, &tree.programs, &tree.program_count);
   memcpy(tree.loss, loss, sizeof tree.loss);
+  tree.cutoff = range->cutoff;
+  tree.has_rest = builder.has_rest;
   release(&builder);
   if (error == 0) *ret = tree;
   return error;

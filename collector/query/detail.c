@@ -425,7 +425,7 @@ static int init(struct looker *looker, const struct query_source *source,
   if (error == 0) error = place_table_init(&looker->places);
   looker->spots.seed = looker->functions.seed;
   naming_init(&looker->naming, source->symbolizer, &looker->functions, &looker->places);
-  looker->naming.range = range;
+  looker->naming.cutoff = range->cutoff;
   return error;
 }
 
@@ -458,7 +458,7 @@ int query_detail(const struct query_source *source, const struct query_range *ra
   if (error == 0) error = list(&looker, arena, &detail);
   if (error == 0 && looker.stack == 0) {
     detail.near_count = near_names_find(looker.functions.functions, looker.functions.count,
-                                        question->function, detail.near_names);
+                                        question->function, range->cutoff, detail.near_names);
     error = -ENOENT;
   }
   fini(&looker);

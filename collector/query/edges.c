@@ -153,8 +153,8 @@ static int answer(const struct edges_question *question, const struct pair_links
   const bool *is_asked = choose(tree, question, arena, &is_any);
   if (is_asked == NULL) return -ENOMEM;
   if (!is_any) {
-    ret->near_count =
-        near_names_find(tree->functions, tree->function_count, question->function, ret->near_names);
+    ret->near_count = near_names_find(tree->functions, tree->function_count, question->function,
+                                      tree->cutoff, ret->near_names);
     return -ENOENT;
   }
   const struct edge_question asked = {tree, pairs, is_asked, question->side};

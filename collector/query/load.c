@@ -189,7 +189,7 @@ int query_load(const struct query_source *source, const struct query_range *rang
   const struct walk walk = {
       .on_block = on_block, .context = &adder, .need = {.boards = strcmp(by, "board") == 0}};
   int error = grouping_init(&adder.grouping, by, source->symbolizer, arena);
-  adder.grouping.naming.range = range;
+  adder.grouping.naming.cutoff = range->cutoff;
   if (error == 0) error = walk_run(source, range, &walk, arena, &load.whole);
   if (error == 0) error = make_room(&adder, adder.grouping.groups.count); /* empty ones, too */
   if (error == 0) error = list(&adder, arena, &load);

@@ -16,12 +16,12 @@
 #include "naming.h"
 
 #include "common/array.h"
+#include "common/cutoff.h"
 #include "common/path.h"
 #include "names/lookup_counts.h"
 #include "names/name_sources.h"
 #include "names/symbolizer.h"
 #include "naming_order.h"
-#include "range.h"
 #include "symbol/symbol_index.h"
 #include "symbol/told_frames.h"
 
@@ -386,10 +386,6 @@ static int collect(struct naming *naming, const struct store_forest *forest, uin
   return 0;
 }
 
-static bool is_late(const struct naming *naming) {
-  return naming->range != NULL && range_is_late(naming->range);
-}
-
 /* After an ERROR none gets an address. */
 static int name_in_order(struct naming *naming, const struct store_forest *forest, int error) {
   uint32_t at = 0;
@@ -398,7 +394,7 @@ static int name_in_order(struct naming *naming, const struct store_forest *fores
   for (uint32_t i = 0; i < naming->order->count; i++) {
     uint32_t node = naming->order->frames[i].node;
     const struct store_node *frame = &forest->nodes[node];
-    if (error == 0 && i % NAMES_A_LOOK == 0 && is_late(naming)) error = -ETIMEDOUT;
+    if (error == 0 && i % NAMES_A_LOOK == 0 && cutoff_is_past(naming->cutoff)) error = -ETIMEDOUT;
     bool is_last = last != NULL && last->address == frame->address && last->module == frame->module;
     if (error == 0 && !is_last) error = find_address(naming, forest, frame, &at);
     naming->of_node[node] = error == 0 ? at + 1 : NO_ADDRESS;

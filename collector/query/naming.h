@@ -22,8 +22,8 @@ struct query_range;
 struct symbolizer;
 
 struct naming {
-  struct symbolizer *symbolizer;   /* NULL: nothing has a name */
-  const struct query_range *range; /* for how long names are looked up (range_is_late); or NULL */
+  struct symbolizer *symbolizer; /* NULL: nothing has a name */
+  const struct cutoff *cutoff;   /* of looking names up */
   struct function_table *functions;
   struct place_table *places; /* NULL: places are not told apart */
   struct view_place spot;     /* of the frame in hand: build, address and start */

@@ -4,6 +4,8 @@
    and more.  Each is told by one pass over a name, since there may be a million. */
 #include "near_names.h"
 
+#include "common/cutoff.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -65,10 +67,10 @@ static void insert(struct ranked best[NEAR_NAMES_MAX], struct ranked entry) {
 }
 
 unsigned near_names_find(const struct view_function *functions, uint32_t count, const char *wanted,
-                         const char *ret[NEAR_NAMES_MAX]) {
+                         const struct cutoff *cutoff, const char *ret[NEAR_NAMES_MAX]) {
   struct ranked best[NEAR_NAMES_MAX] = {{0}};
   unsigned found = 0;
-  for (uint32_t i = 1; i < count; i++)
+  for (uint32_t i = 1; i < count && !cutoff_is_at(cutoff, i); i++)
     insert(best, (struct ranked){functions[i].name, score_of(functions[i].name, wanted)});
   while (found < NEAR_NAMES_MAX && best[found].score > 0) {
     ret[found] = best[found].name;

@@ -8,8 +8,8 @@
 enum { NEAR_NAMES_MAX = 3 };
 
 /* Fills RET with the names of FUNCTIONS (from index 1 on) that are most like WANTED, the best
-   first, each once.  Returns how many there are. */
+   first, each once.  Returns how many there are; past CUTOFF (NULL: none) of those looked at. */
 unsigned near_names_find(const struct view_function *functions, uint32_t count, const char *wanted,
-                         const char *ret[NEAR_NAMES_MAX]);
+                         const struct cutoff *cutoff, const char *ret[NEAR_NAMES_MAX]);
 
 #endif

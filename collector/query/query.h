@@ -6,8 +6,10 @@
 
 #include "view/view.h"
 
-#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
+struct cutoff;
 struct naming;
 struct selector;
 struct store;
@@ -31,11 +33,10 @@ struct query_source {
 struct query_range {
   const struct selector *selector; /* NULL: everything */
   uint64_t from_ms, to_ms;
-  uint32_t types;                  /* of samples: one bit each, as SAMPLE_SET_CPU */
-  uint64_t deadline_ns;            /* on clock_monotonic_ns; 0: none */
-  const atomic_bool *is_abandoned; /* by whoever asked: as if the deadline were past; NULL: never */
-  unsigned places; /* enum place_part: what else nodes differ by; 0: functions alone */
-  const char *by;  /* label: stacks of one value of it stand below that value; NULL: at the root */
+  uint32_t types;              /* of samples: one bit each, as SAMPLE_SET_CPU */
+  const struct cutoff *cutoff; /* of whoever asked; NULL: none */
+  unsigned places;             /* enum place_part: what else nodes differ by; 0: functions alone */
+  const char *by; /* label: stacks of one value of it stand below that value; NULL: at the root */
   bool is_of_settled;     /* nobody waits for what has not settled yet, and losses are not told */
   bool is_of_these;       /* stretches of time are the sampling units, of all boards together */
   bool without_intervals; /* nobody asks how boards or times differ: the tree has no groups */
@@ -43,8 +44,8 @@ struct query_range {
 
 /* Builds the merged, named call tree of everything that RANGE selects.  Returns 0; -ENOMEM when
    ARENA's limit is hit; -EOVERFLOW when the range holds more than VIEW_NODES_MAX different nodes;
-   -E2BIG when it is made of more than QUERY_ROWS_MAX rows; -ETIMEDOUT past the deadline, which is
-   looked at every some thousand rows; or -errno from the store. */
+   -E2BIG when it is made of more than QUERY_ROWS_MAX rows; -ETIMEDOUT past RANGE's cutoff, which
+   is looked at every CUTOFF_STEPS rows; or -errno from the store.  RET has that cutoff, too. */
 int query_tree(const struct query_source *source, const struct query_range *range,
                struct arena *arena, struct view_tree *ret);
 

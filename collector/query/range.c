@@ -4,7 +4,6 @@
 #include "range.h"
 
 #include "common/array.h"
-#include "common/clock.h"
 #include "query.h"
 #include "selector.h"
 #include "store/store_read.h"
@@ -12,13 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool range_is_late(const struct query_range *range) {
-  if (range->is_abandoned != NULL &&
-      atomic_load_explicit(range->is_abandoned, memory_order_relaxed))
-    return true;
-  return range->deadline_ns != 0 && clock_monotonic_ns() >= range->deadline_ns;
-}
 
 bool range_wants(const struct query_range *range, const struct store_series *series) {
   return range->selector == NULL || selector_matches(range->selector, series);
@@ -50,7 +42,8 @@ int range_loss(struct store *store, const struct query_range *range, uint64_t *l
   const struct store_names names = {(const char *const *)matching.names, matching.count};
   bool are_all = matching.count == matching.board_count, is_none = matching.count == 0 && !are_all;
   if (error == 0 && !is_none)
-    error = store_loss_in_range(store, are_all ? NULL : &names, range->from_ms, range->to_ms, loss);
+    error = store_loss_in_range(store, are_all ? NULL : &names, range->from_ms, range->to_ms,
+                                range->cutoff, loss);
   for (uint32_t i = 0; i < matching.count; i++) free(matching.names[i]);
   free(matching.names);
   return error;

@@ -10,9 +10,6 @@ struct query_range;
 struct store;
 struct store_series;
 
-/* Returns whether RANGE's deadline has passed, or whoever asked is gone. */
-bool range_is_late(const struct query_range *range);
-
 /* Returns whether RANGE selects SERIES. */
 bool range_wants(const struct query_range *range, const struct store_series *series);
 

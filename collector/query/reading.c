@@ -59,7 +59,6 @@ static int count_board(void *context, const struct store_board *board) {
 static int meet(void *context, const struct store_series *series) {
   struct census *census = context;
   const char *board = store_series_label(series, "board");
-  if (range_is_late(census->range)) return -ETIMEDOUT;
   if (board == NULL || !range_wants(census->range, series)) return 0;
   uint64_t hash = table_hash(board, strlen(board), 0);
   if (census->has_one && hash != census->one) return -ECANCELED;
@@ -75,6 +74,7 @@ static int is_one(struct store *store, struct census *census) {
                                   .types = census->range->types,
                                   .is_of_settled = census->range->is_of_settled,
                                   .matches = meet,
+                                  .cutoff = census->range->cutoff,
                                   .context = census};
   if (census->count <= 1) return 1;
   if (census->count > GROUPS_MAX) return 0;
@@ -106,11 +106,6 @@ static int wants(void *context, const struct store_series *series) {
   return range_wants(slots->range, series);
 }
 
-static bool is_over(void *context) {
-  const struct slots *slots = context;
-  return range_is_late(slots->range);
-}
-
 static int mark(void *context, const struct store_series *series, const struct store_forest *forest,
                 uint64_t start_ms, uint64_t end_ms, const struct store_row *rows, size_t count) {
   struct slots *slots = context;
@@ -133,7 +128,7 @@ static int find_busy_ms(struct store *store, struct slots *slots, uint64_t grain
                                   .sums_will_do = true,
                                   .matches = wants,
                                   .on_block = mark,
-                                  .is_over = is_over,
+                                  .cutoff = slots->range->cutoff,
                                   .context = slots};
   memset(slots->has_data, 0, sizeof slots->has_data);
   int error = store_scan(store, &scan);

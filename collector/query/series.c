@@ -212,7 +212,7 @@ int query_series(const struct query_source *source, const struct query_range *ra
                                      .nothing_within = grouping_is_by_block(wish->by),
                                      .step_ms = plotter.step_ms}};
   int error = grouping_init(&plotter.grouping, wish->by, source->symbolizer, arena);
-  plotter.grouping.naming.range = range;
+  plotter.grouping.naming.cutoff = range->cutoff;
   if (error == 0) error = walk_run(source, range, &walk, arena, &series.whole);
   if (error == 0) error = list(&plotter, wish->limit, arena, &series);
   series.is_unknown = wish->by != NULL && series.whole.total_count > 0 &&

@@ -23,16 +23,14 @@ static int wants(void *context, const struct store_series *series) {
   return range_wants(round->range, series);
 }
 
-static bool is_over(void *context) {
-  const struct round *round = context;
-  return range_is_late(round->range);
-}
-
 /* How unlike samples of one block are its sum does not tell. */
-static void add_up(const struct round *round, const struct store_row *rows, size_t count) {
+static void add_up(const struct round *round, const struct store_forest *forest,
+                   const struct store_row *rows, size_t count) {
   struct view_tree *summary = round->summary;
+  uint32_t rest = forest->rest > 0 ? forest->rest - 1 : BATCH_NONE;
   for (size_t i = 0; i < count; i++) {
     summary->total_weight += rows[i].weight;
+    summary->has_rest |= rows[i].node == rest;
     summary->total_count = sum_of(summary->total_count, rows[i].count);
     if (!round->walk->need.nothing_within)
       evidence_add(&summary->evidence, rows[i].count, rows[i].weight);
@@ -52,12 +50,11 @@ static int on_block(void *context, const struct store_series *series,
                              .end_ms = end_ms,
                              .rows = rows,
                              .count = count};
-  if (range_is_late(round->range)) return -ETIMEDOUT;
   int error = 0;
   if (series->marks != 0)
     error = marks_add(&round->marks, store_series_label(series, "service"), series->marks);
   if (error != 0) return error;
-  add_up(round, rows, count);
+  add_up(round, forest, rows, count);
   return round->walk->on_block(round->walk->context, &block);
 }
 
@@ -68,7 +65,7 @@ int walk_run(const struct query_source *source, const struct query_range *range,
   struct store_scan scan = {.types = range->types,
                             .matches = wants,
                             .on_block = on_block,
-                            .is_over = is_over,
+                            .cutoff = range->cutoff,
                             .context = &round};
   int error = reading_choose(source->store, range, &walk->need, &scan);
   if (error == 0) error = store_scan(source->store, &scan);

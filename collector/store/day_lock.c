@@ -14,6 +14,7 @@
    only some prefer writers, and their time limit is by a clock that people set. */
 #include "day_lock.h"
 
+#include "common/cutoff.h"
 #include "common/monotonic_cond.h"
 
 #include <errno.h>
@@ -30,15 +31,22 @@ void day_lock_fini(struct day_lock *lock) {
   pthread_mutex_destroy(&lock->mutex);
 }
 
-void day_lock_read(struct day_lock *lock) {
+int day_lock_read(struct day_lock *lock, const struct cutoff *cutoff) {
+  int error = 0;
   pthread_mutex_lock(&lock->mutex);
   lock->waiting_readers++;
-  while (lock->is_written || (lock->waiting_writers > 0 && lock->passes == 0))
-    pthread_cond_wait(&lock->changed, &lock->mutex);
+  while (error == 0 && (lock->is_written || (lock->waiting_writers > 0 && lock->passes == 0))) {
+    const struct timespec look = monotonic_from_now(MONOTONIC_LOOK_MS);
+    pthread_cond_timedwait(&lock->changed, &lock->mutex, &look);
+    if (cutoff_is_past(cutoff)) error = -ETIMEDOUT;
+  }
   lock->waiting_readers--;
+  /* A pass that is not used would hold up the writer for ever. */
   if (lock->passes > 0) lock->passes--;
-  lock->reading++;
+  lock->reading += error == 0;
+  if (error != 0) pthread_cond_broadcast(&lock->changed);
   pthread_mutex_unlock(&lock->mutex);
+  return error;
 }
 
 void day_lock_end_read(struct day_lock *lock) {

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cutoff;
+
 struct day_lock {
   pthread_mutex_t mutex; /* guards the rest; held for moments */
   pthread_cond_t changed;
@@ -18,8 +20,9 @@ struct day_lock {
 void day_lock_init(struct day_lock *lock);
 void day_lock_fini(struct day_lock *lock);
 
-/* Many read at once.  Who holds the lock may not ask for it again. */
-void day_lock_read(struct day_lock *lock);
+/* Many read at once.  Who holds the lock may not ask for it again.  Returns 0, or -ETIMEDOUT past
+   CUTOFF (NULL: none). */
+int day_lock_read(struct day_lock *lock, const struct cutoff *cutoff);
 void day_lock_end_read(struct day_lock *lock);
 
 /* One writes alone.  Waits for those who read now, and no later ones; for WAIT_MS at most, unless

@@ -15,6 +15,8 @@
 #include "settle.h"
 #include "store_state.h"
 
+#include "common/cutoff.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -78,7 +80,7 @@ static int visit_all(struct store *store, const uint64_t range_ms[2], struct day
   int error = day_folder_list(store->dir, DAY_KINDS, &days, &count);
   for (size_t i = 0; i < count && error == 0; i++) {
     if (days[i] < day_of(range_ms[0]) || days[i] > day_of(range_ms[1] - 1)) continue;
-    error = visit(store, days[i], visitor);
+    error = cutoff_is_past(visitor->cutoff) ? -ETIMEDOUT : visit(store, days[i], visitor);
   }
   free(days);
   int ended = visitor->on_end != NULL ? visitor->on_end(visitor->context, error) : 0;
@@ -98,10 +100,11 @@ static void count(_Atomic uint64_t *reads) {
 
 /* Waits until all that was appended has settled.  What was settled before can be read all the same
    while the disk fails, or while there is more to settle than a reader waits for. */
-static int wait_for_all(struct store *store) {
+static int wait_for_all(struct store *store, const struct cutoff *cutoff) {
   struct landing_figures landed;
   landing_figures(store->landing, &landed);
-  int error = settle_wait(store->settle, landed.newest_id);
+  int error = settle_wait(store->settle, landed.newest_id, cutoff);
+  if (cutoff_is_past(cutoff)) return -ETIMEDOUT;
   if (error == 0 && is_disk_fault(landed.append_error)) error = landed.append_error;
   if (error == 0 || (error != -ETIMEDOUT && !is_disk_fault(error))) return error;
   count(&store->stale_reads);
@@ -112,11 +115,12 @@ static int wait_for_all(struct store *store) {
 
 int day_visit(struct store *store, const uint64_t range_ms[2], struct day_visitor *visitor) {
   if (range_ms[1] <= range_ms[0]) return 0;
-  int error = visitor->is_of_settled ? 0 : wait_for_all(store);
+  int error = visitor->is_of_settled ? 0 : wait_for_all(store, visitor->cutoff);
   if (error != 0) return error;
   if (faults_touch(store->landing, day_of(range_ms[0]), day_of(range_ms[1] - 1)))
     count(&store->incomplete_reads);
-  settle_lock_files(store->settle);
+  error = settle_lock_files(store->settle, visitor->cutoff);
+  if (error != 0) return error;
   error = visit_all(store, range_ms, visitor);
   settle_unlock_files(store->settle);
   for (unsigned i = 0; i < visitor->damage.count; i++)

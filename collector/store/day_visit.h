@@ -5,6 +5,7 @@
 
 #include "tier_plan.h"
 
+struct cutoff;
 struct day_reader;
 struct store;
 
@@ -32,8 +33,9 @@ struct day_visitor {
   int (*on_day)(void *context, uint32_t day, struct day_files *files);
   int (*on_end)(void *context, int error); /* after the last; ERROR stopped the walk; may be NULL */
   void *context;
-  bool is_of_settled;       /* shows what is, and waits for nothing */
-  struct day_damage damage; /* set aside after the walk */
+  const struct cutoff *cutoff; /* looked at while waiting and at each day: -ETIMEDOUT */
+  bool is_of_settled;          /* shows what is, and waits for nothing */
+  struct day_damage damage;    /* set aside after the walk */
 };
 
 /* Waits until all is settled, unless VISITOR does not want that, then shows every day that RANGE_MS

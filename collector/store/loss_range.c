@@ -32,10 +32,10 @@ static int sum_day(void *context, uint32_t day, struct day_files *files) {
 }
 
 int store_loss_in_range(struct store *store, const struct store_names *boards, uint64_t from_ms,
-                        uint64_t to_ms, uint64_t *loss) {
+                        uint64_t to_ms, const struct cutoff *cutoff, uint64_t *loss) {
   struct loss_sum sum = {.boards = boards, .from_ms = from_ms, .to_ms = to_ms};
   const uint64_t range_ms[2] = {from_ms, to_ms};
-  struct day_visitor visitor = {.on_day = sum_day, .context = &sum};
+  struct day_visitor visitor = {.on_day = sum_day, .context = &sum, .cutoff = cutoff};
   int error = day_visit(store, range_ms, &visitor);
   if (error != 0) return error;
   /* A correction (a late batch closed what had been given up) may lie outside its loss's range. */

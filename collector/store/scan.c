@@ -29,6 +29,7 @@
    answer. */
 #include "common/arena.h"
 #include "common/array.h"
+#include "common/cutoff.h"
 #include "common/table.h"
 #include "day_pool.h"
 #include "day_reader.h"
@@ -181,7 +182,7 @@ static size_t cut(struct scan *scan, struct store_row *rows, size_t count) {
   turn_to_board(scan);
   uint32_t kept = scan->board_nodes < most ? most - scan->board_nodes : 0;
   if (kept < SERIES_NODES_MIN) kept = SERIES_NODES_MIN;
-  if (count > kept) count = row_sums_cut(rows, count, kept, scan->forest->rest - 1);
+  if (count > kept) count = row_sums_cut(rows, count, kept, scan->forest->whole.rest - 1);
   scan->board_nodes += (uint32_t)count;
   return count;
 }
@@ -206,7 +207,7 @@ static int make_bounds(struct scan *scan, size_t count) {
 /* The same of a block that is shown by itself: which nodes of its board will be heaviest nobody
    knows yet, so the first ones are told apart. */
 static int show_bounded(struct scan *scan, const struct day_block *block) {
-  struct row_rest rest = {.node = scan->forest->rest - 1};
+  struct row_rest rest = {.node = scan->forest->whole.rest - 1};
   size_t count = 0;
   int error = make_bounds(scan, block->count);
   if (error != 0) return error;
@@ -247,7 +248,7 @@ static int show_block(struct scan *scan, const struct day_block *block) {
   const struct store_scan *wish = scan->wish;
   scan->row_count += block->count;
   if (wish->rows_max > 0 && scan->row_count > wish->rows_max) return -E2BIG;
-  if (wish->is_over != NULL && wish->is_over(wish->context)) return -ETIMEDOUT;
+  if (cutoff_is_past(wish->cutoff)) return -ETIMEDOUT;
   bool are_added_up = wish->grain_ms == 0 && scan->node_count <= SCAN_NODES_MAX;
   if (are_added_up && !wish->sums_will_do) return add_up(scan, block);
   scan->current.marks = block->marks;
@@ -381,7 +382,7 @@ static int show_files(struct scan *scan) {
   for (unsigned i = 0; i < scan->file_count; i++) scan->files[i].is_shown = true;
   stop = advance_shown(scan);
   while (stop == 0 && (first = find_first(scan)) != NULL) {
-    stop = show_series(scan, first);
+    stop = cutoff_is_past(scan->wish->cutoff) ? -ETIMEDOUT : show_series(scan, first);
     if (stop == 0) stop = advance_shown(scan);
   }
   for (unsigned i = 0; i < scan->file_count; i++) end_file(scan, &scan->files[i]);
@@ -438,6 +439,7 @@ int store_scan(struct store *store, const struct store_scan *wish) {
   scan->visitor = (struct day_visitor){.on_day = scan_day,
                                        .on_end = end_scan,
                                        .context = scan,
+                                       .cutoff = wish->cutoff,
                                        .is_of_settled = wish->is_of_settled};
   scan->pool = settle_pool(store->settle);
   scan->forest = day_pool_take_forest(scan->pool);

@@ -170,18 +170,18 @@ int scan_forest_add_rest(struct scan_forest *forest) {
   const struct store_module module = {.path = STORE_REST, .kind = MODULE_PSEUDO};
   const struct store_forest more = {.node_count = 1, .module_count = 1};
   struct store_forest *whole = &forest->whole;
-  if (forest->rest != 0) return 0;
+  if (forest->whole.rest != 0) return 0;
   int error = make_all_room(forest, &more);
   if (error == 0) error = copy_module(forest, &module);
   if (error != 0) return error;
   const struct store_node node = {.parent = BATCH_NONE, .module = whole->module_count - 1};
   forest->nodes[whole->node_count++] = node;
-  forest->rest = whole->node_count;
+  forest->whole.rest = whole->node_count;
   whole->id++;
   if (!forest->is_indexed) return 0;
   error = table_add(&forest->by_module, module_key(forest, &module), node.module);
   return error != 0 ? error
-                    : table_add(&forest->by_node, node_key(forest, &node), forest->rest - 1);
+                    : table_add(&forest->by_node, node_key(forest, &node), forest->whole.rest - 1);
 }
 
 int scan_forest_add(struct scan_forest *forest, const struct store_forest *file, uint32_t **ret) {

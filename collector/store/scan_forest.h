@@ -18,7 +18,6 @@ struct scan_forest {
   struct store_node *nodes;
   uint32_t module_room, node_room;
   uint64_t seed;
-  uint32_t rest;   /* the node of STORE_REST and one; 0: there is none */
   bool is_indexed; /* the tables have what there is: not needed for one file */
   struct table by_module, by_node;
 };

@@ -21,6 +21,8 @@
 #include "books.h"
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/clock.h"
+#include "common/cutoff.h"
 #include "common/log.h"
 #include "common/monotonic_cond.h"
 #include "day_file.h"
@@ -280,27 +282,28 @@ void settle_wake(struct settle *settle) {
   pthread_mutex_unlock(&settle->state);
 }
 
-int settle_wait(struct settle *settle, uint64_t id) {
-  struct timespec until;
+int settle_wait(struct settle *settle, uint64_t id, const struct cutoff *cutoff) {
+  uint64_t until_ns = clock_monotonic_ns() + WAIT_SECONDS * NS_PER_SECOND;
   int error = 0;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += WAIT_SECONDS;
   pthread_mutex_lock(&settle->state);
   uint64_t failed = settle->figures.failed_rounds;
   if (settle->figures.settled_id < settle->late_id) error = -ETIMEDOUT; /* nobody waits twice */
   while (settle->figures.settled_id < id && error == 0) {
-    error = -pthread_cond_timedwait(&settle->changed, &settle->state, &until);
+    const struct timespec look = monotonic_from_now(MONOTONIC_LOOK_MS);
+    pthread_cond_timedwait(&settle->changed, &settle->state, &look);
+    if (clock_monotonic_ns() >= until_ns || cutoff_is_past(cutoff)) error = -ETIMEDOUT;
     if (settle->figures.failed_rounds > failed && settle->last_error != -EUCLEAN)
       error = settle->last_error;
   }
   if (settle->figures.settled_id >= id) error = 0;
-  if (error == -ETIMEDOUT && settle->late_id <= settle->figures.settled_id) settle->late_id = id;
+  bool is_late = error == -ETIMEDOUT && !cutoff_is_past(cutoff);
+  if (is_late && settle->late_id <= settle->figures.settled_id) settle->late_id = id;
   pthread_mutex_unlock(&settle->state);
   return error;
 }
 
-void settle_lock_files(struct settle *settle) {
-  day_lock_read(&settle->files);
+int settle_lock_files(struct settle *settle, const struct cutoff *cutoff) {
+  return day_lock_read(&settle->files, cutoff);
 }
 
 void settle_unlock_files(struct settle *settle) {

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+struct cutoff;
 struct day_pool;
 struct landing;
 struct settle;
@@ -29,13 +30,13 @@ void settle_stop(struct settle *settle);
 void settle_wake(struct settle *settle);
 
 /* Waits until everything up to landing row ID has settled.  Returns 0; -ETIMEDOUT after some
-   seconds, and at once until what was waited for in vain has settled; or why it cannot settle.  Any
-   thread. */
-int settle_wait(struct settle *settle, uint64_t id);
+   seconds or past CUTOFF (NULL: none), and at once until what was waited for in vain has settled;
+   or why it cannot settle.  Any thread. */
+int settle_wait(struct settle *settle, uint64_t id, const struct cutoff *cutoff);
 
 /* Day files as readers see them: shared while one reads, so that none is renamed or deleted under
-   it.  Any thread. */
-void settle_lock_files(struct settle *settle);
+   it.  Returns 0, or -ETIMEDOUT past CUTOFF (NULL: none), without the lock.  Any thread. */
+int settle_lock_files(struct settle *settle, const struct cutoff *cutoff);
 void settle_unlock_files(struct settle *settle);
 
 /* What readers take files from and give them back to, while they hold the lock. */

@@ -165,7 +165,7 @@ static int roll_one(struct store *store, uint32_t day) {
                          .day = day,
                          .now_ms = clock_judged_ns() / NS_PER_MS,
                          .store = landing_epoch(store->landing)};
-  settle_lock_files(store->settle);
+  settle_lock_files(store->settle, NULL); /* without a cutoff it gets it */
   int error = roll_day(&job);
   let_go(store, day);
   for (unsigned kind = DAY_MINUTES; kind < DAY_KINDS; kind++)
@@ -233,7 +233,7 @@ static int drop_hours(struct store *store, uint32_t day) {
   char path[DAY_PATH_BYTES];
   if (!has_file(store, DAY_HOURS, day)) return 0;
   pthread_mutex_lock(&store->rolling);
-  settle_lock_files(store->settle);
+  settle_lock_files(store->settle, NULL); /* without a cutoff it gets it */
   int error = day_folder_path(store->dir, DAY_HOURS, day, path);
   if (error == 0) error = tier_file_drop_hours(path);
   let_go(store, day);

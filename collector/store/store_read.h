@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cutoff;
 struct store;
 
 enum {
@@ -55,6 +56,7 @@ struct store_forest {
   uint32_t node_count, module_count;
   const struct store_node *nodes;
   const struct store_module *modules;
+  uint32_t rest; /* the node of what a scan does not tell apart, and one; 0: there is none */
 };
 
 struct store_row {
@@ -79,13 +81,13 @@ struct store_scan {
   int (*on_block)(void *context, const struct store_series *series,
                   const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
                   const struct store_row *rows, size_t count);
-  bool (*is_over)(void *context); /* asked at each stored block; true: -ETIMEDOUT.  May be NULL. */
+  const struct cutoff *cutoff; /* looked at at each series and stored block, and while waiting */
   void *context;
 };
 
 /* Walks blocks that make up what SCAN wants, each sample once, after everything appended so far has
-   settled.  Returns 0, -errno, or what on_block returned.  Pointers are valid during the call-back
-   only; a forest of the same id has the same nodes. */
+   settled.  Returns 0, -errno (-ETIMEDOUT past the cutoff), or what on_block returned.  Pointers
+   are valid during the call-back only; a forest of the same id has the same nodes. */
 int store_scan(struct store *store, const struct store_scan *scan);
 
 /* How many reads were stale so far, and how many of these because of a backlog.  Any thread. */
@@ -97,9 +99,10 @@ struct store_names {
   size_t count;
 };
 
-/* Adds, into LOSS[LOSS_REASON_COUNT], the records that BOARDS (NULL: all) dropped in the range. */
+/* Adds, into LOSS[LOSS_REASON_COUNT], the records that BOARDS (NULL: all) dropped in the range.
+   Returns 0 or -errno (-ETIMEDOUT past CUTOFF, which may be NULL). */
 int store_loss_in_range(struct store *store, const struct store_names *boards, uint64_t from_ms,
-                        uint64_t to_ms, uint64_t *loss);
+                        uint64_t to_ms, const struct cutoff *cutoff, uint64_t *loss);
 
 struct store_board {
   const char *name, *arch, *kernel, *version, *sampler, *clock;

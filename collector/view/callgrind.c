@@ -14,6 +14,7 @@
 
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/cutoff.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -117,8 +118,10 @@ static int add_stacks(struct callgrind *callgrind, struct arena *arena) {
   callgrind->entry_count = callgrind->entry_room = functions;
   for (uint32_t i = 0; i < functions; i++)
     callgrind->entries[i] = (struct entry){.function = i, .level = 1};
-  for (uint32_t i = 1; i < tree->node_count && error == 0; i++)
+  for (uint32_t i = 1; i < tree->node_count && error == 0; i++) {
     if (tree->nodes[i].self_weight > 0) error = add_stack(callgrind, i);
+    if (cutoff_is_at(tree->cutoff, i)) error = -ETIMEDOUT;
+  }
   return error;
 }
 
@@ -188,11 +191,12 @@ static void put_place(struct callgrind *callgrind, const struct cost *cost) {
   buf_printf(callgrind->out, "%u %llu %s\n", line, (unsigned long long)cost->count, weight);
 }
 
-static void put_functions(struct callgrind *callgrind) {
+static int put_functions(struct callgrind *callgrind) {
   uint32_t entry = NO_CALLEE;
   for (uint32_t i = 0; i < callgrind->cost_count; i++) {
     const struct cost *cost = &callgrind->costs[i];
     const struct view_function *function = function_of(callgrind, cost->entry);
+    if (cutoff_is_at(callgrind->tree->cutoff, i)) return -ETIMEDOUT;
     if (cost->entry != entry) {
       entry = cost->entry;
       callgrind->file = file_of(function);
@@ -203,9 +207,10 @@ static void put_functions(struct callgrind *callgrind) {
     }
     put_place(callgrind, cost);
   }
+  return 0;
 }
 
-static void put_all(struct callgrind *callgrind, const struct view_origin *origin) {
+static int put_all(struct callgrind *callgrind, const struct view_origin *origin) {
   char weight[WIDE_SUM_DIGITS + 1];
   wide_sum all = 0;
   uint64_t count = 0;
@@ -220,8 +225,9 @@ static void put_all(struct callgrind *callgrind, const struct view_origin *origi
   put_text(callgrind->out, origin->title != NULL ? origin->title : "");
   buf_printf(callgrind->out, "\npositions: line\nevents: Samples CPU_ns\nsummary: %llu %s\n",
              (unsigned long long)count, weight);
-  put_functions(callgrind);
+  int error = put_functions(callgrind);
   buf_printf(callgrind->out, "\ntotals: %llu %s\n", (unsigned long long)count, weight);
+  return error;
 }
 
 int view_callgrind(const struct view_tree *tree, const struct view_origin *origin,
@@ -231,7 +237,7 @@ int view_callgrind(const struct view_tree *tree, const struct view_origin *origi
   if (error == 0) {
     if (callgrind.cost_count > 0)
       qsort(callgrind.costs, callgrind.cost_count, sizeof *callgrind.costs, by_entry);
-    put_all(&callgrind, origin);
+    error = put_all(&callgrind, origin);
     if (ret->failed || callgrind.modules.failed || callgrind.files.failed) error = -ENOMEM;
   }
   table_fini(&callgrind.by_level);

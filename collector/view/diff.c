@@ -49,6 +49,7 @@
 #include "student.h"
 
 #include "common/arena.h"
+#include "common/cutoff.h"
 #include "common/table.h"
 
 #include <errno.h>
@@ -237,7 +238,8 @@ static int sum_beneath(struct diff *diff, struct arena *arena) {
     const struct view_tree *tree = side == 0 ? diff->contrast.a.tree : diff->contrast.b.tree;
     diff->beneath[side] = arena_array(arena, (size_t)count + 1, sizeof *diff->beneath[side]);
     if (diff->beneath[side] == NULL) return -ENOMEM;
-    diff_rows_beneath(&diff->rows, side, tree, is_unlike, diff->beneath[side]);
+    int error = diff_rows_beneath(&diff->rows, side, tree, is_unlike, diff->beneath[side]);
+    if (error != 0) return error;
   }
   return 0;
 }
@@ -420,7 +422,10 @@ static int compare_all(struct diff *diff, struct arena *arena) {
   for (uint32_t i = 0; i < diff->rows.count && error == 0; i++)
     for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
       diff->tested[of] += can_be_tested(diff, i, (enum view_of)of);
-  for (uint32_t i = 0; i < diff->rows.count && error == 0; i++) compare_row(diff, i);
+  for (uint32_t i = 0; i < diff->rows.count && error == 0; i++) {
+    compare_row(diff, i);
+    if (cutoff_is_at(contrast->a.tree->cutoff, i)) error = -ETIMEDOUT;
+  }
   return error;
 }
 
@@ -468,6 +473,7 @@ static int judge_all(const struct diff *diff, struct arena *arena) {
   if (changes == NULL) return -ENOMEM;
   for (unsigned which = 0; which < CHANGES; which++) {
     uint32_t count = 0;
+    if (cutoff_is_past(diff->contrast.a.tree->cutoff)) return -ETIMEDOUT;
     for (uint32_t i = 0; i < diff->rows.count; i++)
       if (change_at(&rows[i], which)->is_tested) changes[count++] = change_at(&rows[i], which);
     judge(changes, count);

@@ -90,8 +90,8 @@ struct view_diff {
   uint32_t count, tested;     /* rows; those that were compared */
 };
 
-/* Compares all functions of A and B.  RET points into ARENA, its texts into the trees.  Returns 0
-   or -ENOMEM. */
+/* Compares all functions of A and B.  RET points into ARENA, its texts into the trees.  Returns 0,
+   -ENOMEM or -ETIMEDOUT. */
 int view_diff(const struct view_tree *a, const struct view_tree *b,
               const struct view_diff_options *options, struct arena *arena, struct view_diff *ret);
 

@@ -28,6 +28,7 @@
 #include "student.h"
 
 #include "common/arena.h"
+#include "common/cutoff.h"
 
 #include <errno.h>
 #include <math.h>
@@ -242,10 +243,11 @@ static uint32_t find_renamed(const struct moves *moves, uint32_t row) {
   return found;
 }
 
-static void find_sources(struct moves *moves) {
+static int find_sources(struct moves *moves) {
   const struct moves_side *more = &moves->more, *less = &moves->less;
   for (uint32_t i = 0; i < moves->count; i++) {
     if (!is_alone(more, less, i)) continue;
+    if (cutoff_is_past(more->tree->cutoff)) return -ETIMEDOUT;
     uint32_t gone = find_renamed(moves, i);
     if (gone == DIFF_ROW_NONE) continue;
     take(moves, i, gone, fmin(more->self[i], less->self[gone]), VIEW_RENAMED);
@@ -265,6 +267,7 @@ static void find_sources(struct moves *moves) {
     if (caller != DIFF_ROW_NONE)
       take(moves, caller, i, fmin(less->self[i], moves->growth[caller]), VIEW_INLINED);
   }
+  return 0;
 }
 
 /* Sums up what is in the stacks of ROW on SIDE. */
@@ -380,6 +383,7 @@ static int split_changes(struct moves *moves, double sign, struct arena *arena) 
       largest = i;
     }
     if (largest == DIFF_ROW_NONE) break;
+    if (cutoff_is_past(moves->more.tree->cutoff)) return -ETIMEDOUT;
     is_done[largest] = true;
     split_row(moves, largest);
   }
@@ -399,8 +403,8 @@ static int find_moves(struct moves *moves, double sign, struct arena *arena) {
     moves->growth[i] = moves->more.self[i] - moves->pace * moves->less.self[i];
     moves->from[i] = DIFF_ROW_NONE;
   }
-  find_sources(moves);
-  return split_changes(moves, sign, arena);
+  error = find_sources(moves);
+  return error == 0 ? split_changes(moves, sign, arena) : error;
 }
 
 int diff_moves_find(struct diff_rows *rows, const struct contrast *contrast,

@@ -37,7 +37,7 @@ enum {
 };
 
 /* Sets `moved` and `through` of ROWS that have changed, by the change that OPTIONS ask for, between
-   the trees of CONTRAST.  Returns 0 or -ENOMEM. */
+   the trees of CONTRAST.  Returns 0, -ENOMEM or -ETIMEDOUT. */
 int diff_moves_find(struct diff_rows *rows, const struct contrast *contrast,
                     const struct view_diff_options *options, struct arena *arena);
 

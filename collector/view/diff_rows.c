@@ -14,6 +14,7 @@
 #include "function_weights.h"
 
 #include "common/arena.h"
+#include "common/cutoff.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -79,6 +80,7 @@ static int find_names(struct matching *matching, unsigned side, uint8_t *seen) {
   for (uint32_t i = 1; i < tree->function_count; i++) {
     struct view_function function;
     uint32_t *name = &matching->name_of[side][i];
+    if (cutoff_is_at(tree->cutoff, i)) return -ETIMEDOUT;
     if (!matching->is_seen[side][i]) continue;
     int error = function_at(matching, side, i, &function);
     if (error != 0) return error;
@@ -131,6 +133,7 @@ static int match_all(struct matching *matching) {
     for (unsigned side = 0; side < SIDES; side++) {
       const struct view_tree *tree = matching->trees[side];
       for (uint32_t i = 1; i < tree->function_count; i++) {
+        if (cutoff_is_at(tree->cutoff, i)) return -ETIMEDOUT;
         bool is_turn = (tree->functions[i].file == NULL) == (round == 1);
         if (!is_turn || !matching->is_seen[side][i]) continue;
         int error = match(matching, side, i, &matching->rows->sides[side].row_of[i]);
@@ -152,12 +155,13 @@ static void add_named(const struct view_function *function, wide_sum weight,
   *(strcmp(function->quality, "dwarf") == 0 ? &named->by_debug : &named->by_others) += weight;
 }
 
-void diff_rows_beneath(const struct diff_rows *rows, unsigned side, const struct view_tree *tree,
-                       const bool *is_counted, wide_sum *ret) {
+int diff_rows_beneath(const struct diff_rows *rows, unsigned side, const struct view_tree *tree,
+                      const bool *is_counted, wide_sum *ret) {
   const struct diff_side *of = &rows->sides[side];
   for (uint32_t i = 1; i < tree->node_count; i++) {
     const struct view_node *node = &tree->nodes[i];
     uint32_t row = of->row_of[node->function];
+    if (cutoff_is_at(tree->cutoff, i)) return -ETIMEDOUT;
     if (node->self_weight == 0 || row == DIFF_ROW_NONE || !is_counted[row]) continue;
     if (!is_named(&tree->functions[node->function])) continue;
     for (uint32_t at = i; at != 0; at = tree->nodes[at].parent) {
@@ -167,6 +171,7 @@ void diff_rows_beneath(const struct diff_rows *rows, unsigned side, const struct
         ret[above] += node->self_weight;
     }
   }
+  return 0;
 }
 
 static void add_self(struct diff_rows *rows, unsigned side, const struct view_tree *tree,
@@ -301,6 +306,7 @@ static int fill_strata(struct unit_weights *unit, struct arena *arena) {
   }
   for (unsigned j = 0; j < boards->count; j++) {
     if (side->stratum[j] + 1 >= strata) continue;
+    if (cutoff_is_past(side->tree->cutoff)) return -ETIMEDOUT;
     function_weights_clear(&unit->weights);
     function_weights_add(&unit->weights, &boards->group[j]);
     end_fill(unit);
@@ -346,11 +352,12 @@ static double board_cpu_distance(const struct unit_weights *unit, unsigned of, u
 }
 
 /* Boards on both sides. */
-static void add_pairs(struct unit_weights sides[SIDES], const struct contrast *contrast) {
+static int add_pairs(struct unit_weights sides[SIDES], const struct contrast *contrast) {
   struct diff_rows *rows = sides[0].rows;
   for (unsigned unit = 0; unit < contrast->a.ratio.count; unit++) {
     unsigned partner = contrast_partner(contrast, unit);
     if (partner == GROUPS_MAX) continue;
+    if (cutoff_is_past(contrast->a.tree->cutoff)) return -ETIMEDOUT;
     fill_board(&sides[0], unit);
     fill_board(&sides[1], partner);
     for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
@@ -364,14 +371,16 @@ static void add_pairs(struct unit_weights sides[SIDES], const struct contrast *c
                                     board_cpu_distance(&sides[0], of, i, unit));
       }
   }
+  return 0;
 }
 
 /* Boards on one side alone. */
-static void add_alone(struct unit_weights *unit) {
+static int add_alone(struct unit_weights *unit) {
   const struct contrast_side *side = unit->contrast;
   struct diff_rows *rows = unit->rows;
   for (unsigned at = 0; at < side->ratio.count; at++) {
     if (side->paired >> at & 1) continue;
+    if (cutoff_is_past(side->tree->cutoff)) return -ETIMEDOUT;
     fill_board(unit, at);
     for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
       for (uint32_t i = 0; i < rows->count; i++) {
@@ -384,6 +393,7 @@ static void add_alone(struct unit_weights *unit) {
             square(board_cpu_distance(unit, of, i, at));
       }
   }
+  return 0;
 }
 
 /* What came before, for the correlation of neighbours. */
@@ -434,9 +444,10 @@ static void end_batch(struct unit_weights *unit, struct walk_back *back, unsigne
 }
 
 /* Stretches of time, in order. */
-static void add_times(struct unit_weights *unit, struct walk_back *back) {
+static int add_times(struct unit_weights *unit, struct walk_back *back) {
   struct contrast_side *side = unit->contrast;
   for (unsigned at = 0; at < side->stretches; at++) {
+    if (cutoff_is_past(side->tree->cutoff)) return -ETIMEDOUT;
     fill(unit, side->order[at]);
     for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
       for (uint32_t i = 0; i < unit->rows->count; i++) {
@@ -451,6 +462,7 @@ static void add_times(struct unit_weights *unit, struct walk_back *back) {
     if (at + 1 == side->stretches || (at + 1) % side->length == 0)
       end_batch(unit, back, at / side->length);
   }
+  return 0;
 }
 
 int diff_rows_spread(struct diff_rows *rows, struct contrast *contrast, struct arena *arena) {
@@ -463,16 +475,16 @@ int diff_rows_spread(struct diff_rows *rows, struct contrast *contrast, struct a
   for (unsigned i = 0; i < SIDES; i++)
     if (unit_weights_init(&units[i], rows, i, sides[i], arena) != 0) return -ENOMEM;
   units[0].scale = units[1].scale = contrast->scale;
-  add_pairs(units, contrast);
-  for (unsigned i = 0; i < SIDES; i++) {
+  int error = add_pairs(units, contrast);
+  for (unsigned i = 0; i < SIDES && error == 0; i++) {
     struct walk_back back;
     if (sides[i]->stretches == 0) {
-      add_alone(&units[i]);
+      error = add_alone(&units[i]);
       continue;
     }
-    if (walk_back_init(&back, rows->count, arena) != 0) return -ENOMEM;
-    if (fill_strata(&units[i], arena) != 0) return -ENOMEM;
-    add_times(&units[i], &back);
+    error = walk_back_init(&back, rows->count, arena);
+    if (error == 0) error = fill_strata(&units[i], arena);
+    if (error == 0) error = add_times(&units[i], &back);
   }
-  return 0;
+  return error;
 }

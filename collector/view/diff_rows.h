@@ -38,12 +38,12 @@ int diff_rows_init(struct diff_rows *rows, const struct view_tree *a, const stru
 void diff_rows_fini(struct diff_rows *rows);
 
 /* Adds to RET[row] the named self weight of the rows IS_COUNTED of the same module, on SIDE, in
-   whose stacks the row is.  TREE is that side's. */
-void diff_rows_beneath(const struct diff_rows *rows, unsigned side, const struct view_tree *tree,
-                       const bool *is_counted, wide_sum *ret);
+   whose stacks the row is.  TREE is that side's.  Returns 0 or -ETIMEDOUT. */
+int diff_rows_beneath(const struct diff_rows *rows, unsigned side, const struct view_tree *tree,
+                      const bool *is_counted, wide_sum *ret);
 
 /* Sums up how the units of CONTRAST lie about the rows' shares, and how neighbours in time go
-   together.  Returns 0 or -ENOMEM. */
+   together.  Returns 0, -ENOMEM or -ETIMEDOUT. */
 int diff_rows_spread(struct diff_rows *rows, struct contrast *contrast, struct arena *arena);
 
 #endif

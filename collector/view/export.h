@@ -15,8 +15,8 @@ struct view_origin {
 
 /* Each appends to RET: a gzipped profile.proto of the pprof tools; a speedscope file with one
    sampled profile; text for callgrind_annotate and KCachegrind; text like that of `perf script`.
-   Weights are nanoseconds, names stay as they are.  Return 0 or -ENOMEM, which
-   is also that RET is full: pprof's limit is of what it packs. */
+   Weights are nanoseconds, names stay as they are.  Return 0, -ETIMEDOUT past TREE's cutoff, or
+   -ENOMEM, which is also that RET is full: pprof's limit is of what it packs. */
 int view_pprof(const struct view_tree *tree, const struct view_origin *origin, struct arena *arena,
                struct buf *ret);
 int view_speedscope(const struct view_tree *tree, const struct view_origin *origin,

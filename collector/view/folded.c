@@ -6,6 +6,7 @@
 
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/cutoff.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,6 +27,7 @@ int view_folded(const struct view_tree *tree, struct arena *arena, struct buf *r
   if (path == NULL) return -ENOMEM;
   for (uint32_t i = 1; i < tree->node_count; i++) {
     uint32_t depth = 0;
+    if (cutoff_is_at(tree->cutoff, i)) return -ETIMEDOUT;
     if (tree->nodes[i].self_weight == 0) continue;
     for (uint32_t at = i; at != 0; at = tree->nodes[at].parent) path[depth++] = at;
     while (depth > 0) {

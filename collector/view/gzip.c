@@ -3,25 +3,38 @@
    compressed by whoever transports it.
 
    The whole message is in memory before it is packed, and zlib says beforehand how large the result
-   can be, so one call does it: no stream, no state, nothing to resume. */
+   can be; it is packed in pieces only to look at the cutoff between them. */
 #include "gzip.h"
 
 #include "common/buf.h"
+#include "common/cutoff.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <zlib.h>
 
 enum {
-  LEVEL = 6,
   GZIP_WINDOW = 15 + 16, /* zlib's way to ask for the gzip header */
-  MEMORY_LEVEL = 8,
+  MEMORY_LEVEL = 9,
+  PIECE_BYTES = 1 << 20, /* between two looks at the cutoff: some 30 ms */
 };
 
-int gzip(struct span raw, struct buf *ret) {
+/* STREAM has room for all that comes of LEN bytes. */
+static int pack(z_stream *stream, size_t len, const struct cutoff *cutoff) {
+  int result = Z_OK;
+  while (result == Z_OK) {
+    size_t left = len - stream->total_in;
+    if (cutoff_is_past(cutoff)) return -ETIMEDOUT;
+    stream->avail_in = (uInt)(left < PIECE_BYTES ? left : PIECE_BYTES);
+    result = deflate(stream, left > PIECE_BYTES ? Z_NO_FLUSH : Z_FINISH);
+  }
+  return result == Z_STREAM_END ? 0 : -ENOMEM;
+}
+
+int gzip(struct span raw, int level, const struct cutoff *cutoff, struct buf *ret) {
   z_stream stream = {0};
   if (raw.len > UINT_MAX / 2) return -ENOMEM;
-  if (deflateInit2(&stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) !=
+  if (deflateInit2(&stream, level, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) !=
       Z_OK)
     return -ENOMEM;
   uLong bound = deflateBound(&stream, raw.len);
@@ -29,10 +42,9 @@ int gzip(struct span raw, struct buf *ret) {
   int error = -ENOMEM;
   if (out != NULL) {
     stream.next_in = (Bytef *)(uintptr_t)raw.data;
-    stream.avail_in = (uInt)raw.len;
     stream.next_out = out;
     stream.avail_out = (uInt)bound;
-    error = deflate(&stream, Z_FINISH) == Z_STREAM_END ? 0 : -ENOMEM;
+    error = pack(&stream, raw.len, cutoff);
     if (error == 0) ret->len += stream.total_out;
   }
   deflateEnd(&stream);

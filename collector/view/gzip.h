@@ -6,8 +6,10 @@
 #include "common/span.h"
 
 struct buf;
+struct cutoff;
 
-/* Appends RAW as a gzip file to RET.  Returns 0 or -ENOMEM. */
-int gzip(struct span raw, struct buf *ret);
+/* Appends RAW, packed at LEVEL (zlib's 1 to 9), as a gzip file to RET.  Returns 0, -ENOMEM, or
+   -ETIMEDOUT past CUTOFF (NULL: none). */
+int gzip(struct span raw, int level, const struct cutoff *cutoff, struct buf *ret);
 
 #endif

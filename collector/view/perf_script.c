@@ -19,6 +19,7 @@
 #include "export.h"
 
 #include "common/buf.h"
+#include "common/cutoff.h"
 #include "common/number_text.h"
 
 #include <ctype.h>
@@ -125,7 +126,9 @@ int view_perf_script(const struct view_tree *tree, const struct view_origin *ori
   uint64_t at_ns = origin->start_ns, each = event_weight(tree);
   struct buf frames = {0};
   (void)arena;
-  for (uint32_t i = 1; i < tree->node_count && !ret->failed && !frames.failed; i++) {
+  int error = 0;
+  for (uint32_t i = 1; i < tree->node_count && error == 0 && !ret->failed && !frames.failed; i++) {
+    if (cutoff_is_at(tree->cutoff, i)) error = -ETIMEDOUT;
     uint64_t weight = wide_sum_cut(tree->nodes[i].self_weight);
     if (weight == 0) continue;
     buf_clear(&frames);
@@ -136,5 +139,5 @@ int view_perf_script(const struct view_tree *tree, const struct view_origin *ori
   }
   bool is_whole = !ret->failed && !frames.failed;
   buf_fini(&frames);
-  return is_whole ? 0 : -ENOMEM;
+  return is_whole ? error : -ENOMEM;
 }

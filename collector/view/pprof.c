@@ -30,13 +30,14 @@
 
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/cutoff.h"
 #include "common/hex_text.h"
 #include "proto/varint.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+enum { WIRE_VARINT = 0, WIRE_BYTES = 2, GZIP_LEVEL = 6 };
 
 struct pprof {
   const struct view_tree *tree;
@@ -210,8 +211,10 @@ static int put_all(struct pprof *pprof) {
   string_of(pprof, ""); /* number 0 has to be the empty one */
   put_type(pprof, 1, samples);
   put_type(pprof, 1, cpu);
-  for (uint32_t i = 1; i < tree->node_count; i++)
+  for (uint32_t i = 1; i < tree->node_count; i++) {
     if (tree->nodes[i].self_weight > 0 || tree->nodes[i].self_count > 0) put_sample(pprof, i);
+    if (cutoff_is_at(tree->cutoff, i)) return -ETIMEDOUT;
+  }
   put_places(pprof);
   put_times(pprof);
   put_comments(pprof);
@@ -228,7 +231,8 @@ int view_pprof(const struct view_tree *tree, const struct view_origin *origin, s
   ret->is_full = pprof.out.is_full;
   bool is_whole = !pprof.out.failed && !pprof.part.failed && !pprof.packed.failed &&
                   !pprof.strings.failed && !pprof.mappings.failed && !pprof.places.failed;
-  if (error == 0) error = is_whole ? gzip(buf_span(&pprof.out), ret) : -ENOMEM;
+  if (error == 0)
+    error = is_whole ? gzip(buf_span(&pprof.out), GZIP_LEVEL, tree->cutoff, ret) : -ENOMEM;
   buf_fini(&pprof.out);
   buf_fini(&pprof.part);
   buf_fini(&pprof.packed);

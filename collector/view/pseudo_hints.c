@@ -30,8 +30,9 @@ static const char nameless[] =
     "CAP_SYSLOG and kernel.kptr_restrict 0 or 1 (sysctl kernel.kptr_restrict=1)";
 
 static const char rest[] =
-    "a board has more places in call trees than an answer about several boards reads: the lightest "
-    "of them, added up; an answer about one board ({board=\"NAME\"}) has all";
+    "a board has more places in call trees than are read of each where several boards may be "
+    "meant: "
+    "its lightest ones, added up; an answer about one board ({board=\"NAME\"}) has all";
 
 bool pseudo_is_placeless(const char *name) {
   static const char *const names[] = {PSEUDO_UNSAMPLED, "[unknown]", "[others]", PSEUDO_REST};
@@ -72,10 +73,12 @@ const char *pseudo_hints_kernel(const struct view_tree *tree) {
   return count > 0 ? nameless : closed;
 }
 
+const char *pseudo_hints_rest_meaning(void) {
+  return rest;
+}
+
 const char *pseudo_hints_rest(const struct view_tree *tree) {
-  for (uint32_t i = 1; i < tree->node_count; i++)
-    if (strcmp(tree->functions[tree->nodes[i].function].name, PSEUDO_REST) == 0) return rest;
-  return NULL;
+  return tree->has_rest ? rest : NULL;
 }
 
 const char *pseudo_hints_unsampled(const struct view_tree *tree, unsigned samplers) {

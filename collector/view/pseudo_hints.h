@@ -25,7 +25,8 @@ enum { HINT_PERF = 1, HINT_TIMER = 2, HINT_SAMPLERS = 4 };
    of TREE's time, or is what remains beside the kernel's functions. */
 const char *pseudo_hints_kernel(const struct view_tree *tree);
 
-/* One line on what is in [rest] and how it can be seen, or NULL: TREE has none. */
+/* One line on what is in [rest] and how it can be seen; NULL where TREE has none. */
+const char *pseudo_hints_rest_meaning(void);
 const char *pseudo_hints_rest(const struct view_tree *tree);
 
 /* One line on what hides the time in [unsampled] from SAMPLERS and what helps, or NULL: it is less

@@ -9,6 +9,7 @@
 
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/cutoff.h"
 #include "common/json.h"
 
 #include <errno.h>
@@ -32,11 +33,12 @@ static void write_frames(struct json *json, const struct view_tree *tree) {
   json_close(json, '}');
 }
 
-static void write_stacks(struct json *json, const struct view_tree *tree, uint32_t *path) {
+static int write_stacks(struct json *json, const struct view_tree *tree, uint32_t *path) {
   json_key(json, "samples");
   json_open(json, '[');
   for (uint32_t i = 1; i < tree->node_count; i++) {
     uint32_t depth = 0;
+    if (cutoff_is_at(tree->cutoff, i)) return -ETIMEDOUT;
     if (tree->nodes[i].self_weight == 0) continue;
     for (uint32_t at = i; at != 0; at = tree->nodes[at].parent) path[depth++] = at;
     json_open(json, '[');
@@ -49,6 +51,7 @@ static void write_stacks(struct json *json, const struct view_tree *tree, uint32
   for (uint32_t i = 1; i < tree->node_count; i++)
     if (tree->nodes[i].self_weight > 0) json_wide(json, tree->nodes[i].self_weight);
   json_close(json, ']');
+  return 0;
 }
 
 static wide_sum weight_of(const struct view_tree *tree) {
@@ -79,9 +82,9 @@ int view_speedscope(const struct view_tree *tree, const struct view_origin *orig
   json_key_uint(&json, "startValue", 0);
   json_key(&json, "endValue");
   json_wide(&json, weight_of(tree));
-  write_stacks(&json, tree, path);
+  int error = write_stacks(&json, tree, path);
   json_close(&json, '}');
   json_close(&json, ']');
   json_close(&json, '}');
-  return ret->failed ? -ENOMEM : 0;
+  return ret->failed ? -ENOMEM : error;
 }

@@ -10,8 +10,10 @@
 #include "stacks.h"
 
 #include "common/clock.h"
+#include "common/cutoff.h"
 #include "common/json.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static void write_loss(struct json *json, const uint64_t *loss) {
@@ -176,6 +178,7 @@ int table_json_functions(struct json *json, const struct view_tree *tree, enum t
   json_key(json, "functions");
   json_open(json, '[');
   for (uint32_t i = 0; i < count && i < limit && !json->is_full; i++) {
+    if (cutoff_is_at(tree->cutoff, i)) return -ETIMEDOUT;
     json_open(json, '{');
     table_json_function(json, &tree->functions[rows[i].function]);
     json_key_wide(json, "self", rows[i].self_weight);

@@ -48,7 +48,7 @@ void table_json_rest(struct json *json, const char *key, const char *what,
 enum table_order { TABLE_BY_SELF, TABLE_BY_TOTAL };
 
 /* Writes the first LIMIT functions of TREE's table in ORDER into an open object, and the rest.
-   Returns 0 or -ENOMEM. */
+   Returns 0, -ENOMEM or -ETIMEDOUT. */
 int table_json_functions(struct json *json, const struct view_tree *tree, enum table_order order,
                          uint32_t limit, struct arena *arena);
 

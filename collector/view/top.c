@@ -21,6 +21,7 @@
 #include "view.h"
 
 #include "common/arena.h"
+#include "common/cutoff.h"
 #include "function_weights.h"
 #include "pseudo_hints.h"
 
@@ -96,6 +97,7 @@ static int find_strata(const struct walk *walk, const struct strata *strata,
   double *total = arena_array(arena, count, sizeof *total);
   if (self == NULL || total == NULL) return -ENOMEM;
   for (unsigned at = 0; at < strata->count; at++) {
+    if (cutoff_is_past(walk->tree->cutoff)) return -ETIMEDOUT;
     function_weights_clear(weights);
     for (unsigned i = strata->first[at]; i < strata->first[at + 1]; i++)
       function_weights_add(weights, &walk->tree->groups.group[strata->group[i]]);
@@ -126,6 +128,7 @@ static int find_variances(const struct walk *walk, const struct ratio *ratio, st
     return find_strata(walk, &ratio->strata, &weights, arena, ret);
   for (unsigned i = 0; i < ratio->count && error == 0; i++) {
     if (!(ratio->wholes[i] > 0)) continue;
+    if (cutoff_is_past(walk->tree->cutoff)) return -ETIMEDOUT;
     function_weights_clear(&weights);
     function_weights_add(&weights, &walk->tree->groups.group[i]);
     add_variances(walk, &weights, ratio->wholes[i], ratio->influence[i], ret);
@@ -238,12 +241,14 @@ int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_
   if (error != 0) return error;
   find_hidden(&walk, &ratio, &variances, &hidden);
   for (uint32_t i = 1; i < tree->function_count; i++) { /* 0 is the root, no function */
+    if (cutoff_is_at(tree->cutoff, i)) return -ETIMEDOUT;
     struct view_top_row row = walk.rows[i];
     if (is_end(tree, &row, i)) continue;
     row.function = i;
     set_shares(&walk, &ratio, &variances, &hidden, i, &row);
     walk.rows[count++] = row;
   }
+  if (cutoff_is_past(tree->cutoff)) return -ETIMEDOUT;
   qsort(walk.rows, count, sizeof *walk.rows, heaviest_first);
   *ret = walk.rows;
   *ret_count = count;

@@ -7,6 +7,7 @@
 
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/cutoff.h"
 #include "common/json.h"
 
 #include <errno.h>
@@ -88,10 +89,13 @@ int tree_json_nodes(struct json *json, const struct view_tree *tree, const uint3
   if (nodes.parts == NULL) return -ENOMEM;
   json_key(json, "nodes");
   json_open(json, '[');
-  for (uint32_t i = 0; i < tree->node_count && !json->is_full; i++)
+  int error = 0;
+  for (uint32_t i = 0; i < tree->node_count && !json->is_full && error == 0; i++) {
     if (index[i] != UINT32_MAX) write_node(&nodes, i, index, json);
+    if (cutoff_is_at(tree->cutoff, i)) error = -ETIMEDOUT;
+  }
   json_close(json, ']');
-  int error = nodes.texts.failed ? -ENOMEM : 0;
+  if (nodes.texts.failed) error = -ENOMEM;
   buf_fini(&nodes.texts);
   return error;
 }
@@ -161,10 +165,12 @@ int tree_json_columns(struct json *json, const struct view_tree *tree, const uin
   uint32_t *numbers = arena_array(arena, tree->function_count, sizeof *numbers);
   if (numbers == NULL) return -ENOMEM;
   write_functions(json, tree, index, numbers);
+  if (cutoff_is_past(tree->cutoff)) return -ETIMEDOUT;
   json_key(json, "nodes");
   json_open(json, '{');
   write_column(json, "function", function_of, tree, index, numbers);
   write_parents(json, tree, index);
+  if (cutoff_is_past(tree->cutoff)) return -ETIMEDOUT;
   write_column(json, "self", self_of, tree, index, numbers);
   write_column(json, "total", total_of, tree, index, numbers);
   json_close(json, '}');

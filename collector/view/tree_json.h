@@ -8,7 +8,8 @@
 struct json;
 
 /* Writes, into an open object, the nodes of TREE that have a number in INDEX (one a node, growing;
-   UINT32_MAX: left out; the parent of a node that stays, stays).  Returns 0 or -ENOMEM. */
+   UINT32_MAX: left out; the parent of a node that stays, stays).  Returns 0, -ENOMEM
+   or -ETIMEDOUT. */
 int tree_json_nodes(struct json *json, const struct view_tree *tree, const uint32_t *index,
                     struct arena *arena);
 

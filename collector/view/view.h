@@ -20,6 +20,7 @@
 
 struct arena;
 struct buf;
+struct cutoff;
 
 /* A function by name and module; frames without a name are "module+0xoffset", with the beginning of
    the build-id behind it where the tree has several builds of the module. */
@@ -63,8 +64,13 @@ struct view_program {
   const char *service, *exe; /* exe: its name, without the folder */
 };
 
-/* A merged, named call tree; parents come first (tree_builder.h makes one). */
+/* A merged, named call tree; parents come first (tree_builder.h makes one).
+
+   What is made of one ends with -ETIMEDOUT past its cutoff.  Between two looks lie CUTOFF_STEPS
+   stacks or rows that are written, and at most some passes over VIEW_NODES_MAX nodes or the
+   sorting of as many. */
 struct view_tree {
+  const struct cutoff *cutoff; /* of whoever asked, outlives it; NULL: none */
   wide_sum total_weight;
   uint64_t total_count;     /* samples; what clocks told is weight without any */
   struct evidence evidence; /* of the samples; squares 0: nobody looked */
@@ -84,6 +90,7 @@ struct view_tree {
   const struct view_module *const *modules;
   uint32_t mark_count;
   const struct view_mark *marks; /* one a service that has any; MARKS_SERVICES_MAX at most */
+  bool has_rest; /* some of it is PSEUDO_REST, though there may be no nodes that say so */
   uint32_t program_count;
   const struct view_program *programs; /* PROGRAMS_MAX at most; none where nobody noted any */
 };
@@ -107,14 +114,16 @@ struct view_top_row {
 };
 
 /* The function table of TREE, by self weight, heaviest first; total counts each stack once however
-   often it recurses.  How stacks ended is no row (stacks.h).  RET is in ARENA.  0 or -ENOMEM. */
+   often it recurses.  How stacks ended is no row (stacks.h).  RET is in ARENA.  0, -ENOMEM
+   or -ETIMEDOUT. */
 int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_row **ret,
              uint32_t *ret_count);
 
 /* What the intervals of TREE's shares come from. */
 struct view_basis view_basis(const struct view_tree *tree);
 
-/* Appends TREE as folded stacks, `outermost;...;leaf weight` lines.  Returns 0 or -ENOMEM. */
+/* Appends TREE as folded stacks, `outermost;...;leaf weight` lines.  Returns 0,
+   -ENOMEM or -ETIMEDOUT. */
 int view_folded(const struct view_tree *tree, struct arena *arena, struct buf *ret);
 
 #endif

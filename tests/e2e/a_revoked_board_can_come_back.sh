@@ -3,19 +3,11 @@
 # A name that no board has is not revoked, and the nearest one is named; a board that is revoked is seen as such by its operator,
 # in the list, the API and on the board itself, which is told how it comes back; and then it does, with what its spool kept.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/revocations.sh"
 start_collector
 enroll press-7
 run -- "$targets/truth" 1 >/dev/null || fail "the program ended with $?"
 until_true 20 books_are_closed press-7 || fail "the books do not close: $(books press-7)"
-revoke() { fleetprof-collector revoke --data "$W/data" "$@"; }
-refused() { # refused PATTERN OPTION...: exit status 2 and one line
-  local code
-  revoke "${@:2}" >"$W/out" 2>"$W/err"
-  code=$?
-  [ $code = 2 ] && [ ! -s "$W/out" ] && [ "$(wc -l <"$W/err")" = 1 ] || fail "revoke ${*:2}: $code, $(cat "$W/out" "$W/err")"
-  grep -q -- "$1" "$W/err" || fail "revoke ${*:2}: '$(cat "$W/err")' does not say '$1'"
-}
-listed() { revoke --list --format json | json "' '.join(b['board'] for b in d['boards'] if b['revoked'].endswith('Z'))"; }
 refused 'no board of that name has ever been here; the nearest is press-7 (--force' --board pres-7
 refused 'press-7: is not revoked (' --undo --board press-7
 refused 'stands alone' --list --board press-7
@@ -30,10 +22,7 @@ revoke --board press-7 | grep -q 'was revoked .*Z, and stays so' || fail "a seco
 [ "$(listed)" = press-7 ] || fail "revoked: $(listed)"
 revoke --list | tail -n 1 | grep -q 'Z *press-7$' || fail "as text: $(revoke --list)"
 fleetprof-collector token --data "$W/data" --board press-7 --format json | json 'd["warning"]' | grep -q 'press-7 was revoked .*--undo' || fail "a token for a revoked board"
-is_marked() { [ "$(api boards | json "[b['revoked'] is not None for b in d['boards'] if b['name'] == 'press-7'] == [$1]")" = yes ]; }
-until_true 30 is_marked True || fail "the API has no mark: $(api boards)"
-why() { status --format json | json "d['uplink']['why']"; }
-is_told() { why | grep -q 'revoked.*revoke --undo'; }
+until_true 30 is_marked press-7 True || fail "the API has no mark: $(api boards)"
 until_true 60 is_told || fail "the board is not told: $(why)"
 is_failed() { fleetprof doctor --state "$B" 2>/dev/null | grep -A 2 revoked | grep -q -- 'revoke --undo'; }
 is_failed || fail "doctor does not say how it comes back: $(fleetprof doctor --state "$B" | grep -A 2 -i uplink)"
@@ -45,7 +34,7 @@ refused 'no board of that name has ever been here; the nearest is press-7 (revok
 revoke --undo --board press-7 | grep -q 'press-7 may come in again' || fail "undo"
 [ -z "$(listed)" ] || fail "revoked: $(listed)"
 grep -q 'press-7: revocation taken back$' "$W/data/audit.log" || fail "it is not audited: $(tail -n 2 "$W/data/audit.log")"
-until_true 30 is_marked False || fail "the API has the mark: $(api boards)"
+until_true 30 is_marked press-7 False || fail "the API has the mark: $(api boards)"
 run -- "$targets/truth" 1 >/dev/null || fail "the program ended with $?"
 has_delivered() { books_are_closed press-7 && [ "$(books press-7 | cut -d' ' -f1)" -gt "$before" ]; }
 until_true 60 has_delivered || fail "what it kept does not come: $(books press-7), before $before"

@@ -85,6 +85,19 @@ await visit("/?view=diff", ".empty", LOOKS.light, async (page) => {
   check(await until(async () => /Nothing has a .*fleetprof query/.test(await page.textContent("#diff"))), "no label's values: it is not said");
 }, { before: (page) => page.route((url) => url.pathname.includes("/labels"), (route) => route.fulfill({ json: { data: [] } })) });
 
+// What was not told apart is explained: in a profile, and in a side of a difference.
+const REST = "an answer about one board has all";
+for (const [path, selector, asked, add] of [
+  [`/?view=profile&${TRUTH}`, "#functions tr", "/profile", (body) => ({ ...body, rest_hint: REST })],
+  ["/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D", "#verdicts tr", "/diff", (body) => ({ ...body, b: { ...body.b, rest_hint: REST } })],
+])
+  await visit(path, selector, LOOKS.light, async (page) => {
+    check(await until(async () => (await page.textContent("body")).includes(`[rest]: ${REST}`)), `${asked}: it is not said what [rest] is`);
+  }, { before: (page) => page.route((url) => url.pathname.endsWith(asked), async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: add(await response.json()) });
+  }) });
+
 // A sandwich is of one module's function, and what does not go with it is off.
 await visit(`/?view=function&function=alpha_sixty&module=truth&${TRUTH}`, "#function-view h2", LOOKS.light, async (page) => {
   await page.click("h2 a");

@@ -1,13 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""strangers_names.py STATE ADDRESS: a board whose service, program, thread and module are called what no program can be: names
-with a NUL, names that are no UTF-8, and one of 100 KB.  Prints what became of each batch; one is taken or refused for good."""
+"""strangers_names.py STATE ADDRESS [terminal]: a board whose service, program, thread and module are called what no program can be: names
+with a NUL, names that are no UTF-8, and one of 100 KB; or names that a terminal
+would obey.  Prints what became of each batch; one is taken or refused for good."""
 import sys
 
 from board import Batch, Board, blob, number
 
 NAMES = {"a NUL": b"nul\0</script><script>alert(9)</script>", "no UTF-8": b"<b>\xff\xfe\xc0\xaf\xed\xa0\x80", "100 KB": b"<b>" * 33334,
          "a whole name": "<b>liar\u202e</b>".encode()}
+if "terminal" in sys.argv:
+    NAMES = {"escapes": b"esc\x1b[2J\x1b]0;title\x07", "of two bytes": "c1\u009b31m".encode(), "turned": "turn\u202etxt\u2066".encode(),
+             "lines": b"one\r\ntwo\x7f"}
 board = Board(*sys.argv[1:3])
 board.hello()
 said = []

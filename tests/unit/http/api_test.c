@@ -347,7 +347,8 @@ static void labels_are_sorted_and_told_once(void **state) {
   assert_has(names, "\"service\"");
   answer_fini(&request.answer);
   arena_fini(&request.arena);
-  request = (struct request){.service = &service, .argument = "board"};
+  request = (struct request){
+      .service = &service, .argument = "board", .started_ns = clock_monotonic_ns()};
   arena_init(&request.arena, REQUEST_ARENA_BYTES);
   api_label_values(&request);
   assert_string_equal(buf_text(&request.answer.body), "{\"data\":[\"press-7\",\"press-8\"]}\n");
@@ -384,12 +385,12 @@ static void long_answers_are_compressed_and_short_ones_left(void **state) {
   (void)state;
   ask(api_openapi, NULL, NULL, NULL, NULL);
   size_t before = request.answer.body.len;
-  answer_compress(&request.answer);
+  answer_compress(&request.answer, NULL);
   assert_true(request.answer.is_gzip);
   assert_true(request.answer.body.len * 2 < before);
   assert_memory_equal(request.answer.body.data, "\x1f\x8b", 2);
   ask(api_loss, NULL, NULL, NULL, NULL);
-  answer_compress(&request.answer);
+  answer_compress(&request.answer, NULL);
   assert_false(request.answer.is_gzip);
 }
 

@@ -67,11 +67,11 @@ static void names_are_near_by_case_then_slips_then_parts_then_beginnings(void **
       {.name = "list_remove"}, {.name = "list_wall"}};
   const char *names[NEAR_NAMES_MAX];
   (void)state;
-  assert_int_equal(near_names_find(functions, 8, "list_walk", names), 3);
+  assert_int_equal(near_names_find(functions, 8, "list_walk", NULL, names), 3);
   assert_string_equal(names[0], "List_Walk");
   assert_string_equal(names[1], "list_wall");
   assert_string_equal(names[2], "list_walk_all");
-  assert_int_equal(near_names_find(functions, 8, "zzz", names), 0);
+  assert_int_equal(near_names_find(functions, 8, "zzz", NULL, names), 0);
 }
 
 #define CLAIM(test) cmocka_unit_test_setup_teardown(test, world_set_up, world_tear_down)

@@ -2,6 +2,7 @@
 /* The same samples by anything: every way of telling them apart adds up to the same total. */
 #include "world.h"
 
+#include "common/cutoff.h"
 #include "query/load.h"
 #include "view/interval.h"
 
@@ -214,10 +215,11 @@ static void an_empty_range_has_no_rows(void **state) {
 }
 
 static void a_query_past_its_deadline_ends(void **state) {
+  const struct cutoff cutoff = {.deadline_ns = 1};
   struct world *world = *state;
   const struct query_source source = {.store = world->store};
   const struct query_range range = {
-      .from_ms = 0, .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .deadline_ns = 1};
+      .from_ms = 0, .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .cutoff = &cutoff};
   struct query_load load;
   fill(world);
   assert_int_equal(query_load(&source, &range, "board", &world->arena, &load), -ETIMEDOUT);

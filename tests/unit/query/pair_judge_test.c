@@ -67,7 +67,7 @@ static struct pair_verdict judge_of(const char *board, const char *pc, const cha
   const struct store_node nodes[] = {
       {BATCH_NONE, 0, (uint64_t)(uintptr_t)link - 1 - judging.own.load_address},
       {0, 0, (uint64_t)(uintptr_t)pc - judging.own.load_address}};
-  const struct store_forest forest = {1, 2, 1, nodes, &module};
+  const struct store_forest forest = {1, 2, 1, nodes, &module, 0};
   const struct pair_view view = {judging.symbolizer, board, "x86_64", &forest};
   return pair_judge(&view, 1);
 }
@@ -124,7 +124,7 @@ static void of_another_boards_module_nothing_is_known(void **state) {
 
 static void a_pc_alone_has_no_caller(void **state) {
   const struct store_node node = {BATCH_NONE, 0, 0x100};
-  const struct store_forest forest = {1, 1, 1, &node, NULL};
+  const struct store_forest forest = {1, 1, 1, &node, NULL, 0};
   const struct pair_view view = {judging.symbolizer, "b1", "x86_64", &forest};
   (void)state;
   assert_int_equal(pair_judge(&view, 0).rung, PAIR_UNRESOLVED);

@@ -2,21 +2,25 @@
 /* Trees, tables and folded stacks from a real store: the sums are those that were stored. */
 #include "world.h"
 
+#include "common/cutoff.h"
 #include "view/interval.h"
 
 #include <errno.h>
 
 int __real_store_loss_in_range(struct store *store, const struct store_names *boards,
-                               uint64_t from_ms, uint64_t to_ms, uint64_t *loss);
+                               uint64_t from_ms, uint64_t to_ms, const struct cutoff *cutoff,
+                               uint64_t *loss);
 int __wrap_store_loss_in_range(struct store *store, const struct store_names *boards,
-                               uint64_t from_ms, uint64_t to_ms, uint64_t *loss);
+                               uint64_t from_ms, uint64_t to_ms, const struct cutoff *cutoff,
+                               uint64_t *loss);
 
 static unsigned looks_at_losses; /* each goes through all days */
 
 int __wrap_store_loss_in_range(struct store *store, const struct store_names *boards,
-                               uint64_t from_ms, uint64_t to_ms, uint64_t *loss) {
+                               uint64_t from_ms, uint64_t to_ms, const struct cutoff *cutoff,
+                               uint64_t *loss) {
   looks_at_losses++;
-  return __real_store_loss_in_range(store, boards, from_ms, to_ms, loss);
+  return __real_store_loss_in_range(store, boards, from_ms, to_ms, cutoff, loss);
 }
 
 static struct view_tree tree_of(struct world *world, const char *match) {
@@ -378,9 +382,11 @@ static void an_arena_that_is_too_small_is_said(void **state) {
 }
 
 static void a_query_past_its_deadline_is_given_up(void **state) {
+  struct cutoff cutoff = {.deadline_ns = 1};
   struct world *world = *state;
   const struct query_source source = {.store = world->store};
-  struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .deadline_ns = 1};
+  const struct query_range range = {
+      .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .cutoff = &cutoff};
   struct view_tree tree = {.total_weight = 77};
   struct window window;
   window_init(&window, "tool", 1);
@@ -388,7 +394,7 @@ static void a_query_past_its_deadline_is_given_up(void **state) {
   window_append(&window, world->store, "b1", 1, NOON_MS);
   assert_int_equal(query_tree(&source, &range, &world->arena, &tree), -ETIMEDOUT);
   assert_int_equal(tree.total_weight, 77); /* untouched */
-  range.deadline_ns = UINT64_MAX;
+  cutoff.deadline_ns = UINT64_MAX;
   assert_int_equal(query_tree(&source, &range, &world->arena, &tree), 0);
   assert_int_equal(tree.total_weight, 10);
 }
@@ -396,10 +402,11 @@ static void a_query_past_its_deadline_is_given_up(void **state) {
 static atomic_bool is_abandoned;
 
 static void a_query_that_was_abandoned_is_given_up(void **state) {
+  const struct cutoff cutoff = {.is_abandoned = &is_abandoned};
   struct world *world = *state;
   const struct query_source source = {.store = world->store};
   const struct query_range range = {
-      .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .is_abandoned = &is_abandoned};
+      .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .cutoff = &cutoff};
   struct view_tree tree = {.total_weight = 77};
   struct window window;
   window_init(&window, "tool", 1);

@@ -3,6 +3,7 @@
 #include "store/day_lock.h"
 
 #include "common/clock.h"
+#include "common/cutoff.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -49,7 +50,7 @@ static bool has_waiting_readers(void) {
    up. */
 static void *read_always(void *context) {
   while (!is_over) {
-    day_lock_read(&lock);
+    day_lock_read(&lock, NULL);
     assert_false(is_writing);
     unsigned before = ++reads;
     reading++;
@@ -83,11 +84,11 @@ static void a_writer_comes_to_it_among_readers_without_end_and_so_do_they(void *
 
 static void a_writer_that_gives_up_lets_readers_in(void **state) {
   (void)state;
-  day_lock_read(&lock);
+  day_lock_read(&lock, NULL);
   uint64_t start_ns = clock_monotonic_ns();
   assert_int_equal(day_lock_write(&lock, 50), -ETIMEDOUT);
   assert_in_range(clock_monotonic_ns() - start_ns, 50 * NS_PER_MS, 5 * NS_PER_SECOND);
-  day_lock_read(&lock);
+  day_lock_read(&lock, NULL);
   day_lock_end_read(&lock);
   day_lock_end_read(&lock);
   assert_int_equal(day_lock_write(&lock, 50), 0);
@@ -95,11 +96,24 @@ static void a_writer_that_gives_up_lets_readers_in(void **state) {
   day_lock_end_write(&lock);
 }
 
+static void a_reader_that_gives_up_holds_up_no_writer(void **state) {
+  (void)state;
+  const struct cutoff past = {.deadline_ns = 1};
+  assert_int_equal(day_lock_write(&lock, 50), 0);
+  assert_int_equal(day_lock_read(&lock, &past), -ETIMEDOUT);
+  day_lock_end_write(&lock);
+  assert_int_equal(day_lock_write(&lock, 50), 0);
+  day_lock_end_write(&lock);
+  assert_int_equal(day_lock_read(&lock, &past), 0); /* without a wait it has it */
+  day_lock_end_read(&lock);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(
-          a_writer_comes_to_it_among_readers_without_end_and_so_do_they, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_writer_comes_to_it_among_readers_without_end_and_so_do_they,
+                                      set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_writer_that_gives_up_lets_readers_in, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_reader_that_gives_up_holds_up_no_writer, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

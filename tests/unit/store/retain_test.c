@@ -196,7 +196,7 @@ static void losses_are_told_again_as_far_as_windows_tell_them(void **state) {
   assert_int_equal(store_roll(world->store), 0);
   assert_int_equal(retain_by_age(world, UINT64_MAX / 2, UINT64_MAX / 2), 0);
   assert_false(has_file(world, DAY_WINDOWS));
-  assert_int_equal(store_loss_in_range(world->store, ONLY("b1"), 0, UINT64_MAX, loss), 0);
+  assert_int_equal(store_loss_in_range(world->store, ONLY("b1"), 0, UINT64_MAX, NULL, loss), 0);
   assert_int_equal(loss[LOSS_RING_FULL], 70);
 }
 

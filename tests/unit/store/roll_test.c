@@ -328,7 +328,7 @@ static void losses_stay_by_the_hour_when_windows_go(void **state) {
     assert_int_equal(store_append(world->store, &append, 1), 0);
     free_batch(&made);
   }
-  assert_int_equal(store_loss_in_range(world->store, NULL, 0, UINT64_MAX, loss), 0);
+  assert_int_equal(store_loss_in_range(world->store, NULL, 0, UINT64_MAX, NULL, loss), 0);
   assert_int_equal(loss[LOSS_RING_FULL], 30);
   for (unsigned round = 0; round < 2; round++) {
     free(tell_all(world->store)); /* waits until all has settled */
@@ -337,10 +337,10 @@ static void losses_stay_by_the_hour_when_windows_go(void **state) {
     assert_false(has_file(world, DAY_WINDOWS));
     memset(loss, 0, sizeof loss);
     memset(hour, 0, sizeof hour);
-    assert_int_equal(store_loss_in_range(world->store, ONLY("b1"), 0, UINT64_MAX, loss), 0);
-    assert_int_equal(
-        store_loss_in_range(world->store, NULL, NOON_MS + 2 * 3600000, NOON_MS + 3 * 3600000, hour),
-        0);
+    assert_int_equal(store_loss_in_range(world->store, ONLY("b1"), 0, UINT64_MAX, NULL, loss), 0);
+    assert_int_equal(store_loss_in_range(world->store, NULL, NOON_MS + 2 * 3600000,
+                                         NOON_MS + 3 * 3600000, NULL, hour),
+                     0);
     assert_int_equal(loss[LOSS_RING_FULL], 30 + 7 * round);
     assert_int_equal(hour[LOSS_RING_FULL], 10);
     make_batch(&made, 2, 1 + round); /* another run, and late */

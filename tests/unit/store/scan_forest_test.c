@@ -81,7 +81,7 @@ static void the_rest_has_one_node_whenever_it_is_added(void **state) {
   assert_int_equal(scan_forest_add_rest(forest), 0);
   assert_true(whole->id > id);
   assert_int_equal(whole->node_count, 5);
-  assert_int_equal(forest->rest, 5);
+  assert_int_equal(forest->whole.rest, 5);
   assert_string_equal(whole->modules[whole->nodes[4].module].path, STORE_REST);
   assert_int_equal(whole->nodes[4].parent, BATCH_NONE);
   assert_int_equal(scan_forest_add(forest, &b, &b_map), 0);
@@ -90,7 +90,7 @@ static void the_rest_has_one_node_whenever_it_is_added(void **state) {
   assert_int_equal(scan_forest_add(forest, &a, &again), 0);
   for (uint32_t i = 0; i < 4; i++) assert_int_equal(again[i], i);
   scan_forest_clear(forest);
-  assert_int_equal(forest->rest, 0);
+  assert_int_equal(forest->whole.rest, 0);
   free(b_map);
   free(again);
   scan_forest_free(forest);

@@ -220,14 +220,15 @@ static void losses_stand_at_the_time_of_their_batch(void **state) {
     free_batch(&made);
   }
   assert_int_equal(
-      store_loss_in_range(world->store, ONLY("b1"), NOON_MS + 20000, NOON_MS + 30000, loss), 0);
-  assert_int_equal(loss[LOSS_RING_FULL], 10);
-  assert_int_equal(store_loss_in_range(world->store, ONLY("b2"), 0, UINT64_MAX, loss), 0);
-  assert_int_equal(
-      store_loss_in_range(world->store, &(const struct store_names){NULL, 0}, 0, UINT64_MAX, loss),
+      store_loss_in_range(world->store, ONLY("b1"), NOON_MS + 20000, NOON_MS + 30000, NULL, loss),
       0);
   assert_int_equal(loss[LOSS_RING_FULL], 10);
-  assert_int_equal(store_loss_in_range(world->store, NULL, 0, UINT64_MAX, loss), 0);
+  assert_int_equal(store_loss_in_range(world->store, ONLY("b2"), 0, UINT64_MAX, NULL, loss), 0);
+  assert_int_equal(store_loss_in_range(world->store, &(const struct store_names){NULL, 0}, 0,
+                                       UINT64_MAX, NULL, loss),
+                   0);
+  assert_int_equal(loss[LOSS_RING_FULL], 10);
+  assert_int_equal(store_loss_in_range(world->store, NULL, 0, UINT64_MAX, NULL, loss), 0);
   assert_int_equal(loss[LOSS_RING_FULL], 40); /* added to what was there */
 }
 

@@ -5,11 +5,13 @@
 #include "store_fixture.h"
 
 #include "common/clock.h"
+#include "common/cutoff.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
+#include <time.h>
 
 enum {
   WRITES_MAX = 400, /* of one append; far more than there are */
@@ -225,6 +227,47 @@ static void queries_go_without_what_settles_too_slowly(void **state) {
   assert_int_equal(store_late_reads(world->store), late);
 }
 
+static int show_none(void *context, const struct store_series *series) {
+  (void)context, (void)series;
+  return 0;
+}
+
+static void *abandon(void *context) {
+  atomic_bool *is_abandoned = context;
+  nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
+  *is_abandoned = true;
+  return NULL;
+}
+
+/* Whoever asked goes while a query waits for what settles: it ends, and no later one goes without
+   for that. */
+static void a_query_that_waits_ends_with_whoever_asked(void **state) {
+  struct world *world = *state;
+  struct said said = {.seq = 1};
+  atomic_bool is_abandoned = false;
+  const struct cutoff cutoff = {.is_abandoned = &is_abandoned};
+  const struct store_scan scan = {
+      .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .matches = show_none, .cutoff = &cutoff};
+  uint64_t loss[LOSS_REASON_COUNT] = {0};
+  unsigned refusals = 0;
+  pthread_t thread;
+  deliver(world->store, &said, &refusals);
+  disk_hold_in("day-");
+  deliver(world->store, &said, &refusals);
+  assert_int_equal(pthread_create(&thread, NULL, abandon, &is_abandoned), 0);
+  uint64_t before_ns = clock_monotonic_ns();
+  assert_int_equal(store_scan(world->store, &scan), -ETIMEDOUT);
+  assert_true(clock_monotonic_ns() - before_ns < 8 * NS_PER_SECOND); /* others wait for ten */
+  assert_true(is_abandoned);                                         /* not before */
+  pthread_join(thread, NULL);
+  assert_int_equal(store_loss_in_range(world->store, NULL, 0, UINT64_MAX, &cutoff, loss),
+                   -ETIMEDOUT);
+  assert_int_equal(store_stale_reads(world->store), 0);
+  disk_hold_in(NULL);
+  assert_all_is_there(world->store, &said);
+  assert_int_equal(store_late_reads(world->store), 0);
+}
+
 struct crowd {
   struct store *store;
   atomic_bool is_over;
@@ -315,6 +358,8 @@ int main(void) {
       TEST(queries_are_answered_while_nothing_can_be_written),
       TEST(queries_go_without_what_cannot_settle),
       cmocka_unit_test_setup_teardown(queries_go_without_what_settles_too_slowly, set_up,
+                                      release_and_tear_down),
+      cmocka_unit_test_setup_teardown(a_query_that_waits_ends_with_whoever_asked, set_up,
                                       release_and_tear_down),
       TEST(queries_and_figures_do_not_wait_for_a_lock_that_is_kept),
       TEST(a_lock_that_is_kept_is_a_refusal_and_ends_by_itself),

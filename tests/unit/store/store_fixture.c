@@ -107,6 +107,6 @@ void assert_books_close(struct store *store, const char *name) {
   uint64_t loss[LOSS_REASON_COUNT] = {0}, sum = 0;
   for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) sum += board.dropped[i];
   assert_int_equal(board.produced, board.stored + sum + board.pending);
-  assert_int_equal(store_loss_in_range(store, ONLY(name), 0, UINT64_MAX, loss), 0);
+  assert_int_equal(store_loss_in_range(store, ONLY(name), 0, UINT64_MAX, NULL, loss), 0);
   assert_memory_equal(loss, board.dropped, sizeof loss);
 }

@@ -3,6 +3,7 @@
 #include "store_fixture.h"
 
 #include "common/clock.h"
+#include "common/cutoff.h"
 #include "store/day_folder.h"
 
 #include <errno.h>
@@ -326,9 +327,13 @@ static void *append_many(void *context) {
   return NULL;
 }
 
-static bool is_over_at_third(void *context) {
-  struct sums *sums = context;
-  return ++sums->blocks >= 3;
+static atomic_bool is_abandoned;
+
+static int abandon(void *context, const struct store_series *series,
+                   const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
+                   const struct store_row *rows, size_t count) {
+  is_abandoned = true;
+  return add_block(context, series, forest, start_ms, end_ms, rows, count);
 }
 
 static void a_scan_ends_at_its_limits(void **state) {
@@ -347,9 +352,14 @@ static void a_scan_ends_at_its_limits(void **state) {
   scan.rows_max = rows - 1;
   assert_int_equal(store_scan(world->store, &scan), -E2BIG);
   scan.rows_max = 0;
-  scan.is_over = is_over_at_third;
+  const struct cutoff cutoff = {.is_abandoned = &is_abandoned};
+  scan.on_block = abandon;
+  scan.cutoff = &cutoff;
+  scan.grain_ms = 1;
   sums = (struct sums){0};
   assert_int_equal(store_scan(world->store, &scan), -ETIMEDOUT);
+  assert_int_equal(sums.blocks, 1);
+  is_abandoned = false;
 }
 
 static void threads_append_while_another_reads(void **state) {

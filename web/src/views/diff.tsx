@@ -206,7 +206,8 @@ function questions({ from, to }: Selection, asked: Parameters | null, sides: Sid
 // What a side is, in full: whatever was left out above stands here.
 function Side({ name, match, of }: { name: string; match: string; of: Summary }) {
   return <div><dt>{name}</dt><dd><span class="name">{shown(match) || "everything"}</span>,{" "}
-    {spanText(Date.parse(of.from), Date.parse(of.to))}: {seconds(of.total)}, {count(of.samples)} samples</dd></div>;
+    {spanText(Date.parse(of.from), Date.parse(of.to))}: {seconds(of.total)}, {count(of.samples)} samples
+    {of.rest_hint && <p class="notice">[rest]: {shown(of.rest_hint)}</p>}</dd></div>;
 }
 
 export function DiffView() {
