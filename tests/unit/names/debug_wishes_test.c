@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to boards are answered from a cache, and no entry outlives the facts that it rests on. */
+/* Requests to boards are answered from a cache, and no entry outlives its basis. */
 #include "debug_store_fixture.h"
 #include "common/arena.h"
 #include "names/ask_turns.h"
