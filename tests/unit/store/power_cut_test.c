@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The power fails at each moment of a store's life: every acked batch exists once, and every
-   database is sound. Then it fails again during the recovery. Rollup and retention run meanwhile. */
+   database is sound. Then it fails again during the recovery. Rollup and retention run too. */
 #include "disk_model_fixture.h"
 #include "store_fixture.h"
 
