@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// node build.mjs OUT [--tests]: makes the page's files in OUT, and with --tests the model's tests
-// in OUT/tests.  Run where node_modules is: CMake copies web/ into the build tree for that.
+// node build.mjs OUT [--tests]: builds the page's files in OUT; with --tests also the model's tests
+// in OUT/tests. Run it where node_modules is: CMake copies web/ into the build tree for that.
 import { build } from "esbuild";
 import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";

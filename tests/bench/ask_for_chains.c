@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded into `perf record --call-graph dwarf`: each sample has the kernel's chain along frame
-   pointers beside the registers and the copy of the stack.  perf itself asks for one or the other,
-   so the two could not be compared on the same samples.  The recorded program does not get it. */
+/* Preloaded into `perf record --call-graph dwarf`: each sample then also has the kernel's chain
+   along frame pointers, beside the registers and the copy of the stack. perf itself requests only
+   one of the two, so they could not be compared on the same samples. The preload does not reach the
+   recorded program. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a burst of short programs costs the daemon: batches, bytes spooled, CPU time of keeper and worker and the
-# worker's page faults while COUNT commands start one after the other, each a target of its own.
-# Usage: burst.sh [COUNT] [SAMPLER]   (FLEETPROF_PREFIX as for tests/e2e)
+# The daemon's cost of a burst of short programs: batches, bytes spooled, CPU time of supervisor and
+# worker, and the worker's page faults. COUNT commands start one after the other, each a separate
+# target. Usage: burst.sh [COUNT] [SAMPLER] (FLEETPROF_PREFIX as for tests/e2e)
 . "$(dirname "$0")/../e2e/lib.sh"
 count=${1:-500} sampler=${2:-auto}
 start_collector

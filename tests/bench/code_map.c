@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mappings stay sorted and disjoint: a new one cuts what it covers.  Tables are anywhere in this
-   process's memory, so a region names its table by address. */
+/* Mappings stay sorted and disjoint: a new mapping cuts those that it overlaps. Tables are anywhere
+   in this process's memory, so a region names its table by address. */
 #include "code_map.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void take_out(struct code_map *map, uint32_t at) {
   memmove(map->mappings + at, map->mappings + at + 1, (map->count - at) * sizeof *map->mappings);
 }
 
-/* What is left of each mapping outside of [START, END). */
+/* Keeps the parts of each mapping outside of [START, END). */
 static void cut(struct code_map *map, uint64_t start, uint64_t end) {
   for (uint32_t i = 0; i < map->count;) {
     struct code_mapping before = map->mappings[i], after = before;

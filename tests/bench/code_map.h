@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is mapped where in each process, as a walk wants it. */
+/* The code mappings of each process, in the form that a walk needs. */
 #ifndef TESTS_BENCH_CODE_MAP_H
 #define TESTS_BENCH_CODE_MAP_H
 
@@ -17,7 +17,7 @@ struct code_mapping {
 struct code_map {
   struct code_map *next;
   int32_t pid;
-  uint32_t count; /* of mappings, by start; and of regions, one each */
+  uint32_t count; /* of mappings, sorted by start, and of their regions */
   struct code_mapping mappings[CODE_MAPPINGS_MAX];
   struct unwind_region regions[CODE_MAPPINGS_MAX];
 };
@@ -26,13 +26,13 @@ struct code_maps {
   struct code_map *first; /* all-zero: none yet */
 };
 
-/* The map of PID, empty when it is new.  Ends the program without memory. */
+/* The map of PID; a new map is empty. Exits the program when out of memory. */
 struct code_map *code_maps_get(struct code_maps *maps, int32_t pid);
 
-/* MAPPING takes the place of what was there. */
+/* MAPPING replaces the mappings that it overlaps. */
 void code_map_add(struct code_map *map, const struct code_mapping *mapping);
 
-/* CHILD has what PARENT has. */
+/* Copies PARENT's mappings to CHILD. */
 void code_map_copy(struct code_map *child, const struct code_map *parent);
 
 /* For unwind_walk; good until the next change. */

@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the page costs a browser: flame.mjs says what.   tests/bench/flame.sh [BUILD [NODES [STORE]]]
-# BUILD was configured with tests, which brings the browser's driver; the browser is Debian's chromium.  STORE is a data folder
-# that BUILD/tests/bench/month_store has filled (its header says how; a week of 100 boards is what the budget speaks of):
-# with it, also what the first view of a collector costs that was started just now.
+# The page's cost in a browser; flame.mjs describes the figures.
+#
+#   tests/bench/flame.sh [BUILD [NODES [STORE]]]
+#
+# BUILD must be configured with tests, which installs the browser's driver; the browser is Debian's
+# chromium. STORE is a data folder filled by BUILD/tests/bench/month_store (usage in its header);
+# the budget refers to a week of 100 boards. With STORE, it also measures the first view of a
+# collector that has just started.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${1:-build-dev}

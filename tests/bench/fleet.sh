@@ -1,35 +1,38 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# fleet.sh [PART...]: what a collector takes, from simulated boards (tests/fleet) that send windows of real programs of at
-# least 500 records and 180 nodes.  Simulator and collector share the machine.  Parts, all without a word:
+# fleet.sh [PART...]: a collector's cost under simulated boards (tests/fleet), which send windows of
+# real programs with at least 500 records and 180 nodes. Simulator and collector share the machine.
+# Without PART, all parts run:
 #
-#   throughput  batches stored a CPU second of the collector (settled too), each round beside the floor of the same bytes:
+#   throughput  batches stored per CPU second of the collector, compaction included, each round beside the minimum for the same bytes:
 #               TLS decryption, zstd, a bare SQLite group commit.     ROUNDS (3), BACKLOG (300 batches of each of 32 boards)
-#               Two rows a round: what waited stands alone; boards that have no backlog send one at a time, told by the one before (of 64 boards,
-#               as so many are on their way at once)
+#               Two rows a round: a backlog, whose batches stand alone; and boards without a backlog, which send one batch at a time
+#               as a delta to the previous one (64 boards, so that 64 batches are in flight)
 #   boards      a row for each of BOARDS ("100 1000 10000") at windows of 10 s: CPU, RssAnon, time to ack, bytes.  SECONDS_EACH (60)
-#               after all are connected, which is 250 a second, as boards come back after a restart, or takes 10 s.
-#               ALONE=1: no window is told by the one before, which spares the simulator what boards do with CPUs of their own
-#   questions   QUESTIONED boards (100) at windows of 10 s, beside a day that they sent before: RssAnon of the collector before anybody asks, while ASKERS (8) ask
-#               one question after the other for SECONDS_EACH (60), each about all that there is (what the page and a dashboard ask), and half a minute after.
-#               Takes a minute more than SECONDS_EACH, and as long as that day takes to be made: another minute on a busy machine
-#   profile     where a collector's time goes while it takes a backlog, alone and by the one before, by our own profiler (FLEETPROF_PREFIX: an installed tree):
-#               parts of what it does and its functions, with the 95 % intervals of their shares.     BACKLOG (1200), HZ (125: whole stacks)
-#   most        the most boards that hold a p99 below 1 s, found by doubling from MOST_FROM (1000)
-#   herd        HERD boards (5000), a collector that is killed and comes again: how soon all are in, how evenly
+#               after all have connected, at 250 a second, like boards after a restart, or within 10 s.
+#               ALONE=1: no deltas, which saves CPU time of the simulator that real boards spend on their own CPUs
+#   questions   QUESTIONED boards (100) at windows of 10 s, after a day of earlier data: RssAnon of the collector before the first query, while ASKERS (8)
+#               send query after query for SECONDS_EACH (60), each over all data (the queries of the page and a dashboard), and half a minute after.
+#               Takes a minute more than SECONDS_EACH, and the time to make that day: another minute on a busy machine
+#   profile     the collector's time while it receives a backlog, with batches alone and as deltas, by our own profiler (FLEETPROF_PREFIX: an installed tree):
+#               its parts and functions, with the 95 % intervals of their shares.     BACKLOG (1200), HZ (125: whole stacks)
+#   most        the largest number of boards with a p99 below 1 s, found by doubling from MOST_FROM (1000)
+#   herd        HERD boards (5000) after a kill and restart of the collector: time until all have reconnected, and how evenly
 #
-# CHECK=1: a part fails where it is beyond what is asked of it: 5000 batches a second of a core (the median of the rounds);
-# 100 boards in 48 MiB, 10 000 in 1 GiB with a p99 below 1 s; the herd in within 60 s, its busiest second below three times the mean.
+# CHECK=1: a part fails beyond its limit: 5000 batches a second of a core (the median of the
+# rounds); 100 boards in 48 MiB, 10 000 in 1 GiB with a p99 below 1 s; the herd reconnected within
+# 60 s, its busiest second below three times the mean.
 #
-# BUILD: a build directory (build) of type Release or RelWithDebInfo, or figures mean nothing.  Every part ends with the
-# boards' books held against the collector's.
+# BUILD: a build directory (build) of type Release or RelWithDebInfo; figures of other types mean
+# nothing. Every part ends with a comparison of the boards' counters with the collector's.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
 simulator=$build/tests/fleet/fleetsim
 W=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-fleet.XXXXXX")
 collector= watcher=
-# What is ended early leaves nothing behind: a simulator that is only asked to stop goes on for as long as it has something to deliver.
+# Kills the processes of an aborted run: a simulator that only gets SIGTERM runs on until it has
+# delivered everything.
 finish() {
   local running
   running=$(jobs -pr)
@@ -62,7 +65,8 @@ threads_of() {
 }
 metric() { curl -fs "http://127.0.0.1:$H/metrics" | awk -v m="$1" '$1 == m { print $2 }'; }
 figure() { awk -v m="$1" '$1 == m { print $2 }' "$W/fleet"; }
-# Asks the landing file itself: the first answer of /metrics tells what all samples say, too, and the batches would pay for it.
+# Reads the landing file directly: the first answer of /metrics would scan all samples, at the cost
+# of the batches.
 unsettled() {
   /usr/bin/python3 -c 'import sqlite3, sys
 print(sqlite3.connect(f"file:{sys.argv[1]}/landing.db?mode=ro", uri=True).execute("SELECT count(*) FROM landing").fetchone()[0])' "$W/data"
@@ -71,7 +75,7 @@ settle() { for ((i = 0; i < 1200; i++)); do [ "$(unsettled)" = 0 ] && return || 
 boards_run() { "$simulator" --data "$W/data" --agents "127.0.0.1:$A" --truth "$W/truth" "$@" >"$W/fleet" 2>"$W/fleet.err"; }
 undone() { fail "not all boards delivered what they had: $(tail -n 1 "$W/fleet.err")"; }
 agree() { tests/fleet/truth_agrees.py "$W/truth" "http://127.0.0.1:$H" 60 >"$W/agree" || fail "$(cat "$W/agree")"; }
-# The largest RssAnon of the collector, in MiB, until it is killed: at the end of the file.
+# The largest RssAnon of the collector, in MiB, until it is killed: the last line of the file.
 watch_memory() { while sleep 0.2; do awk '/^RssAnon/ { print $2 / 1024 }' "/proc/$1/status" 2>/dev/null; done >"$W/memory"; }
 # check WHAT FIGURE "<"|">=" LIMIT
 check() {
@@ -147,7 +151,8 @@ boards() {
   done
 }
 
-# Asks about all there is until W/enough is there, from another question on each time; a line an answer in W/answers-N.
+# Sends queries over all data until W/enough exists, starting with another query in each run; a line
+# an answer in W/answers-N.
 ask_on() { # N
   local asked=("profile?format=top" "profile?format=tree" "profile?format=columns" "load?by=function" "series?step=600" "profile?format=folded") turn=$1
   while [ ! -e "$W/enough" ]; do
@@ -189,7 +194,8 @@ questions() {
   collector_down
 }
 
-# Reads folded stacks of SAMPLES; prints each part's share.  A stack belongs to the first part that has one of its functions.
+# Reads folded stacks of SAMPLES; prints each part's share. A stack belongs to the first part that
+# has one of its functions.
 parts_of() { # FOLDED SAMPLES
   awk -v samples="$2" '
     function part(name, pattern) { names[++parts] = name; patterns[parts] = pattern }

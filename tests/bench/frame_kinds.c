@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program whose stacks hold what other programs' seldom do, for comparisons of unwinders: frames
-   of variable size, realigned frames, callbacks from qsort, handlers on the stack and beside it,
-   handlers of handlers, the vDSO, entries of the PLT that are bound late, functions that are all
-   prologue and epilogue, deep recursion.  Built without frame pointers.
+/* A program with rare kinds of stacks, to compare unwinders: frames of variable size, realigned
+   frames, callbacks from qsort, signal handlers on the stack and on an alternate stack, nested
+   handlers, the vDSO, lazily bound PLT entries, functions that are all prologue and epilogue, deep
+   recursion. Built without frame pointers.
 
      frame_kinds SECONDS         of CPU time, in main and in one more thread each */
 #include <pthread.h>
@@ -35,8 +35,7 @@ static __attribute__((noinline)) uint64_t least(uint64_t a) {
   return a ^ sink;
 }
 
-/* Keeps what it has in registers over calls, so it pushes them, does next to nothing, and pops
-   them. */
+/* Keeps its registers over calls, so it pushes them, does almost nothing, and pops them. */
 static __attribute__((noinline)) uint64_t shallow(uint64_t a, uint64_t b) {
   uint64_t c = least(a), d = least(b), e = least(c), f = least(d);
   return a + b + c + d + e + f;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one expiry costs, taken apart: the kernel's delivery of a signal to a handler that returns
-   at once, and our handler alone in each collect mode, called by hand.  For the former the process
-   queues the signal to itself with the code of a timer, so the rate is not limited by the tick; the
-   system call that queues is part of it.  Times are this thread's CPU time.
+/* The cost of one timer expiry, in parts: the kernel's delivery of a signal to an empty handler,
+   and our handler alone in each collect mode, called directly. For the former, the process queues
+   the signal to itself with the code of a timer, so the tick does not limit the rate. The cost
+   includes the system call that queues it. Times are this thread's CPU time.
 
-   Each round measures the rows in turn; the figures are medians over the rounds with the lowest and
-   highest beside them.  With `callgrind` as first argument our handler is only called by hand, so
-   that its instructions can be counted: COUNT times, in collect mode MODE, on a stack of DEPTH
-   frames (of which main's is one).  With `misses` the caches are swept before each call, for a
-   simulated cache that is smaller than what is swept.  tests/bench/handler_cost.sh prints all. */
+   Each round measures the rows in turn; the figures are medians over the rounds, with the lowest
+   and highest. With `callgrind` as first argument our handler is only called directly, so that its
+   instructions can be counted: COUNT times, in collect mode MODE, on a stack of DEPTH frames
+   including main's. With `misses` the caches are swept before each call, for a simulated cache that
+   is smaller than the swept memory. tests/bench/handler_cost.sh prints all. */
 #include "preload/control.h"
 #include "preload/sampler.h"
 #include "preload/thread_slot.h"
@@ -46,7 +46,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static struct ring_reader readers[MODES];
 static struct ring_writer writers[MODES];
-static struct ring_reader reader; /* of the mode that is measured */
+static struct ring_reader reader; /* of the measured mode */
 static struct thread_slot *thread;
 static uint8_t sweep[SWEEP_BYTES];
 static size_t sweep_bytes = SWEEP_BYTES;
@@ -110,17 +110,16 @@ __attribute__((noinline)) void at_depth(int depth, leaf *then, int count) {
   __asm__ volatile("" ::: "memory");
 }
 
-/* Calls the handler with a stack pointer that is 8 below a cache line, as the kernel does on
-   x86-64: what the handler pushes lies in a line that the kernel has just written. */
+/* Calls the handler with a stack pointer 8 below a cache line, like the kernel on x86-64. So the
+   handler pushes to a line that the kernel has just written. */
 static __attribute__((noinline)) void deliver(siginfo_t *event, ucontext_t *here) {
   _Alignas(64) char line[64];
   __asm__ volatile("" : : "r"(line) : "memory");
   control_on_signal(SIGNAL, event, here);
 }
 
-/* One call at a time, after the caches were filled with something else: what a program that
-   works on much memory sees.  The signal's frame is written last, as the kernel does.  Adds each to
-   COLD. */
+/* Single calls after the caches were filled with other data, as in a program with much memory. The
+   signal's frame is written last, as the kernel does. Adds each time to COLD. */
 static void call_cold(int count) {
   ucontext_t saved, here;
   siginfo_t expired = expiry(), event;

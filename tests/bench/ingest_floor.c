@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ingest_floor DIR RECORDING... [records-min nodes-min]: what taking batches in cannot cost less
-   than.  The batches that simulated boards send (tests/fleet) go through TLS, zstd and a bare
-   SQLite table, each by itself and in turn; prints CPU time a batch of each, and what one core
-   could take if it did nothing else.  DIR is made for keys and a database.
+/* ingest_floor DIR RECORDING... [records-min nodes-min]: the minimum cost of receiving batches. The
+   batches of simulated boards (tests/fleet) pass through TLS, zstd and a bare SQLite table, each
+   separately and in turn. Prints the CPU time a batch of each, and the batches a second of one core
+   that does nothing else. DIR is created for keys and a database.
 
-   TLS is decryption alone: what the other end encrypted lies in memory.  SQLite is one table of
-   blobs, WAL, synchronous=FULL, GROUP batches a commit; its wall time holds the fsyncs. */
+   TLS is decryption only: the encrypted bytes are in memory. SQLite is one table of blobs, WAL,
+   synchronous=FULL, GROUP batches a commit; its wall time includes the fsyncs. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/clock.h"
@@ -34,7 +34,7 @@ enum {
 };
 
 struct batches {
-  struct buf frames; /* one after the other */
+  struct buf frames; /* concatenated */
   size_t ends[BATCHES + 1];
   struct span zstd[BATCHES]; /* within frames */
   uint32_t raw_lens[BATCHES];

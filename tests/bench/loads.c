@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error rates of verdicts about CPU time: a table of docs/statistics.md.  Boards and runs are made
-   up, everything else is the collector's own code.
+/* Error rates of verdicts about CPU time: a table of docs/statistics.md. Boards and runs are
+   simulated; everything else is the collector's code.
 
      loads [RUNS]   1000 runs a cell by default
 
-   Ends with 1 when a figure is not what docs/statistics.md claims, by more than three standard
+   Exits with 1 if a figure differs from the claim of docs/statistics.md by more than three standard
    errors of the figure. */
 #include "tests/unit/view/fleet_fixture.h"
 
@@ -18,7 +18,7 @@
 
 static unsigned breaches;
 
-/* Counts GOT percent of RUNS as a breach where it is not from LOW to HIGH. */
+/* Counts a breach if GOT percent of RUNS is outside of LOW to HIGH. */
 static void expect(const char *what, unsigned runs, double got, double low, double high) {
   double error = 3 * 100 * sqrt(0.05 * 0.95 / runs);
   if (got >= low - error && got <= high + error) return;
@@ -26,8 +26,8 @@ static void expect(const char *what, unsigned runs, double got, double low, doub
   breaches++;
 }
 
-/* Boards whose CPU time and f0's share vary: of boards like these from one to the next; of these
-   from one window to the next, neighbours being alike. */
+/* Boards whose CPU time and f0's share vary. Scope fleet: from board to board. Scope of these
+   boards: from one window to the next, where neighbours are similar. */
 struct load_case {
   const char *name;
   unsigned boards;
@@ -47,10 +47,10 @@ static const struct load_case load_cases[] = {
 enum { LOAD_FUNCTIONS = 10, LOAD_WINDOWS = 180, LOAD_WINDOW_MS = 10000 };
 
 static const double load_deviation = 0.3;  /* of boards, or of windows */
-static const double run_deviation = 0.036; /* of runs: two differ by 10 % one time in twenty */
+static const double run_deviation = 0.036; /* of runs: two differ by 10 % in one of twenty cases */
 static const double alike = 0.7;           /* correlation of neighbouring windows */
 
-/* One board's load and the share of f0, in units of their means. */
+/* One board's load and f0's share, relative to their means. */
 struct load_state {
   double load, share;
 };

@@ -19,12 +19,12 @@ struct module_tables {
   struct module_table *first; /* all-zero: none yet */
 };
 
-/* The module of PATH ("[vdso]": this process's own, the same in each on this machine), made when it
-   is asked for the first time.  Ends the program without memory. */
+/* The module of PATH ("[vdso]": this process's own, which is the same in all processes of this
+   machine), made at the first call. Exits the program when out of memory. */
 const struct module_table *module_tables_get(struct module_tables *tables, const char *path);
 
-/* The address in the module's own address space of what its file has at FILE_OFFSET; false where
-   no executable segment holds it. */
+/* Converts FILE_OFFSET to an address in the module's own address space. Returns false if no
+   executable segment contains it. */
 bool module_table_address(const struct module_table *module, uint64_t file_offset, uint64_t *ret);
 
 /* Prints each module's rows, bytes and time to standard error. */

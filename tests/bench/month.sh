@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# month.sh [PART...]: what a store of a month takes, and how soon it answers.  Boards are simulated (month_store), from windows of real programs of which
-# PERCENT (10) of the records are kept: a recorded program is busy all day.  Parts, all without a word:
+# month.sh [PART...]: size and query times of a store of a month. Boards are simulated
+# (month_store), from windows of real programs of which PERCENT (10) of the records are kept,
+# because a recorded program is busy all day. Without PART, all parts run:
 #
-#   bytes   a day of TIER_BOARDS (20) boards in windows of 10 s, and of 100 boards in windows of an hour (whose sums of hours are the same, and merged over
-#           boards, too), of which PERCENT of the records are kept, and all: bytes a sample in each tier, and what 100 boards take in 30 days by default
+#   bytes   a day of TIER_BOARDS (20) boards in windows of 10 s, and of 100 boards in windows of an hour (with the same sums of hours, also merged over
+#           boards), with PERCENT of the records and with all: bytes a sample in each tier, and the size of 100 boards over 30 days by default
 #   week    WEEK_BOARDS (100) boards x 7 days    `top` over all boards, over one label value and over half of the boards by a regular expression, REPEATS
-#   month   MONTH_BOARDS (1000) boards x 30 days (11) times each: median, slowest, CPU time of the collector a question (without settling); alone, and (but
-#                                                for the last) with boards that send for 30 ms and then pause for FEED_PAUSE (0.07 s): FEED_BOARDS (32) with a backlog of FEED (2500 batches each), made
-#                                                before.  How much was stored meanwhile is told: half of the limit of fleet.sh is the aim
+#   month   MONTH_BOARDS (1000) boards x 30 days (11) times each: median, slowest, CPU time of the collector a query (without compaction); alone, and (except
+#                                                the last) with boards that send for 30 ms and then pause for FEED_PAUSE (0.07 s): FEED_BOARDS (32) with a prepared backlog of FEED (2500 batches each).
+#                                                The number stored meanwhile is printed: the aim is half of fleet.sh's limit
 #
-# One day is made and summed up; the others are copies of its file of hours under other dates, as retention leaves them (of more than a week ago the sums of
-# days).  Each file is read for itself, so a copy takes what another day of the same programs takes.  The range ends where today begins: what the boards that
-# send meanwhile bring is not in it, their settling and their locks are.  A day of 1000 boards takes some ten minutes to make: KEEP=DIR keeps the stores there, and
-# uses those that it has from before.  BUILD: a build directory (build), or several to compare, of type Release or RelWithDebInfo, or figures mean nothing.
+# One day is made and rolled up. The other days are copies of its hours file under other dates, as
+# retention leaves them (days older than a week have the sums of days). Each file is read
+# separately, so a copy costs as much as another day of the same programs. The range ends where
+# today begins: it excludes the data that the boards send meanwhile, but not the effect of their
+# compaction and locks. A day of 1000 boards takes some ten minutes to make: KEEP=DIR keeps the
+# stores there and reuses them. BUILD: a build directory (build), or several to compare, of type
+# Release or RelWithDebInfo; figures of other types mean nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 builds=${BUILD:-build} percent=${PERCENT:-10} repeats=${REPEATS:-11}
@@ -28,7 +32,7 @@ recordings=(tests/fleet/captured/*.spool)
 fail() { echo "FAILED: $*"; tail -n 5 "$W/log"; exit 1; }
 ticks=$(getconf CLK_TCK)
 
-# make_store DIR BOARDS PERCENT SECONDS, with what month_store printed in DIR.made
+# make_store DIR BOARDS PERCENT SECONDS; month_store's output is in DIR.made
 make_store() {
   [ ! -f "$1.made" ] || return 0
   rm -rf "$1"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* month_store DIR BOARDS PERCENT SECONDS DAYS FILE...: fills the store of a collector's data folder
-   with the last DAYS days (UTC, without today) of BOARDS boards and sums each up.  Their windows of
-   ten seconds are those recorded in the FILEs, varied from board to board and window to window
-   (tests/fleet/variant), of which PERCENT of the records are kept: a recorded board is busy all
-   day.  SECONDS 10 appends window by window, as a collector would; 3600 adds up those of an hour
-   beforehand and appends them as one: the sums are the same as they would be, in a fraction of the
-   time, and there are no windows to speak of.  Windows are summed up and deleted hour by hour, as
-   by default.  Prints what was made.
+   with the last DAYS days (UTC, without today) of BOARDS boards and rolls each up. Windows of ten
+   seconds are recorded in the FILEs and varied between boards and windows (tests/fleet/variant).
+   PERCENT of the records are kept, because a recorded board is busy all day.
 
-   Its files tell of a store's size; a collector started on DIR, of how long answers take. */
+   SECONDS 10 appends window by window, like a collector. 3600 adds up the windows of an hour in
+   advance and appends them as one: the rollups are the same in a fraction of the time, but there
+   are almost no windows. Windows are rolled up and deleted hour by hour, as by default. Prints the
+   sizes.
+
+   The files show a store's size; a collector started on DIR shows the query times. */
 #include "fleet/random.h"
 #include "fleet/recordings.h"
 #include "fleet/variant.h"
@@ -52,7 +53,7 @@ struct maker {
   struct batch batches[GROUP];
   struct store_append appends[GROUP];
   size_t waiting;
-  struct sum { /* of one recording's samples, with its leaves at one of the places */
+  struct sum { /* of one recording's samples, for one variation of the leaves' addresses */
     struct batch_sample *samples;
     bool is_used;
   } * sums; /* VARIANT_PLACES of each recording */
@@ -96,7 +97,7 @@ static void thin(const struct recording *recording, struct batch_sample *sample,
                  uint64_t *random) {
   uint64_t kept = 0;
   if (percent >= 100) return;
-  if (sample->count == 0) { /* what clocks told */
+  if (sample->count == 0) { /* measured by clocks */
     sample->weight = sample->weight * percent / 100;
     return;
   }
@@ -126,7 +127,7 @@ static void sum_windows(struct maker *maker, uint64_t board, uint64_t first) {
   }
 }
 
-/* A batch of all that the sums hold; its arrays are reused from one to the next. */
+/* A batch of all sums; its arrays are reused from one batch to the next. */
 struct span_room {
   struct batch_module modules[LIMIT_BATCH_MODULES];
   struct batch_target targets[LIMIT_BATCH_TARGETS];
@@ -269,7 +270,7 @@ static void open_store(struct maker *maker, const char *dir) {
   exit(1);
 }
 
-/* What a collector does meanwhile, at the time that SPAN begins. */
+/* A collector's periodic work at the time when SPAN begins. */
 static void retain(struct maker *maker, uint64_t span) {
   uint64_t now_ms = maker->first_day_ms + span * maker->span_windows * WINDOW_MS;
   const struct store_keep keep = {.windows_ms = now_ms - WINDOWS_KEPT_MS};
@@ -280,7 +281,7 @@ static void retain(struct maker *maker, uint64_t span) {
   if (error != 0) fail("retention", error);
 }
 
-/* Makes the day, then sums it up; adds what either took to TOOK_NS. */
+/* Makes the day, then rolls it up; adds the time of each to TOOK_NS. */
 static void make_day(struct maker *maker, const char *dir, uint64_t day, uint64_t took_ns[2]) {
   uint64_t spans = DAY_MS / (maker->span_windows * WINDOW_MS);
   uint64_t before_ns = clock_monotonic_ns();

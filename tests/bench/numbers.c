@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a number costs as text, each way of writing and reading it beside the others: nanoseconds a
-   number, the best of RUNS runs, so that other programs do not count.  First all ways must agree.
- */
+/* The cost of numbers as text: each method of formatting and parsing, in nanoseconds a number, the
+   best of RUNS runs to exclude other load. First checks that all methods agree. */
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/number_text.h"
@@ -50,7 +49,7 @@ static size_t by_variable(uint8_t *to, uint64_t value) {
   return copy_back(to, text + at, sizeof text - at);
 }
 
-/* A quotient by a reciprocal is one too large at most. */
+/* A quotient by a reciprocal is at most one too large. */
 static size_t by_reciprocal(uint8_t *to, uint64_t value) {
   uint8_t text[TEXT_BYTES];
   size_t at = sizeof text;
@@ -182,7 +181,7 @@ static double time_reading(read_number *read, char (*lines)[TEXT_BYTES]) {
 
 static const struct {
   const char *name;
-  write_number *write, *like; /* LIKE: what it must agree with; NULL: nothing */
+  write_number *write, *like; /* LIKE: the reference; NULL: none */
 } writers[] = {
     {"decimal: printf", by_printf, NULL},
     {"decimal: divisor in a variable", by_variable, by_printf},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file begins with a header that says where attributes and records are.  Records of several
-   CPUs are in the file in the order of their rings, so they are sorted by time; what perf itself
-   made up about mappings that were there before has time 0.
+/* The file's header has the positions of attributes and records. Records of several CPUs are stored
+   in the order of their rings, so they are sorted by time. Records that perf synthesized for
+   existing mappings have time 0.
 
-   One kind of event alone is understood, with the fields that `--call-graph dwarf` asks for. */
+   Supports only one kind of event, with the fields of `--call-graph dwarf`. */
 #include "perf_file.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ struct file_header {
   struct section attributes, records;
 };
 
-/* The last one is behind what is read. */
+/* The last field is behind those that are read. */
 static const uint64_t understood = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
                                    PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
                                    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |

@@ -32,7 +32,7 @@ int perf_file_open(const char *path, struct perf_file *ret, const char **why);
 /* Decodes the record of a sample.  Returns 0 or -EBADMSG. */
 int perf_file_sample(const struct perf_file *file, struct span record, struct recorded_sample *ret);
 
-/* Register NUMBER (as the kernel counts them on this CPU) of SAMPLE; 0 when it is not there. */
+/* Register NUMBER (the kernel's number on this CPU) of SAMPLE; 0 if absent. */
 uint64_t perf_file_register(const struct perf_file *file, const struct recorded_sample *sample,
                             unsigned number);
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# query_speed.sh [FILE [NODES]]: how long a collector takes to answer, over HTTP, about a call tree of NODES stored frames
-# (50 000) in the module of the debug file FILE (without one: python3.11's, or a list of 20 000 symbols), whose names are
-# warm.  Prints for each of FORMATS (top tree folded), and for loads, series and the heaviest function from inside, the median and the slowest of REPEATS requests (21), the CPU time that
-# the collector spends on one, the answer's bytes and, of `tree`, its nodes.  The aim: `top` in < 50 ms and `tree` in < 150 ms.  BUILD: a build directory (build), of type Release or
-# RelWithDebInfo, or figures mean nothing.
+# query_speed.sh [FILE [NODES]]: query times of a collector over HTTP, for a call tree of NODES
+# stored frames (50 000) in the module of the debug file FILE, with warm names. Default file:
+# python3.11's, or a list of 20 000 symbols. For each of FORMATS (top tree folded), and for loads,
+# series and the heaviest function in detail, it prints the median and the slowest of REPEATS
+# requests (21), the collector's CPU time for one, the answer's bytes and, for `tree`, its nodes.
+# The aim: `top` in < 50 ms and `tree` in < 150 ms. BUILD: a build directory (build), of type
+# Release or RelWithDebInfo; figures of other types mean nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build} repeats=${REPEATS:-21} file=${1:-} nodes=${2:-50000}

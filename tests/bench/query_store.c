@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* query_store DIR BUILD_ID LOW HIGH NODES: fills the store of a collector's data folder with twelve
-   minutes of one board whose call tree has NODES different frames at addresses between LOW and HIGH
-   (hexadecimal) of the module BUILD_ID.  The same arguments make the same store. */
+   minutes of one board. Its call tree has NODES different frames at addresses between LOW and HIGH
+   (hexadecimal) of the module BUILD_ID. The same arguments make the same store. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/clock.h"
@@ -20,7 +20,7 @@ enum {
   THREADS = 2,
   ADDRESSES = 20000, /* different places in code */
   DEPTH_MAX = 60,
-  GO_DEEPER = 70, /* of a hundred frames, how many are below the one before */
+  GO_DEEPER = 70, /* percentage of frames below the previous frame */
   NODES_MAX = LIMIT_BATCH_NODES,
   PERIOD_NS = 10101010,
 };

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by comparisons of unwinders: Debian's own programs at real work, each in some seconds, in the
-# folder $work.  NAME_work runs its commands by `record COMMAND...`, which the caller defines; a server
-# that is recorded in the background is in $started, for the caller's trap.  $as is how to become the user
-# that a command needs, for the recorder as well.
+# Sourced by comparisons of unwinders: Debian's programs at real work, some seconds each, in the
+# folder $work. NAME_work runs its commands by `record COMMAND...`, which the caller defines.
+# $started has the pid of a server recorded in the background, for the caller's trap. $as is the
+# command prefix that changes to the required user, for the recorder too.
 port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 answers() { # answers PORT: waits until something listens there
   for _ in $(seq 100); do (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return; sleep 0.1; done
@@ -111,7 +111,7 @@ xz_work() {
   record /usr/bin/xz -T2 -0 --block-size=2MiB -c big >/dev/null
 }
 
-# A repository of its own making: 400 commits over 60 files.  `gc` is what it runs: pack-objects.
+# A generated repository: 400 commits over 60 files. `gc` executes pack-objects.
 git_work() {
   git init -q -b main repo
   /usr/bin/python3 - <<'P' | git -C repo fast-import --quiet
@@ -347,6 +347,7 @@ chromium_work() {
   for (let i = 0; i < 60; i++) { t.style.width = 500 + i + 'px'; document.body.offsetHeight; }
 </script>
 H
-  # The program itself: chromium is a script, and perf mistakes mappings from before an exec for later ones.
+  # Runs the binary: chromium is a script, and perf confuses mappings from before an exec with later
+  # ones.
   record /usr/lib/chromium/chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" --screenshot="$work/page.png" "file://$work/page.html" >/dev/null 2>&1
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a sample costs the program it is taken from: a CPU-bound loop of fixed work, in turn with and
-# without each sampler, at the rate given; the difference in the program's own CPU time (getrusage)
-# divided by the samples taken, with a bootstrap interval over the pairs, and scaled to 99 Hz.  Beside it
-# the CPU time of the daemon (keeper and worker) from before each profiled run to after it, the median run,
-# and what both come to of the program's CPU time.
+# The cost of a sample to the sampled program: a CPU-bound loop of fixed work, in turn with and
+# without each sampler, at the given rate. The cost is the difference in the program's own CPU time
+# (getrusage) divided by the samples, with a bootstrap interval over the pairs, and scaled to 99 Hz.
+# It also prints the CPU time of the daemon (supervisor and worker) during the median profiled run,
+# and the sum of both costs relative to the program's CPU time.
 #
 #   tests/bench/sample_cost.sh [PAIRS] [HZ]     (default 15 pairs, 4000 Hz; the timer sampler cannot
 #                                                go beyond the kernel's tick; auto: without --hz)
@@ -23,7 +23,7 @@ run -- true # the daemon is there, and its measurements are made
 
 for sampler in perf timer; do
   for pair in $(seq "$pairs"); do
-    # Which comes first changes with every pair, so that drift in the machine's speed cancels.
+    # The order alternates, so drift of the machine's speed cancels.
     order="plain profiled"
     [ $((pair % 2)) = 0 ] && order="profiled plain"
     for kind in $order; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What programs that only sleep cost the daemon, as most services of a board do: CPU time of keeper and worker
-# while COUNT of them are targets and nothing else is, in per cent of a CPU, each SECONDS.
-# Usage: sleepers.sh [COUNT] [SAMPLER] [ROUNDS] [SECONDS]   (FLEETPROF_PREFIX as for tests/e2e)
+# The daemon's cost of idle programs, like most services of a board: CPU time of supervisor and
+# worker while COUNT sleeping programs are the only targets, in per cent of a CPU, each SECONDS.
+# Usage: sleepers.sh [COUNT] [SAMPLER] [ROUNDS] [SECONDS] (FLEETPROF_PREFIX as for tests/e2e)
 . "$(dirname "$0")/../e2e/lib.sh"
 count=${1:-60} sampler=${2:-timer} rounds=${3:-5} seconds=${4:-10}
 start_collector

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a start costs a program that carries the agent: /bin/true without it, with LD_PRELOAD alone (perf,
+# The start-up cost of a program with the agent: /bin/true without it, with LD_PRELOAD alone (perf,
 # opened by the daemon while the program waits) and with the timer by name, in turn.
 #
 #   start_cost.sh [ROUNDS]     from exec to end in ms: p50 p90 p99 of each, and of the pairs' differences

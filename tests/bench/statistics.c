@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How often intervals of shares cover the truth: tables of docs/statistics.md (those of
-   differences: verdicts.c).  Fleets are made up, everything else is the collector's own code.
+/* How often intervals of shares cover the truth: tables of docs/statistics.md (verdicts.c has those
+   of differences). Fleets are simulated; everything else is the collector's code.
 
      statistics [RUNS [coverage|loads|time|unsampled]]       1000 runs a cell by default
 
-   Ends with 1 when a figure is not what docs/statistics.md claims, by more than three standard
-   errors of the figure: intervals cover the truth 93 to 97 times of 100 where boards differ, by
-   half of the share at most, and no less where they do not, nor of one board's own time, nor with
-   unsampled time. */
+   Exits with 1 if a figure differs from the claim of docs/statistics.md by more than three standard
+   errors of the figure. The claims: intervals cover the truth 93 to 97 times of 100 if boards
+   differ by at most half of the share. They cover no less if boards do not differ, for one board's
+   own time, and with unsampled time. */
 #include "tests/unit/view/fleet_fixture.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ enum {
 
 static unsigned breaches;
 
-/* Counts GOT percent of RUNS as a breach where it is not from LOW to HIGH. */
+/* Counts a breach if GOT percent of RUNS is outside of LOW to HIGH. */
 static void expect(const char *what, unsigned runs, double got, double low, double high) {
   double error = 3 * 100 * sqrt(0.05 * 0.95 / runs);
   if (got >= low - error && got <= high + error) return;
@@ -44,8 +44,8 @@ static bool covers(const struct view_share *share, double truth) {
   return share->low <= truth && truth <= share->high;
 }
 
-/* Percent of RUNS whose interval has SHARE in it.  A deviation above the share itself is no
-   fleet's: it is cut there. */
+/* Percent of RUNS whose interval contains SHARE. A deviation above the share itself is unrealistic
+   and is cut there. */
 static double coverage(struct random *random, unsigned runs, unsigned boards, double share,
                        double deviation, bool is_equal) {
   unsigned covered = 0;
@@ -70,7 +70,7 @@ static double deviation_of(unsigned share, unsigned deviation) {
   return deviations[deviation] <= shares[share] / 2 ? deviations[deviation] : shares[share] / 2;
 }
 
-/* Of an SD as large as the share is said what it is, and nothing claimed. */
+/* For an SD as large as the share the figure is printed, but nothing is claimed. */
 static void judge_row(unsigned runs, double got, double share, double deviation) {
   if (deviation > share / 2) return;
   expect("coverage", runs, got, 93, deviation > 0 ? 97 : 100);
@@ -107,8 +107,8 @@ static void print_coverage(unsigned runs, bool is_equal) {
   print_row(runs, 0.02, 0.05, is_equal);
 }
 
-/* A program that is in one of two phases: of a second in the first 90 % is in f0, in the second
-   nothing; they last LENGTH seconds on average.  0: each sample by itself. */
+/* A program with two phases: in the first, 90 % of a second is in f0, in the second nothing. They
+   last LENGTH seconds on average. 0: independent samples. */
 struct phases {
   double share, length;
   bool is_first;
@@ -173,8 +173,9 @@ static void print_time(unsigned runs) {
 
 enum { DARK_FLEETS = 5 };
 
-/* Boards with 10 % in f0 of what is sampled (SD 2) and MEAN unsampled (SD half of that), of which
-   PART is f0's.  Of one board its own share is looked for, of several that of all such boards. */
+/* Boards with 10 % in f0 of the sampled time (SD 2) and MEAN unsampled (SD half of that), of which
+   PART is f0's. The reference is the own share for one board, and the share of all boards like
+   these for several. */
 static double dark_coverage(struct random *random, unsigned runs, unsigned boards, double mean,
                             double part) {
   unsigned covered = 0;

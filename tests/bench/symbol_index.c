@@ -61,7 +61,7 @@ static int make(const char *path, const char *index_path, enum index_depth depth
   return 0;
 }
 
-/* What this process had of a CPU: the machine does other things too. */
+/* CPU time of this process: the machine has other load. */
 static double cpu_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Speed and size of symbol indexes beside addr2line, llvm-symbolizer and eu-addr2line: seconds,
-# memory and bytes of making one, seconds to the first name of a file never seen, and lookups of
-# whole inline chains a second when warm.
+# memory and bytes of making an index, seconds to the first name of a new file, and lookups of whole
+# inline chains a second when warm.
 #
 #   tests/bench/symbols.sh [BUILD [FILE...]]
 #
-# Files with debug information; without any, Debian's python3.11 and libc by their -dbg packages, and
-# what symbols_agree.sh has made.  A vmlinux with debug information (linux-image-*-dbg) goes as FILE.
+# FILE has debug information. Default: Debian's python3.11 and libc by their -dbg packages, and the
+# files of symbols_agree.sh. A vmlinux with debug information (linux-image-*-dbg) may be a FILE.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(realpath "${1:-$top/build}")

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Names, files, lines and inline chains of our symbol index against llvm-symbolizer and addr2line on
-# random text addresses: redis-server (built -O2 -g), Debian's python3.11 and libc by their -dbg
-# packages, a C++ and a Rust program.  Ends with 1 when one of them is below what symbols_agree.py
-# asks for.
+# Compares names, files, lines and inline chains of our symbol index with llvm-symbolizer and
+# addr2line at random text addresses: redis-server (built -O2 -g), Debian's python3.11 and libc by
+# their -dbg packages, a C++ and a Rust program. Exits with 1 if one is below the limits of
+# symbols_agree.py.
 #
 #   tests/bench/symbols_agree.sh [BUILD [ADDRESSES]]
 #
-# REDIS=PATH names a redis-server with debug information; without it Debian's source of redis is
+# REDIS=PATH names a redis-server with debug information. Default: Debian's source of redis is
 # fetched and built (once, in BUILD/symbols).
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

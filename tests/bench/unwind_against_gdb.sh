@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Our walk as a handler does it, over the whole stack, against gdb: Debian's own programs at real work are
-# stopped at random moments; gdb says each thread's callers, and at the same stop our tables are walked over
-# the same registers and the same memory (walk_stopped).  unwind_compare.py says what the columns are.
+# Compares our walk over the whole stack, as a handler does it, with gdb. Debian's programs at real
+# work are stopped at random moments. gdb reports each thread's callers; at the same stop our tables
+# are walked over the same registers and memory (walk_stopped). unwind_compare.py describes the
+# columns.
 #
 #   tests/bench/unwind_against_gdb.sh BUILD [PROGRAM...]     python3 sqlite3 redis nginx xz git kinds node java openssl
 #                                                            rust tokio go ffmpeg postgres chromium
 #
-# STOPS is how many a command (100); SHOW=1 prints a stop of each class of difference.
+# STOPS: stops a command (100). SHOW=1 prints a stop of each class of difference.
 set -eu
 tools=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?the build directory}" && pwd)/tests/bench

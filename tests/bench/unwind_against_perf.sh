@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Our walk against `perf script` on the same recorded samples: Debian's own programs, and some
-# of other compilers, at real work under `perf record --call-graph dwarf`; then the registers and the
-# copies of the stack in perf.data are walked with our tables (walk_perf), and by perf with libunwind,
-# and compared frame by frame (unwind_compare.py says what the columns are).
+# Compares our walk with `perf script` on the same samples. Debian's programs, and some of other
+# compilers, do real work under `perf record --call-graph dwarf`. Our tables (walk_perf) and perf
+# with libunwind walk the registers and the copies of the stack in perf.data, and the stacks are
+# compared frame by frame. unwind_compare.py describes the columns.
 #
 #   tests/bench/unwind_against_perf.sh BUILD [PROGRAM...]     python3 sqlite3 redis nginx xz git kinds node java openssl
 #                                                             rust go ffmpeg postgres chromium
 #
-# Below each row: the share of complete stacks, had fewer bytes been copied.  COPY is how many are (16384),
-# PERIOD_NS the CPU time between two samples (2000000); SHOW=1 prints a sample of each class of difference.
+# Below each row: the share of complete stacks with smaller copies. COPY: copied bytes (16384);
+# PERIOD_NS: CPU time between two samples (2000000). SHOW=1 prints a sample of each class of
+# difference.
 set -eu
 copy=${COPY:-16384}
 tools=$(cd "$(dirname "$0")" && pwd)
@@ -20,11 +21,12 @@ started=
 trap '[ -z "$started" ] || kill $started 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
 
-# One file a command: perf 6.1 keeps what was mapped before an exec, takes the lowest of both mappings of a
-# library for its start, and then stops in that library or not, as address randomization has it.
+# One file a command: perf 6.1 keeps mappings from before an exec and takes the lowest of both
+# mappings of a library as its start. Its stacks then stop in that library or not, depending on
+# address randomization.
 record() { ${as:-} perf record -q -e task-clock:u -c "${PERIOD_NS:-2000000}" --call-graph "dwarf,$copy" -o "$(mktemp -u "$work/XXXXXX.data")" "$@"; }
 . "$tools/real_work.sh"
-# What these seldom do: frame pointers, realigned frames, handlers, the vDSO, late binding.
+# Rare in these programs: frame pointers, realigned frames, handlers, the vDSO, late binding.
 kinds_work() { record "${walk%/*}/frame_kinds" "${KINDS_SECONDS:-4}"; }
 
 [ $# -gt 0 ] || set -- python3 sqlite3 redis nginx xz git kinds node java openssl rust go ffmpeg postgres chromium

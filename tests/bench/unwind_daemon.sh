@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What walking stacks costs the daemon: its worker's CPU time while a program of two busy threads without frame
-# pointers (tests/targets/chain) is sampled by perf at 99 Hz, walked by tables and, in turn, by the kernel along
-# frame pointers.  The difference is the copies' and the walks'.
+# The daemon's cost of walking stacks: its worker's CPU time while perf samples a program of two
+# busy threads without frame pointers (tests/targets/chain) at 99 Hz. Stacks are walked by tables
+# and, in turn, by the kernel along frame pointers. The difference is the cost of the stack copies
+# and the walks.
 #
 #   tests/bench/unwind_daemon.sh [ROUNDS] [SECONDS]     (default 6 rounds of 10 s); FLEETPROF_PREFIX, FLEETPROF_TARGETS as for the end-to-end tests
 set -eu

@@ -1,32 +1,36 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How stacks end on whole boards of other CPUs, and whether they are right: Debian's kernel for the port in an
-# emulator, our daemon, command line and agent on it, programs sampled by perf and by timer, and a row of
-# docs/performance.md for each from the answers of a collector on this machine.
+# How stacks end on whole boards of other CPUs, and whether they are right. Debian's kernel for the
+# port runs in an emulator with our daemon, command line and agent; programs are sampled by perf and
+# by timer. Prints a row of docs/performance.md for each, from the answers of a collector on this
+# machine.
 #
 #   FLEETPROF_PREFIX=INSTALLED tests/bench/unwind_on_boards.sh [armhf|arm64...]      (both unless given)
 #
-# INSTALLED is this machine's own build; what runs on the board is built by the presets (tests/boards/board.sh). FLEETPROF_BOARDS
-# is where what was fetched stays. BENCH_SECONDS of the board's time each program works (6), at BENCH_HZ (99). BENCH_ANSWERS=DIR keeps
-# the answers, whose folded stacks say what a short one was at.
+# INSTALLED is this machine's own build; the board's programs are built by the presets
+# (tests/boards/board.sh). FLEETPROF_BOARDS is the cache of downloads. Each program works for
+# BENCH_SECONDS (6) of the board's time, sampled at BENCH_HZ (99). BENCH_ANSWERS=DIR keeps the
+# answers, whose folded stacks show where short stacks end.
 #
-# What tells of a board's code, and how it is made so:
+# Sources of unwind information on the board:
 #
 #   .eh_frame       (arm64) as Debian's compiler leaves it
 #   exidx           (armhf) compiled with -funwind-tables and stripped; the C library as Debian ships it
 #   .debug_frame    compiled without; .ARM.exidx removed, from the C library too; debug files under
 #                   /usr/lib/debug/.build-id on the board, where the daemon looks by build-id (elf/debug_find.c),
 #                   the C library's from libc6-dbg
-#   neither         the same without debug files: instructions alone tell
+#   neither         the same without debug files: only instructions are read
 #
-# The programs: tests/targets/chain, whose calls are known; Lua, built from Debian's source package, at a script that
-# recurses, sorts, matches and collects; xz as Debian ships it, whose own code has an index on no function (there is
-# no debug file of it in Debian's main archive). All are without frame pointers and, on the board, without symbols.
+# The programs: tests/targets/chain, whose calls are known; Lua, built from Debian's source package,
+# running a script that recurses, sorts, matches and collects; xz as Debian ships it, whose code has
+# no index (Debian's main archive has no debug file of it). All are without frame pointers and, on
+# the board, without symbols.
 #
-# Tables are made before: a first run that no table is known for has short stacks until they are (said in a line a variant).
-# "First caller right": of chain, bottom called by small_frame; of Lua on armhf, the part of the samples whose innermost function
-# and its caller are a pair that the runs with .debug_frame have seen too (one too rare to be seen twice counts as wrong).
-# "Whole stack right": of chain, one of its two true stacks from work on down to bottom.
+# Tables are made in advance: a first run without tables has short stacks until they exist (reported
+# in a line for each variant). "First caller right": in chain, bottom called by small_frame. In Lua
+# on armhf, the part of the samples whose innermost function and caller are a pair that the runs
+# with .debug_frame have too; a pair too rare to occur twice counts as wrong. "Whole stack right":
+# in chain, one of its two true stacks from work down to bottom.
 . "$(dirname "$0")/../e2e/lib.sh"
 . "$(dirname "$0")/../boards/board.sh"
 seconds=${BENCH_SECONDS:-6} hz=${BENCH_HZ:-99}
@@ -59,7 +63,7 @@ repeat
 until os.clock() > tonumber(arg[1])
 LUA
 
-# variant_flags VARIANT: what its programs are compiled with.
+# variant_flags VARIANT: the compiler flags of its programs.
 variant_flags() {
   echo "-O2 -g -fomit-frame-pointer -static-libgcc -Wl,--build-id -Wl,-rpath,/v/$1/lib -Wl,--dynamic-linker=/v/$1/lib/$loader"
   [ "$1" != exidx ] || echo -funwind-tables
@@ -73,7 +77,8 @@ without_index() {
 # names_for FILE: the collector has the names of FILE, by its build-id.
 names_for() { curl -fsS -H "Authorization: Bearer $symbols" -T "$1" "http://127.0.0.1:$H/api/v1/debug/$(build_id "$1")" >/dev/null || fail "no names of $1"; }
 
-# on_board VARIANT NAME FILE: FILE, which has all, as that variant has it, and its debug file if that is in the variant.
+# on_board VARIANT NAME FILE: copies FILE, which has all information, in the form of that variant,
+# with its debug file if the variant has one.
 on_board() {
   local at=$W/root/v/$1/$2 id debug
   mkdir -p "${at%/*}" && "$TRIPLET-strip" -o "$at" "$3" || fail "$3 cannot be stripped"

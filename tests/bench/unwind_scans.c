@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How well are functions unwound that no call frame information tells of?
+/* How well are functions without call frame information unwound?
 
      unwind_scans scan|exidx TRUTH-FILE [FILE [WRONG]]
 
-   TRUTH-FILE has call frame information for its code.  FILE (the same, stripped of its symbols
-   perhaps; without one TRUTH-FILE itself) is read as if there were none, by scanning prologues
-   alone or with ARM's index first, and at every instruction what was found is compared with what
-   the truth says (tests/unit/tables/scan_fixture.c).  One line is printed:
+   TRUTH-FILE has call frame information for its code. FILE (the same, possibly stripped of its
+   symbols; default TRUTH-FILE itself) is read as if it had none: by scanning prologues alone, or
+   with ARM's index first. The result is compared with the truth at every instruction
+   (tests/unit/tables/scan_fixture.c). Prints one line:
 
      instructions | % where frame and return address are right | the same outside of prologues and
      epilogues | in these | in leaf functions | where the tracked registers are right, too | untold
    | wrong
 
-   What is wrong is listed in the file WRONG. */
+   Wrong results are listed in the file WRONG. */
 #include "tests/unit/tables/scan_fixture.h"
 
 #include <fcntl.h>

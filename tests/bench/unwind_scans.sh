@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How well functions are unwound that no call frame information tells of: C is compiled for each CPU
-# with it, the scan looks away from it, and at each instruction both are compared
+# How well functions without call frame information are unwound: C is compiled for each CPU with the
+# information, the scan ignores it, and both are compared at each instruction
 # (tests/bench/unwind_scans.c).
 #
 #   tests/bench/unwind_scans.sh BUILD-DIR [SOURCE-DIR...]
 #
-# Each SOURCE-DIR is a folder of C that compiles by itself as a library (zlib, lua); without one it
-# is the readers of tables of this project.  Needs Debian's cross compilers and libc6-dev-*-cross; a CPU without one is
-# passed over; CPU=PREFIX asks that one alone (arm-linux-gnueabihf).  On armhf clang's code is asked,
-# too, and a library with every second file in ARM and the others in Thumb instructions (-mboth).
+# Each SOURCE-DIR is a folder of C that compiles by itself as a library (zlib, lua). Default: this
+# project's readers of tables. Needs Debian's cross compilers and libc6-dev-*-cross; a CPU without a
+# compiler is skipped; CPU=PREFIX selects one CPU (arm-linux-gnueabihf). On armhf it also uses
+# clang's code, and a library with alternating files in ARM and Thumb instructions (-mboth).
 #
-# frames: what the compilers' own word, .eh_frame or ARM's .debug_frame, comes to as a table. It is
-# what the scans are held against, so by definition right; the line holds it against binutils'
-# reading of the same bytes (tests/tables_agree.py) at each row and 20 000 random places.
+# frames: the table made from the compilers' own information, .eh_frame or ARM's .debug_frame. It is
+# the reference of the scans. This line compares it with binutils' reading of the same bytes
+# (tests/tables_agree.py) at each row and 20 000 random places.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${1:?the build directory, for its tests/bench/unwind_scans}
@@ -24,8 +24,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 views=$(realpath "$build/views")
 
-# library OUT COMPILER-AND-OPTIONS... : all sources of $sources in one shared library, linked by $linker; -mboth is
-# -mthumb and -marm in turn.
+# library OUT COMPILER-AND-OPTIONS... : links all sources of $sources as one shared library by
+# $linker; -mboth alternates -mthumb and -marm.
 library() {
   local out=$1 object mode=-marm
   shift

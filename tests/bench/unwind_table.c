@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes the unwind table of an ELF file, of any CPU, and prints it or what it took.
+/* Makes the unwind table of an ELF file, of any CPU, and prints it or its cost.
 
      unwind_table cost FILE [DEBUG-FILE]   one line: file, its bytes, the table's bytes and rows,
                                            bytes a row, milliseconds, peak of memory in KiB
      unwind_table rows FILE [DEBUG-FILE]   the address of each row
      unwind_table write FILE [DEBUG-FILE]  the table itself
-     unwind_table at FILE [DEBUG-FILE]     for each address on its input what a look finds: the
-                                           address, CFA, return address and the two followed
+     unwind_table at FILE [DEBUG-FILE]     for each address on its input the result of a lookup: the
+                                           address, CFA, return address and the two tracked
    registers
 
-   Milliseconds are the median of five; the peak is what the process grew by while it made the
-   first, the file's own pages, which are the cache's, apart. */
+   Milliseconds are the median of five. The peak is the growth of the process while it made the
+   first table, without the file's own pages, which belong to the page cache. */
 #include "tables/table_make.h"
 #include "tests/unit/tables/machines.h"
 
@@ -44,7 +44,7 @@ static void make(const struct table_input *input, struct buf *ret, struct table_
   exit(1);
 }
 
-/* ---- what is in it ---- */
+/* ---- contents ---- */
 
 static void print_offset(const char *base, int offset, int shift) {
   if (offset == UNWIND_SAME)
@@ -68,7 +68,7 @@ static void print_rule(const struct unwind_rule *rule) {
   if (rule->cfa < UNWIND_CFA_SP) return;
   printf("%+d", rule->offset);
   if (rule->addend != 0) printf("%+d", rule->addend);
-  /* What is counted from a frame's bottom is printed as counted from the CFA. */
+  /* A place relative to a frame's bottom is printed relative to the CFA. */
   int shift = rule->flags & UNWIND_AT_BASE ? -rule->offset : 0;
   print_offset("c", rule->return_address, shift);
   for (unsigned i = 0; i < UNWIND_TRACKED; i++)

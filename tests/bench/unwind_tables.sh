@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How large the unwind tables of real programs are, and what making them takes.
+# Size of the unwind tables of real programs, and the cost of making them.
 #
-#   unwind_tables.sh [FILE...]     a row of docs/performance.md for each; those that are not there are passed over
+#   unwind_tables.sh [FILE...]     a row of docs/performance.md for each; missing files are skipped
 #
-# FLEETPROF_TARGETS is tests/targets of a build.  Milliseconds are CPU time, the median of five with the file in the page cache.
+# FLEETPROF_TARGETS is tests/targets of a build. Milliseconds are CPU time, the median of five with
+# the file in the page cache.
 set -u
 : "${FLEETPROF_TARGETS:?tests/targets of a build}"
 tool=$FLEETPROF_TARGETS/../bench/unwind_table

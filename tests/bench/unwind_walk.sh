@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a walk by tables costs with the handler's code: instructions by callgrind, then nanoseconds.
+# The cost of a walk by tables with the handler's code: instructions by callgrind, then nanoseconds.
 #
 #   tests/bench/unwind_walk.sh BUILD
 set -eu

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error rates of the verdicts of differences: tables of docs/statistics.md.  Boards and runs are
-   made up, everything else is the collector's own code.
+/* Error rates of the verdicts of differences: tables of docs/statistics.md. Boards and runs are
+   simulated; everything else is the collector's code.
 
      verdicts [RUNS [nothing|change|runs|best|detectable|hidden]]   1000 runs a cell by
    default
 
-   Ends with 1 when a figure is not what docs/statistics.md claims, by more than three standard
-   errors of the figure: where nothing changed 5 diffs of 100 call anything changed, at most; what
-   is printed as detectable is found 80 times of 100, at least 75. */
+   Exits with 1 if a figure differs from the claim of docs/statistics.md by more than three standard
+   errors of the figure. The claims: without a change at most 5 diffs of 100 call anything changed.
+   A change of the size printed as detectable is found 80 times of 100, at least 75. */
 #include "tests/unit/view/fleet_fixture.h"
 
 #include "view/diff.h"
@@ -20,7 +20,7 @@
 
 static unsigned breaches;
 
-/* Counts GOT percent of RUNS as a breach where it is not from LOW to HIGH. */
+/* Counts a breach if GOT percent of RUNS is outside of LOW to HIGH. */
 static void expect(const char *what, unsigned runs, double got, double low, double high) {
   double error = 3 * 100 * sqrt(0.05 * 0.95 / runs);
   if (got >= low - error && got <= high + error) return;
@@ -28,10 +28,11 @@ static void expect(const char *what, unsigned runs, double got, double low, doub
   breaches++;
 }
 
-/* What is compared: FUNCTIONS, the first of which is 20 % on average and CHANGE more on side b. */
+/* The compared data: FUNCTIONS, the first of which has 20 % on average and CHANGE more on side b.
+ */
 struct comparison {
   unsigned functions, boards;
-  double deviation; /* of f0 between boards, in shares; others vary by the same part of theirs */
+  double deviation; /* of f0 between boards, in shares; the others vary in proportion */
   double period;    /* of one board from one time to another */
   double change;
   bool is_paired;
@@ -48,7 +49,7 @@ static void draw_board(struct random *random, const struct comparison *compariso
   for (unsigned i = 1; i < comparison->functions; i++) ret[i] *= (1 - ret[0]) / whole;
 }
 
-/* What BOARD's shares are in one period, f0's larger by CHANGE. */
+/* BOARD's shares in one period, with f0's larger by CHANGE. */
 static void draw_period(struct random *random, const struct comparison *comparison,
                         const double *board, double change, double *ret) {
   double whole = 0;
@@ -81,10 +82,10 @@ struct diff_result {
   double diffs, functions, alone; /* percent with a change, called changed, p_alone <= 0.05 */
   double found, covered;          /* percent of runs: f0 called changed; its interval is right */
   double judged;                  /* percent of runs with units enough for a verdict */
-  double detectable;              /* mean of f0's, where there is one */
+  double detectable;              /* mean of f0's, where it exists */
 };
 
-/* Adds one diff, PART percent of all, in which f0 has CHANGE more. */
+/* Adds one diff, weighted PART percent, in which f0 has CHANGE more. */
 static void look(double change, struct fleet *a, struct fleet *b, double part,
                  struct diff_result *ret) {
   static const struct view_diff_options options = {
@@ -166,8 +167,8 @@ static void print_change(unsigned runs) {
 
 /* ---- two runs ---- */
 
-/* A program that draws anew what it does: in a phase of one kind f0's share is larger by SWING of
-   itself, in the other smaller.  Phases last PHASE seconds each, or on average. */
+/* A program that changes at random: in a phase of one kind f0's share is larger by the factor SWING
+   of itself, in the other smaller. Phases last PHASE seconds each, or on average. */
 struct program {
   double phase, swing;
   bool is_random; /* lengths are exponential */
@@ -177,7 +178,7 @@ struct pair {
   struct program program;
   double seconds, change;
   double unsampled; /* of f0's time on side b: nothing sampled it */
-  unsigned boards;  /* 0: one; each side has its own, compared as these boards */
+  unsigned boards;  /* 0: a single board; each side has its own, compared as these boards */
 };
 
 enum {
@@ -185,14 +186,14 @@ enum {
   RUN_HZ = 499,
   RUN_WINDOWS = 100,
   MORE_WINDOWS = 300, /* of several boards: each stretch has some of each */
-  PHASES_MIN = 15,    /* fewer in a run tell nothing that is claimed */
+  PHASES_MIN = 15,    /* fewer phases in a run support no claim */
 };
 
 static double next_phase(struct random *random, const struct program *program) {
   return program->is_random ? -program->phase * log(random_uniform(random)) : program->phase;
 }
 
-/* What one board's program did, from its own phases. */
+/* One board's program, drawn from its own phases. */
 static void draw_board_run(struct random *random, const struct pair *pair, bool is_b,
                            unsigned board, struct fleet *ret) {
   const struct program *program = &pair->program;
@@ -210,7 +211,7 @@ static void draw_board_run(struct random *random, const struct pair *pair, bool 
       share += step / window * base * (1 + (program->phase > 0 ? sign * program->swing : 0));
       left -= step, gone += step;
     }
-    double seen = 1 - share * hidden, sum = 0; /* of the time; of what was sampled: */
+    double seen = 1 - share * hidden, sum = 0; /* of the time; of the sampled time: */
     double shares[RUN_FUNCTIONS] = {fmin(share * (1 - hidden) / seen, 1)};
     for (unsigned j = 1; j < RUN_FUNCTIONS; j++) sum += 1. / j;
     for (unsigned j = 1; j < RUN_FUNCTIONS; j++) shares[j] = (1 - shares[0]) / j / sum;
@@ -330,7 +331,7 @@ static double welch(const struct fleet *a, const struct fleet *b, unsigned at) {
   return variance > 0 ? student_p((of_b.mean - of_a.mean) / sqrt(variance), df) : 1;
 }
 
-/* Whether Welch's test of all functions, adjusted as ours, calls f0 changed. */
+/* Whether Welch's test of all functions, adjusted like ours, calls f0 changed. */
 static bool welch_finds(const struct fleet *a, const struct fleet *b) {
   double own = welch(a, b, 0), least = 1;
   unsigned smaller = 0;
@@ -344,7 +345,7 @@ static bool welch_finds(const struct fleet *a, const struct fleet *b) {
   return least <= 0.05;
 }
 
-/* Independent stretches, for which Welch's test is the best that there is. */
+/* Independent stretches, for which Welch's test is the best available. */
 static void print_best(unsigned runs) {
   static const double changes[] = {0.01, 0.02, 0.03, 0.05};
   printf(

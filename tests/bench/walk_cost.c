@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a walk by tables costs, with the code that a handler runs: a stack of a given number of
-   frames, each in a function of its own, over the tables of 6 modules of 30 000 rows among 64
-   regions (a program with a few large libraries).  Functions, rules and frame sizes are random, but
-   the same in every run.
+/* The cost of a walk by tables, with the handler's code. The stack has a given number of frames,
+   each of another function, over the tables of 6 modules of 30 000 rows among 64 regions (a program
+   with a few large libraries). Functions, rules and frame sizes are random, but the same in every
+   run.
 
      walk_cost                          20 frames: ns a walk, warm and after the caches were swept
      walk_cost callgrind COUNT FRAMES   COUNT walks, for tests/bench/unwind_walk.sh to count */
@@ -90,7 +90,7 @@ static int fill_modules(void) {
   return 0;
 }
 
-/* A place in one of the modules, and the rule there. */
+/* A random place in one of the modules, and its rule. */
 static uintptr_t random_place(const struct unwind_rule **ret_rule) {
   const struct unwind_region *region = &regions[rand() % MODULES * (REGIONS / MODULES)];
   uint64_t offset = 1 + (uint64_t)rand() % (MODULE_BYTES - 1);
@@ -100,7 +100,7 @@ static uintptr_t random_place(const struct unwind_rule **ret_rule) {
   return (uintptr_t)(region->start + offset);
 }
 
-/* Each return address is that of a caller at random; the last one is zero. */
+/* Each return address belongs to a random caller; the last is zero. */
 static void fill_stack(unsigned frames) {
   const struct unwind_rule *rule;
   uintptr_t low = (uintptr_t)stack_words, sp = low;

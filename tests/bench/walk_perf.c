@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks the samples of a perf.data file with tables made from the files that were mapped, and
-   prints each stack, so that it can be compared with what `perf script` makes of the same sample:
+/* Walks the samples of a perf.data file with tables made from the mapped files. Prints each stack
+   for a comparison with `perf script` on the same sample:
 
      PID TID TIME END PLACE PLACE ...       END: complete, truncated, unknown, bad; the leaf first
 
@@ -8,9 +8,9 @@
 
      walk_perf FILE [BYTES [HOW]]    of each stack as if BYTES had been copied at most
 
-   HOW: tables alone (what it does by default); `auto`, as a daemon does by default, that is by
-   tables and then along the kernel's chain of frame pointers; `fp`, that chain alone.  A file has
-   that chain if perf ran with ask_for_chains.so. */
+   HOW: by tables alone (default); `auto`, the daemon's default, by tables and then along the
+   kernel's chain of frame pointers; `fp`, that chain alone. A file has that chain if perf ran with
+   ask_for_chains.so. */
 #include "code_map.h"
 #include "perf_file.h"
 
@@ -31,7 +31,7 @@ static enum how how;
 static struct code_maps maps;
 static struct module_tables tables;
 
-/* [vdso] and files; //anon, [heap] and the like are nobody's. */
+/* [vdso] and files; //anon, [heap] and the like have no module. */
 static const struct module_table *module_of(const char *path) {
   bool is_file = path[0] == '/' && path[1] != '/';
   return is_file || strcmp(path, "[vdso]") == 0 ? module_tables_get(&tables, path) : NULL;
@@ -77,7 +77,7 @@ static void print_place(const struct code_map *map, uint64_t pc) {
   printf(" %" PRIx64 ":", pc);
 }
 
-/* The register that is at PLACE of the daemon's own samples; 0: of none. */
+/* The register at PLACE of the daemon's own samples; 0 if there is none. */
 static uintptr_t register_at(const struct perf_file *file, const struct recorded_sample *sample,
                              int place) {
   unsigned number = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks the stacks of threads that somebody else has stopped, as a handler would: over the whole
-   stack, red zone included.  Reads a line for each thread and answers with one:
+/* Walks the stacks of stopped threads like a handler: over the whole stack, red zone included.
+   Reads a line for each thread and prints a line for it:
 
      PC SP LR TRACKED TRACKED_2 GENERAL...     registers, in hexadecimal; the last ones by their
                                                numbers in DWARF
@@ -48,7 +48,7 @@ static const struct module_table *module_of(const struct mapping *mapping) {
   return path[0] == '/' || strcmp(path, "[vdso]") == 0 ? module_tables_get(&tables, path) : NULL;
 }
 
-/* Fills MAP with what is executable; RET is the stack from SP on, with its red zone. */
+/* Fills MAP with the executable mappings; RET is the stack from SP on, with its red zone. */
 static bool look(int pid, struct code_map *map, uintptr_t sp, struct unwind_memory *ret) {
   static struct buf text;
   struct mapping mapping;

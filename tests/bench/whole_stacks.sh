@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How many stacks are whole, by the default, by --unwind fp and by `perf script`, on the same samples; and
-# callers that cannot have called. One recording of each program has registers, up to 64 KiB of each stack
-# and the kernel's chain along frame pointers (ask_for_chains.c). walk_perf walks it as the daemon does, perf
-# with libunwind; shorter copies are the first bytes of the long ones. whole_stacks.py compares and says what
-# "whole" is. Last, each program runs under `fleetprof run` with perf refused: what the timer's answer says.
+# The number of whole stacks by the default, by --unwind fp and by `perf script` on the same
+# samples, and of impossible callers. One recording of each program has registers, up to 64 KiB of
+# each stack and the kernel's chain along frame pointers (ask_for_chains.c). walk_perf walks it like
+# the daemon, perf with libunwind; shorter copies are the first bytes of the long ones.
+# whole_stacks.py compares them and defines "whole". Last, each program runs under `fleetprof run`
+# with perf refused, for the timer's result.
 #
 #   FLEETPROF_PREFIX=... tests/bench/whole_stacks.sh BUILD [PROGRAM...]
 #
-# PROGRAM: node java openssl rust tokio go ffmpeg postgres chromium git python3, or another of real_work.sh.
-# HZ is how many samples a second (997); SHOW=1 prints differences; FOLDER is kept, with all stacks in it.
-# Needs perf, Debian's python3-capstone and python3-pyelftools, and the programs.
+# PROGRAM: node java openssl rust tokio go ffmpeg postgres chromium git python3, or another of
+# real_work.sh. HZ: samples a second (997). SHOW=1 prints differences. FOLDER is kept, with all
+# stacks in it. Needs perf, Debian's python3-capstone and python3-pyelftools, and the programs.
 set -eu
 tools=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?the build directory}" && pwd)
@@ -32,7 +33,7 @@ by_timer() {
 record() { "$recorder" "$@"; }
 . "$tools/real_work.sh"
 
-# What each unwinder makes of the recording FILE; perf's copy of it is changed on the way.
+# Runs each unwinder on the recording FILE; modifies perf's copy of it.
 unwind() {
   local bytes
   for bytes in 8192 16384 65528; do

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# wire.sh [SAMPLER...]: bytes that a busy redis-server at 99 Hz costs a board's line, TLS included, with each SAMPLER (perf
-# timer), and beside it what others would write of the same load: perf.data of `perf record -g` at the same rate, a gzipped
-# pprof each ten seconds, and folded stacks of ten seconds each by zstd.  The latter two hold the samples of ours, as the
-# collector tells them with names (whoever stored addresses would need less, and the program's files to read them).
+# wire.sh [SAMPLER...]: bytes on a board's line for a busy redis-server at 99 Hz, TLS included, with
+# each SAMPLER (perf timer). For comparison it prints the size of other formats for the same load:
+# perf.data of `perf record -g` at the same rate, a gzipped pprof each ten seconds, and folded
+# stacks of ten seconds each by zstd. The latter two hold our samples as the collector returns them,
+# with names. Formats with addresses would be smaller, but need the program's files to be read.
 #
-# Ours is what the kernel counts on the daemon's connection, both ways, from when the program's names had been sent until
-# its last sample was stored, by the samples that the collector has of that time: acknowledgements and pings are in it, the handshake and the names are told apart.  TCP and IP
-# headers are not.  PREFIX: an installed tree (build/installed), SECONDS_EACH of load (120), HZ (99).
+# Ours is the kernel's byte count on the daemon's connection, both ways, from the end of sending the
+# program's names until its last sample was stored, divided by the collector's samples of that time.
+# It includes acks and pings; the handshake and the names are printed separately. TCP and IP headers
+# are excluded. PREFIX: an installed tree (build/installed), SECONDS_EACH of load (120), HZ (99).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export FLEETPROF_PREFIX=${PREFIX:-$PWD/build/installed}
@@ -35,9 +37,10 @@ load() { timeout "$1" redis-benchmark -p "$redis" -q -l -c 20 -P 16 -t set,get,l
 cpu_spent() { redis-cli -p "$redis" info cpu | awk -F'[:\r]' '/^used_cpu_(user|sys):/ { s += $2 } END { print s }'; }
 row() { awk -v what="$1" -v bytes="$2" -v samples="$3" 'BEGIN { printf "| %s | %d | %d | %.2f |\n", what, bytes, samples, bytes / samples }'; }
 
-# samples_of SERVICE FROM TO: how many the collector has of those seconds.
+# samples_of SERVICE FROM TO: the collector's number of samples of those seconds.
 samples_of() { api profile --data-urlencode "match={service=\"$1\"}" -d "from=$2&to=$3" | json "d['samples']"; }
-# others SERVICE FROM TO SAMPLES: what the answers about those seconds take in windows of ten seconds.
+# others SERVICE FROM TO SAMPLES: the size of other formats of those seconds, in windows of ten
+# seconds.
 others() {
   local at pprof=0 folded=0
   for ((at = $2; at < $3; at += 10)); do

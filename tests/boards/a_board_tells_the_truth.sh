@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A whole board of another CPU, which enrolls, samples a program that knows its own 60/30/10 truth, by perf
-# and by timer, and ships over TLS: what the collector answers is named and within three points, the books
-# close, and the board is known by its architecture.  With CLOCK=1970 the board's clock has never been set, and
-# the answers' times are the collector's.
+# A whole board of another CPU enrolls, samples a program with known shares of 60/30/10 %, by perf
+# and by timer, and ships over TLS. The collector's answer has names and shares within three points,
+# the counters add up, and the board's architecture is known. With CLOCK=1970 the board's clock has
+# never been set, and the answers have the collector's times.
 #
 #   a_board_tells_the_truth.sh PORT [old]     (armhf unless given; board.sh)
 #
-# old: kernel.sh's kernel with its tick of 100 Hz, 997 Hz asked: perf gives them, the timer the tick at most.
+# old: kernel.sh's kernel with a tick of 100 Hz, 997 Hz requested. perf achieves 997 Hz, the timer
+# at most the tick.
 if [ -n "${ONLY_IF_ASKED:-}" ] && [ -z "${FLEETPROF_BOARDS:-}" ]; then
   echo "not run: a whole board wants FLEETPROF_BOARDS=DIR and minutes the first time; alone: tests/boards/armhf_road.sh"
   exit 77
@@ -46,9 +47,9 @@ board_awaits names 500 || { board_end; fail "the board has not done its work"; }
 has_names() {
   profile "{service=\"truth-$sampler\"}" >"$W/$sampler.json" && [ "$(json "sum(f['name'] == 'alpha_sixty' for f in d['functions'])" <"$W/$sampler.json")" = 1 ]
 }
-# Where the board's clock is the host's, what a busy host takes falls on the board's kernel as a rule.
+# If the board's clock is the host's, load on the host mostly appears as the board's kernel time.
 [ -n "$ICOUNT" ] && named=.95 || named=.3
-# Samples a second of the program's CPU time: what was asked, or the tick where a timer has it at most.
+# Samples a second of the program's CPU time: the requested rate, or at most the tick for the timer.
 at_its_rate() {
   [ "$1" = perf ] && wanted=$fast || wanted=100
   awk -v wanted="$wanted" -v samples="$(json "d['samples']" <"$W/$1.json")" -v name="$1" '{ rate = samples / ($4 + $5)

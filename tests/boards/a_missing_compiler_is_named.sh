@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A cross build without its compiler ends at once with the name of the Debian package, and puts none of this
-# machine's own tools into the cache, with which a later build would fail.
+# A cross build without its compiler ends at once and names the Debian package. It caches none of
+# this machine's own tools, which would break a later build.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 W=$(mktemp -d)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board with 32 MB of memory in all: fleetprofd and one sampled program, which starts others all the time,
-# run for ten minutes (BOARD_SECONDS) and ship every window; the board's free memory is flat, and so is the
-# daemon's own: a line through the readings of the last two thirds moves by less than 256 kB in ten minutes.
-# The kernel is kernel.sh's and the file system a read-only disk, as on a board of that size: Debian's own
-# kernel for the port takes more than 32 MB by itself.
+# A board with 32 MB of memory: fleetprofd and one sampled program, which constantly starts others,
+# run for ten minutes (BOARD_SECONDS) and ship every window. The board's free memory and the
+# daemon's memory stay flat: a line fitted to the last two thirds of the readings changes by less
+# than 256 kB in ten minutes. The kernel is kernel.sh's and the file system a read-only disk, as on
+# a board of that size. Debian's own kernel for the port needs more than 32 MB by itself.
 . "$(dirname "$0")/../e2e/lib.sh"
 . "$(dirname "$0")/board.sh"
 start_collector

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The whole road of a sample from another CPU's board, from nothing: installs what it takes, lays out Debian's
-# libraries of the port, cross-builds daemon, command line and agent by the preset, builds the collector for this
-# machine, boots Debian's kernel for the port in an emulator with them on board, enrolls it, samples a program there,
-# and asks the collector's API for its named stacks, which came over TLS.  Some minutes and 700 MB of disk the
-# first time, half a minute then.
+# The whole path of a sample from a board of another CPU, from nothing. It installs packages,
+# unpacks Debian's libraries of the port, cross-builds daemon, command line and agent by the preset,
+# and builds the collector for this machine. Then it boots Debian's kernel for the port in an
+# emulator, enrolls the board, samples a program, and queries the collector's API for its named
+# stacks, which arrived over TLS. The first run takes some minutes and 700 MB of disk, later runs
+# half a minute.
 #
 #   ./tests/boards/armhf_road.sh [PORT]      (armhf unless given, arm64)
 set -euo pipefail

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced: whole boards of other CPUs in qemu-system, booted from Debian's kernel for that port (or one of
-# kernel.sh's) into a small file system made on the fly, which holds Debian's busybox, the programs under
-# test with the libraries they need, and a task.  The board reaches the host's loopback at 10.0.2.2 and
-# nothing else is asked of the network; it speaks to its test by lines on the serial console (init).
+# Sourced: whole boards of other CPUs in qemu-system. A board boots Debian's kernel for that port
+# (or kernel.sh's) into a small file system. It holds Debian's busybox, the programs under test with
+# their libraries, and a task. The board reaches the host's loopback at 10.0.2.2 and needs no other
+# network. It reports to its test by lines on the serial console (init).
 #
 #   board_begin PORT             armhf, arm64 or mipsel: begins its file system in $W/root, and builds the programs
 #                                under test by the preset of that name
@@ -11,20 +11,21 @@
 #   board_compile NAME SOURCE... compiles a program for it (FLAGS), and puts it there
 #   board_boot MIB SECONDS       boots it with the task (shell, on stdin); 0 when that ended with 0 within the time
 #   board_start, board_end       its two halves: meanwhile `await NAME` in the task stands until board_goes_on
-#   told KEY                     what the board said: the value of its last line "@ KEY VALUE"
+#   told KEY                     the value of the board's last line "@ KEY VALUE"
 #
-# The board's clock counts instructions (ICOUNT), so that nothing a busy host takes is taken from the board's time; not on
-# mipsel, whose emulated clock then runs ten times too fast.
+# The board's clock counts instructions (ICOUNT), so load on the host takes no time from the board.
+# mipsel runs without it, because its emulated clock would run ten times too fast.
 #
-# KERNEL=FILE, before board_begin: that kernel, with all it needs built in.  FLASH=1: a read-only disk, as
-# boards have, in the place of an initramfs, which is memory.  Everything fetched is kept in $boards_cache.
+# KERNEL=FILE, before board_begin: uses that kernel, which must have everything built in. FLASH=1: a
+# read-only disk, as on boards, instead of an initramfs, which uses memory. Downloads are kept in
+# $boards_cache.
 boards_source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 boards_cache=${FLEETPROF_BOARDS:-${XDG_CACHE_HOME:-$HOME/.cache}/fleetprof/boards}
 APPLETS="sh awk cat chmod cmp cp cut date dd df echo env false free grep head hostname ifconfig insmod kill ls md5sum mkdir mount
 ps readlink reboot rm sed seq setsid sha256sum sleep sort stat sync tail test timeout touch tr true umount uname uptime wc"
 SMP=${SMP:-1}
 
-# board_port PORT: what a port is called by everyone else.
+# board_port PORT: sets the names of a port in qemu, Debian and the compilers.
 board_port() {
   PORT=$1 MACHINE=virt CPU= MODULES="virtio_mmio virtio_net" NET=virtio-net-device DISK=virtio-blk-device ICOUNT=shift=2,sleep=on
   case $PORT in
@@ -36,7 +37,8 @@ board_port() {
   esac
 }
 
-# fetched PACKAGE: prints the folder that holds what PACKAGE of this port has in it, fetched if it was not.
+# fetched PACKAGE: prints the folder with the content of PACKAGE of this port; downloads it if
+# needed.
 fetched() {
   local folder=$boards_cache/$PORT/$1
   [ -d "$folder" ] || "$boards_source/tests/boards/fetch.sh" "$PORT" "$1" "$folder" >&2 || return 1
@@ -74,7 +76,7 @@ board_begin() {
   SYSROOT=$boards_source/build-sysroot-$PORT PREFIX=$boards_source/build-$PORT/installed
   board_build >"$W/build.log" 2>&1 || fail "the preset $PORT: $(tail -n 3 "$W/build.log")"
 }
-# The programs under test by the preset of the port, one at a time.
+# Builds the programs under test by the port's preset, one build at a time.
 board_build() (
   cd "$boards_source" && mkdir -p "$boards_cache/$PORT" && exec 9>"$boards_cache/$PORT/build.lock" && flock -w 1800 9 &&
     deploy/cross/sysroot.sh "$PORT" && cmake --preset "$PORT" -DWITH_TESTS=OFF && cmake --build "build-$PORT" -j "$(nproc)" &&
@@ -118,7 +120,7 @@ board_compile() { # board_compile NAME SOURCE...
   board_add "$W/$1"
 }
 
-# The tree under test goes to /opt, as it was installed.
+# Copies the installed tree under test to /opt.
 board_install() {
   local file
   for file in bin/fleetprof bin/fleetprofd lib/fleetprof/libfleetprof.so; do board_add "$PREFIX/$file" "/opt/$file"; done
@@ -135,7 +137,7 @@ board_image() {
   fi
 }
 
-# Starts the board with the task on stdin; it is gone when its task has ended, and after SECONDS in any case.
+# Starts the board with the task on stdin. It ends with its task, and after SECONDS at the latest.
 board_start() { # board_start MIB SECONDS
   local from=(-initrd "$W/image") root=rdinit=/init
   board_image || fail "no file system for the board"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Unpacks one Debian package of a foreign port into a folder, by the package lists of this machine's own
-# sources and a private state of apt's: nothing is installed and nobody's lists change.  A package that
-# only names another (linux-image-arm64) is followed to the one that it names.
+# Unpacks one Debian package of a foreign port into a folder. It uses the package lists of this
+# machine's sources and a private apt state: nothing is installed and the system's lists do not
+# change. For a package that only depends on another (linux-image-arm64), the other is unpacked.
 #
 #   fetch.sh PORT PACKAGE FOLDER     (PORT: Debian's name of it; lists are kept for a day)
 #   fetch.sh source PACKAGE FOLDER   the upstream source of the source package PACKAGE, unpatched

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds a small kernel from Debian's own source, as an old or small board has it, and prints its path: ticks
-# at HZ=100, no modules, and two hazards that nobody can ask for by configuration, put back by two lines of sed:
+# Builds a small kernel from Debian's source, like that of an old or small board, and prints its
+# path. It has HZ=100, no modules, and two hazards that no configuration selects, restored by two
+# lines of sed:
 #
-# - CPU timers expire in the tick's interrupt, wherever the program is (no CONFIG_POSIX_CPU_TIMERS_TASK_WORK: so before
+# - CPU timers expire in the tick's interrupt, wherever the program is (no
+#   CONFIG_POSIX_CPU_TIMERS_TASK_WORK: so before
 #   5.9, and on 32-bit ARM and MIPS to this day);
-# - a signal that arrives while a program forks makes the kernel give the fork up and begin anew (so before 4.19).
+# - a signal that arrives while a program forks makes the kernel give the fork up and begin anew (so
+#   before 4.19).
 #
 #   kernel.sh PORT       (armhf) kept in the cache of board.sh: some minutes the first time
 set -euo pipefail
@@ -28,7 +31,7 @@ source=$cache/amd64/linux-source-6.1 # the same for every port
 [ -d "$source" ] || "$here/fetch.sh" amd64 linux-source-6.1 "$source" >&2
 build=$(mktemp -d "$cache/$port/kernel-build.XXXXXX")
 trap 'rm -rf "$build"' EXIT
-# What other CPUs, drivers and documents are is three quarters of it.
+# Other CPUs, drivers and documents are three quarters of the source.
 tar -C "$build" --strip-components=1 -xf "$source/usr/src/linux-source-6.1.tar.xz" --exclude='*/Documentation/*/*' \
   --exclude='linux-source-6.1/drivers/gpu/drm/amd/include' --exclude='linux-source-6.1/tools/testing'
 cd "$build"
@@ -38,7 +41,7 @@ grep -q -A 3 'if (signal_pending(current))' kernel/fork.c || { echo "kernel.sh: 
 make=(make -s "ARCH=$arch" "CROSS_COMPILE=$cross" "HOSTCC=gcc")
 cat "$here/kernel.config" "$config" >wanted.config
 "${make[@]}" KCONFIG_ALLCONFIG=wanted.config allnoconfig >&2
-# What was asked for and is not there is told: an option that has gone would otherwise go unseen.
+# Reports options that are missing from the result: a removed option would otherwise go unnoticed.
 missing=$(grep -E '^CONFIG_' wanted.config | grep -vxFf .config || true)
 [ -z "$missing" ] || { echo "kernel.sh: $port: not taken: $missing" >&2; exit 1; }
 ! grep -q '^CONFIG_POSIX_CPU_TIMERS_TASK_WORK=y' .config || { echo "kernel.sh: the timers' task work is still in" >&2; exit 1; }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 8 and 10 on a whole board of another CPU, by the timer's signals at the highest rate: a fork of a program with 256 MiB
-# takes as long as without us (none over three times the costliest), and ends at all, where a careless timer
-# keeps it from ending (old); and of the calls that kernels never restart none is interrupted, or, where CPU timers
-# expire in the tick's interrupt (32-bit ARM and MIPS, any kernel before 5.9), five in a thousand at most.
+# Effects of the timer's signals at the highest rate, on a whole board of another CPU. A fork of a
+# program with 256 MiB takes as long as without sampling (none over three times the costliest). It
+# also completes on the old kernel, where a careless timer would restart it forever. No call that
+# kernels never restart is interrupted. Where CPU timers expire in the tick's interrupt (32-bit ARM
+# and MIPS, any kernel before 5.9), at most five in a thousand are.
 #
 #   signals_hurt_no_call.sh PORT [old]     old: kernel.sh's kernel, HZ=100 and CPU timers expiring in the interrupt
 . "$(dirname "$0")/../e2e/lib.sh"
@@ -37,7 +38,8 @@ kill "$(cat $B/fleetprofd.pid)"
 T
 say "$(told kernel), booted in $(told booted) s"
 for what in forks-alone forks-sampled forks-careless calls-alone calls-sampled produced; do say "$what: $(told $what)"; done
-# The costliest fork; where the board's clock is the host's (board.sh), which makes one or another costly, the middle one.
+# Compares the costliest fork. Where the board's clock is the host's (board.sh), single forks are
+# disturbed, so it compares the median.
 [ -n "$ICOUNT" ] && which=costliest || which=middle
 fork_us() { told "$1" | sed -n "s/.* \([0-9]*\) us the $which.*/\1/p"; }
 alone=$(fork_us forks-alone) sampled=$(fork_us forks-sampled)

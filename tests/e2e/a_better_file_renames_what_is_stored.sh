@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Samples are stored as addresses: a stripped program's have the names of its debug file, inlined functions too, whenever
-# that comes, before or after.  Files that come twice, or say the same build-id with other bytes, change nothing; with other names they are refused and audited.
-# `fleetprof report` says the same.
+# Samples are stored as addresses: those of a stripped program get the names of its debug file,
+# inlined functions included, whether it arrives before or after them. Files that arrive twice, or
+# have the same build-id with other bytes, change nothing; with other names they are rejected and
+# audited. `fleetprof report` agrees.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
@@ -26,7 +27,7 @@ done
 token=$(fleetprof-collector token --data "$W/data" --role symbols)
 id_of() { readelf -n "$W/$1" | sed -n 's/.*Build ID: //p'; }
 put() { curl -sS -o "$W/put" -w '%{http_code}' -X PUT -H "Authorization: Bearer $token" --data-binary @"$W/$1" "http://127.0.0.1:$H/api/v1/debug/$(id_of app$2)"; }
-# Whose self time is the heaviest, where it is declared, and how well that is known.
+# The function with the largest self time, its declaration, and the quality of its name.
 heaviest() { profile "{service=\"$1\"}" | json "' '.join(str(d['functions'][0][k]) for k in ('name', 'file'))"; }
 is_named() { case $(heaviest "$1") in "inner_work $W/app.c") true ;; *) false ;; esac; }
 sample() { run --service "$1" --hz 499 --sampler perf -- "$W/$2" 500000 >/dev/null || fail "$2 ended with $?"; }
@@ -42,7 +43,7 @@ printf 'more' >"$W/more"
 objcopy --add-section .more="$W/more" "$W/app1.debug" "$W/other.debug"
 [ "$(put other.debug 1)" = 201 ] || fail "the same with another section: $(cat "$W/put")"
 is_named after || fail "after the same with another section: $(heaviest after)"
-# A larger file that says the same build-id and other names.
+# A larger file with the same build-id and other names.
 (cd "$W" && sed 's/_work/_lie/g' app.c >lie.c && cc -O2 -g3 -DBUILD=1 -Wl,--build-id=sha1 -o lie lie.c \
   && objcopy --dump-section .note.gnu.build-id=note app1 && objcopy --update-section .note.gnu.build-id=note lie) || fail "no liar"
 for try in "" again; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program is run before the board is enrolled, as newcomers do: the samples wait, status says what
-# to do, and the daemon that already runs delivers them once the board is enrolled.
+# A program runs before the board is enrolled, as with new users: the samples wait, status prints
+# the next step, and the running daemon delivers them once the board is enrolled.
 . "$(dirname "$0")/lib.sh"
 start_collector
 B=$W/board-late

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board's image has a version, which is a label of the board and of its samples, read from /etc/os-release: unless the board
-# was given another, or an empty one.
+# A board's image version is a label of the board and of its samples, read from /etc/os-release
+# unless the board was given another version, or an empty one.
 . "$(dirname "$0")/lib.sh"
 own=$(set +u; . /etc/os-release 2>/dev/null || . /usr/lib/os-release 2>/dev/null; echo "${IMAGE_VERSION:-${VERSION_ID:-}}")
 start_collector
 enroll press-7
 firmware() { api boards | json "d['boards'][0]['labels'].get('firmware', '')"; }
 is_firmware() { [ "$(firmware)" = "$1" ]; }
-# says FIRMWARE OPTION...: a daemon with those options and a program under it have that firmware.
+# says FIRMWARE OPTION...: checks that a daemon with those options, and a program under it, have
+# that firmware.
 says() {
   local wanted=$1 pid
   shift

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Asked for 4000 Hz, a daemon with a budget of CPU or of bytes lowers the rate until it holds; what
-# is in the answer is still right: totals within 1 % of the program's own CPU time, shares as they
-# are (by timer to one period, which is a second at the floor), also where threads began at another rate.  What daemon and samples spend
-# together, by the kernel's clocks and by rate times what a sample costs, is the budget's share of the time and of a minute before;
-# where the daemon alone costs more than the budget, its state says so, and samples get a tenth.  What is sent is within the bytes.  By perf and by timer, as root and as an ordinary user.  Without a budget given,
-# a rate that was asked for is left alone, and status says so.
+# At a requested 4000 Hz, a daemon with a budget of CPU or of bytes lowers the rate until it holds.
+# The answer stays right: totals within 1 % of the program's own CPU time, and true shares (by timer
+# to one period, which is a second at the minimum rate), also where threads began at another rate.
+# The sum of the daemon's CPU time, by the kernel's clocks, and of the samples' cost, by rate times
+# cost of a sample, is within the budget's share of the time plus a minute. Where the daemon alone
+# costs more than the budget, its state reports that, and samples get a tenth. Sent bytes are within
+# the budget. By perf and by timer, as root and as an ordinary user. Without a given budget a
+# requested rate is kept, and status reports that.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 
@@ -24,7 +26,7 @@ daemon_cpu() {
   keeper=$(cat "$B/fleetprofd.pid")
   cat "/proc/$keeper/schedstat" "/proc/$(worker)/schedstat" | awk '{ ns += $1 } END { print ns / 1e9 }'
 }
-# works NAME OPTION...: runs a program that works until it is told to end; ended waits for that.
+# works NAME OPTION...: runs a program that works until it is signalled; ended waits for its end.
 works() {
   fleetprof run --state "$B" --collector "127.0.0.1:$A" --service "$1" --hz 4000 "${@:2}" -- "$targets/spin" - >"$W/$1" &
   program=$!
@@ -35,17 +37,17 @@ ended() {
   wait $program || fail "$1: the program ended with $?"
 }
 sampled() { status --format json | json "len(d['targets'])" | grep -qx 1; }
-# rate: what the daemon says of its one target: rate, reason, state of the budget
+# rate: the daemon's report of its only target: rate, reason, state of the budget
 rate() { status --format json | json "' '.join(str(x) for x in (round(d['targets'][0]['rate_hz']), d['targets'][0]['rate_reason'], d['budget']['state']))"; }
 is_lowered() {
   read -r hz reason state < <(rate 2>/dev/null)
   [ "${hz:-4000}" -lt 1000 ] && [ "$reason" = budget ]
 }
-# The rate stands, and the state says that more than the default is spent because of it.
+# The rate is kept, and the state reports that it costs more than the default budget.
 is_unheld() { [ "$(rate 2>/dev/null)" = "4000 asked unheld" ]; }
-# check SERVICE SECONDS [PERIOD]: the total is what the program says it has spent; by timer within one
-# period in seconds, because samples are not taken back where they come to more than was spent; and
-# with what was stolen meanwhile.
+# check SERVICE SECONDS [PERIOD]: the total equals the program's own figure. By timer within one
+# period in seconds, because samples beyond the spent time are not taken back. Stolen time is
+# included.
 check() {
   local spare
   spare=$(awk "BEGIN { print ${3:-0} + $(stolen) - $stolen_before }")
@@ -56,11 +58,12 @@ check() {
   [ "$off" = yes ] || fail "$1: the total is off"
 }
 
-# holds PERCENT [ALONE]: what daemon and samples have cost until now, by what one costs, is no more than the purse of a minute,
-# the time since then, and the two seconds before the first step.  Where the state says that the daemon costs more than that by
-# itself (on a busy machine, and always with ALONE), samples are within a tenth.  What the daemon and the board's page say
-# is about the last minute, and more than what is spent now while it still has the start in it: it is
-# what was spent on average or more, and less than the asked rate would cost.
+# holds PERCENT [ALONE]: the cost of daemon and samples until now is within the budget of a minute,
+# of the time since then, and of the two seconds before the first step. Where the state reports that
+# the daemon alone costs more (on a busy machine, and always with ALONE), samples are within a
+# tenth. Figures of the daemon and the board's page are averages of the last minute, which exceed
+# the present cost while they include the start. They must be at least the average cost, and less
+# than the requested rate would cost.
 holds() {
   local board
   until_true 20 is_told || fail "$name: the board's page has no cost"
@@ -117,8 +120,8 @@ daemon threads --budget-cpu 0.5%
 run --service threads --hz 4000 -- "$targets/truth" 10 >"$W/threads" || fail "truth ended with $?"
 read -r alpha beta gamma user system <"$W/threads"
 check threads "($user + $system)"
-# Of what has their names, within four deviations of as many samples as they are worth: a daemon that has overdrawn may
-# go down to 1 Hz for a while, where one sample stands for a second (218 were seen, of 24 035).
+# Shares of the named time, within four deviations of the effective samples. A daemon in debt may go
+# down to 1 Hz for a while, where one sample stands for a second (218 were seen, of 24 035).
 /usr/bin/python3 - "$W/answer" $alpha $beta $gamma <<'P' || fail "the shares are off: $(cat "$W/threads") and $(cat "$W/answer")"
 import json, sys
 top = json.load(open(sys.argv[1]))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# redis-server under redis-benchmark, with each sampler: the answer's total is what the server itself
-# says it spent (INFO cpu), and the benchmark sees no error.
+# redis-server under redis-benchmark, with each sampler: the answer's total equals the server's own
+# CPU time (INFO cpu), and the benchmark sees no error.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

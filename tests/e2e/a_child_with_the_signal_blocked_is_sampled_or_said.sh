@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A child that was forked while SIGURG was blocked, as a server's workers are that read signals from a descriptor, never has
-# a sample by timer.  It goes on by perf, and where perf is refused the report says why it has no samples.
+# A child forked while SIGURG is blocked, like the workers of a server that reads signals from a
+# descriptor, never has a sample by timer. It is then sampled by perf; where perf is refused, the
+# report gives the reason for the missing samples.
 . "$(dirname "$0")/lib.sh"
 cd "$W" || fail "no folder"
 export HOME=$W

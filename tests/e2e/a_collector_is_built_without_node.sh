@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Where there is no Node: a build with the page says so, and what to do about it; one with -DWITH_WEB=OFF is built, and its
-# page's place says what to type, as everything else answers: by `deploy/quickstart.sh --no-page`, whose last lines say what
-# brings the page back.
+# Without Node, a build with the page reports that and the remedy. A build with -DWITH_WEB=OFF
+# succeeds; in place of the page it shows the command that adds it, and all other requests work. The
+# same by `deploy/quickstart.sh --no-page`, whose last lines explain how to restore the page.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/quickstart.sh"
 mkdir "$W/bin"
@@ -11,7 +11,7 @@ for program in node nodejs npm npx corepack; do # whoever asks for it is told of
   chmod +x "$W/bin/$program"
 done
 PATH=$W/bin:$PATH
-# CMake looks into the system's own folders, too, whatever PATH is.
+# CMake also searches the system's own folders, whatever PATH is.
 ! cmake -S "$root" -B "$W/with" -DNODE_PROGRAM=/nowhere/node -DNPM_PROGRAM=/nowhere/npm >"$W/out" 2>&1 || fail "a page is made without Node"
 rm -f "$W/asked"
 tr -s ' \n' ' ' <"$W/out" | grep -q 'apt-get install nodejs npm, or build without it: -DWITH_WEB=OFF' || fail "what helps is not told: $(tail -n 5 "$W/out")"

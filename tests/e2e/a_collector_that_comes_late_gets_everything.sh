@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The collector is down for the whole run and starts afterwards: nothing is lost, and run says that
-# the samples wait in the spool.
+# The collector is down for the whole run and starts afterwards: no sample is lost, and run reports
+# that the samples wait in the spool.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

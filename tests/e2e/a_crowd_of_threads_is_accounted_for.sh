@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The timer sampler has a limited number of slots, and a short thread ends within a period: all the
-# same the total is the program's own CPU time, within 3 %.  Most of it has names while the crowd
-# fits the slots; beyond them, and in a program that cannot load the agent, it is [unsampled].
+# The timer sampler has a limited number of slots, and a short thread ends within a period. The
+# total still equals the program's own CPU time, within 3 %. Most of it has names while the threads
+# fit the slots; beyond them, and in a program that cannot load the agent, it is [unsampled].
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
@@ -30,19 +30,19 @@ crowd threads 0.6 threads 64 100
 crowd forks 0.6 forks 48 100
 crowd turns 0.6 turns 100 50
 crowd c11 0.6 c11 16 100
-# What a vfork's child does to its thread stays its own: each of these once cost one of 1024 places.
+# A vfork child must not change its thread's state: each once leaked one of 1024 slots.
 crowd vforks 0.6 vforks 1100 2000
 crowd multitude 0.2 threads 400 20
 s=$(status --format json | json "d['loss']['threads_unsampled']")
 [ "$s" -ge 100 ] || fail "threads without a slot are not counted: $s"
 say "$s threads of the multitude found no slot"
 
-# Perf knows the whole tree by itself: nothing is reported a second time.
+# Perf covers the whole tree by itself: no time is reported twice.
 stolen_before=$(stolen)
 run --service by-perf --sampler perf --hz 199 -- "$targets/crowd" forks 48 100 >"$W/by-perf" || fail "by-perf ended with $?"
 total_is_right by-perf "$(cat "$W/by-perf")" 0.85
 
-# A run inside a run: the inner one's time is its own, once.
+# A run inside a run: the inner run's time counts for it, once.
 for sampler in timer perf; do
   run --service outer --sampler timer --hz 199 -- \
     fleetprof run --state "$B" --service "inner-$sampler" --sampler $sampler --hz 199 -- \

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A daemon that is stopped with TERM, or whose keeper is killed, is gone only when the programs at work have deleted
-# their timers, those too that use a hundredth of a CPU, at any rate, or were paused a moment before; and all that they
-# gave until then is stored, with no loss.  A program that sleeps keeps its timer, and is not woken for it.  The next
-# daemon does not know them, and run says so.  When all of a daemon is killed at once the timers stay, and the programs
-# run on.  A worker without a keeper costs next to nothing until it goes.
+# A daemon that gets SIGTERM, or whose supervisor is killed, ends only when the working programs
+# have deleted their timers, at any rate, including programs that use a hundredth of a CPU or were
+# paused a moment before. All their samples until then are stored, with no loss. A sleeping program
+# keeps its timer, and is not woken. The next daemon has no record of them, and run reports that.
+# When all of a daemon is killed at once the timers stay, and the programs run on. A worker without
+# a supervisor costs almost nothing until it ends.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector

@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Of files: a new function is found by what its callees take, the program has a verdict of its own, and a function whose share others have moved is not
-# blamed. One short run a side is unclear, with the reason. A gate looks at increases, or at both, and passes a function that was renamed, split or
-# inlined. Each side may be several runs, and CPU time may be divided by a unit that the user names.
+# Differences of files: a new function is found by the time of its callees, the program has its own
+# verdict, and a function whose share changed only because of others is not blamed. One short run a
+# side is unclear, with the reason. A gate checks increases, or both directions, and passes a
+# function that was renamed, split or inlined. Each side may be several runs, and CPU time may be
+# divided by a unit that the user names.
 #
-# How long a run takes depends on what else the machine does. Where two runs have to be alike, they are compared by CPU time per CPU time (even), and
-# functions by the ratio of two that do the same work.
+# A run's duration depends on other load of the machine. Where two runs must be alike, they are
+# compared by CPU time per CPU time (even), and functions by the ratio of two that do the same work.
 . "$(dirname "$0")/lib.sh"
 export HOME=$W/home TMPDIR=$W/tmp
 mkdir -m 700 "$W/home" "$W/tmp"
 unset XDG_STATE_HOME XDG_RUNTIME_DIR
 cd "$W" || fail "no folder"
 
-# The same orders are handled; a later release checks each, in functions that check() calls. The others are the first one, written in another way.
+# The same orders are handled; a later release also checks each, in functions called by check(). The
+# other variants are the first, written differently.
 cat >shop.c <<'C'
 #include <stdlib.h>
 static volatile unsigned long sink;
@@ -64,7 +67,8 @@ build checks -DCHECKS=40000 # two and a quarter times as much
 for name in split renamed inlined moved; do build $name "-D${name^^}"; done
 PARSE=38000 PRICE=12000 build swapped # parse() takes twice as much, price() as much less
 compare() { fleetprof report "$1.fp" --diff "$2.fp" "${@:3}" -f json; }
-# Stretches of time are few where other programs slow a run down for a while: such a run is made again.
+# There are few stretches of time if other programs slow a run down for a while: then the run is
+# repeated.
 is_clear() { compare old "$1" | json "not any('short' in (f['doubt'], f['total']['doubt']) for f in d['functions'] if max(f['total']['a'], f['total']['b']) > .05)" | grep -qx yes; }
 clearly() { # NAME PROGRAM ROUNDS
   for _ in 1 2 3; do
@@ -81,7 +85,7 @@ profile checks2 checks 32000
 profile short old 500
 
 row="[f for f in d['functions'] if f['name'] == '%s'][0]"
-# of NAME EXPRESSION: of the row r of that function.
+# of NAME EXPRESSION: evaluates it for the row r of that function.
 of() { json "(lambda r, d: $2)($(printf "$row" "$1"), d)"; }
 is() { [ "$1" = yes ] || fail "$2: $(head -c 3000 answer)"; }
 
@@ -103,7 +107,7 @@ grep '  new      check  (' table | grep -q " $(sed 's/ .*//' want) %" || fail "c
 grep -q '^rows: CPU of totals per run, as a part of all that a takes$' table && grep -q '^intervals: by .* stretches of time of .*; about these two runs$' table || fail "no basis: $(head -n 8 table)"
 grep -q '^runs: 1 of a, 1 of b$' table || fail "how many runs: $(head -n 8 table)"
 
-# gate STATUS TEXT A B [MORE]: a gate of A and B ends with STATUS and says TEXT.
+# gate STATUS TEXT A B [MORE]: a gate of A and B ends with STATUS and prints TEXT.
 gate() {
   local got=0
   fleetprof report "$3.fp" --diff "$4.fp" "${@:5}" >table 2>err || got=$?
@@ -126,7 +130,7 @@ gate 3 'has changed by' old checks --measure share --fail-over 15% --both
 ! grep -q 'price \|parse ' err || fail "dilution is blamed: $(cat err)"
 gate 0 'note: price.*: the share \(alone has changed, for what others take; CPU per run has not\|has changed by .*; CPU per run by .*, which is unclear (detectable: .*)\): passed' checks old --measure share --fail-over 20%
 
-# even STATUS TEXT B MEASURE: the same CPU time on both sides, whatever else the machine did.
+# even STATUS TEXT B MEASURE: the same CPU time on both sides, regardless of other load.
 even() {
   local units=($(compare old "$3" -n 1 | json "'%d %d' % (d['a_total'], d['b_total'])"))
   gate "$1" "$2" old "$3" --fail-over 6% --unit ns --a-units "${units[0]}" --b-units "${units[1]}" "${@:4}"
@@ -177,7 +181,7 @@ for name in run board-hour; do refused "--unit: \"$name\" is counted without" ol
 refused '--unit: "" is empty' old.fp --diff checks.fp --unit= --a-units 1 --b-units 1
 refused '--unit, --a-units and --b-units: of what?' old.fp --unit request --a-units 1 --b-units 1
 
-# A run of a fraction of a second has too few stretches of time, whatever its samples say.
+# A run of a fraction of a second has too few stretches of time, however many samples it has.
 fleetprof report checks.fp --diff short.fp --measure share >table || fail "a short run"
 grep -q '^too few independent stretches of time: [0-9]*, 12 are needed: let it run longer$' table && ! grep -q ' % .* \(changed\|new\|gone\|same\)  ' table || fail "a short run: $(cat table)"
 compare checks short >answer
@@ -185,7 +189,7 @@ is "$(of check "r['total']['doubt'] == 'short' and r['total']['verdict'] == 'unc
 gate 0 'note: unclear, beyond --fail-over: .*price (+[0-9.]* points).*: there are too few independent stretches of time' checks short --measure share --fail-over 6%
 grep -q '^gate: passed, .*; no increase of all CPU per run would have been found, of a function none (4 times of 5)$' table || fail "a gate that sees nothing does not say so: $(tail -n 2 table)"
 
-# A file that is named twice is one run.
+# A file named twice counts as one run.
 compare old checks | json "d['whole']['a']" >once
 fleetprof report old.fp old.fp --diff checks.fp --format json 2>err | json "d['whole']['a']" >twice
 cmp -s once twice && grep -q "counted once" err || fail "named twice: $(cat once twice err)"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# FLEETPROF_DORMANT=1: the program is known to the daemon and has no timer at all, until `ctl resume`
-# wakes it; its sleeping threads notice nothing.  Also one that daemonises before it is woken, and any
-# program where the daemon was started with --dormant.
+# FLEETPROF_DORMANT=1: the program is registered with the daemon and has no timer until `ctl resume`
+# wakes it; its sleeping threads are not disturbed. The same for a program that daemonises before it
+# is woken, and for any program if the daemon was started with --dormant.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 export W
@@ -15,7 +15,8 @@ timers() { cat "/proc/$pid/timers" | grep -c '^ID:'; }
 timers_are() { [ "$(timers)" = "$1" ]; }
 has_target() { target pid >/dev/null 2>&1; }
 samples_come() { [ "$(target samples)" -gt 20 ]; }
-# start_dormant WHO END: a program that is known, without a timer and a sample, until the file END is there.
+# start_dormant WHO END: a registered program without a timer and samples, until the file END
+# exists.
 start_dormant() {
   LD_PRELOAD=$agent "$targets/switched" 60 "$2" >"$W/out" &
   program=$!

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program's own file lies on a file system whose server stops answering.  The daemon wants to know
-# what that file is and never hears it: the program beside it keeps every sample, status answers, and
-# the daemon ends when it is told to, although somebody waits for that file.  (A server that stops when the
-# file is half read needs a kernel that has not read ahead: tests/unit/uplink/debug_stall_test.c.)
+# A program's file is on a file system whose server stops responding. The daemon tries to identify
+# the file and never gets an answer. The program beside it keeps every sample, status answers, and
+# the daemon ends on request although a child still waits for that file. (A server that stops while
+# the file is half read needs a kernel without read-ahead: tests/unit/uplink/debug_stall_test.c.)
 . "$(dirname "$0")/lib.sh"
 if [ "$(id -u)" != 0 ] || [ ! -w /dev/fuse ]; then
   echo "needs root and /dev/fuse"

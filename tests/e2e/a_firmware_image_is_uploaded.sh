@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A firmware image and its debug files, as build systems leave them, name what boards ran before they
-# were uploaded; what is there is not sent again; what cannot be named is told.
+# A firmware image and its debug files, in the form of build systems, name samples of boards from
+# before the upload. Existing files are not sent again; modules that remain without names are
+# listed.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
@@ -83,7 +84,7 @@ told 'Sent 2 of 2 files'
 expect 0 "a kernel module that is there" --require-all "$W/modules"
 told 'Nothing to upload'
 
-# A list of symbols, and whose it is.
+# A list of symbols, and the module that it belongs to.
 mkdir "$W/lists"
 nm -n "$W/whole/lonely" >"$W/lists/System.map"
 cp "$W/bare/lonely" "$W/lists/"
@@ -92,7 +93,7 @@ told 'do not say whose they are'
 expect 0 "a list" --build-id "$(id_of "$W/bare/lonely")" "$W/lists/System.map"
 expect 0 "a list that is there" --require-all "$W/lists"
 
-# Split debug information is that of the program beside it, or of the one that is told.
+# Split debug information belongs to the program beside it, or to the given one.
 mkdir "$W/split"
 gcc -g -gsplit-dwarf -O1 -Wl,--build-id -o "$W/split/app" -x c "$W/lonely.c" 2>"$W/log" || fail "gcc: $(cat "$W/log")"
 find "$PWD" "$W" -maxdepth 2 -name '*lonely*.dwo' -exec mv {} "$W/split/app.dwp" \;
@@ -106,7 +107,7 @@ expect 0 "split debug information that is there" --build-id "$(id_of "$W/split/a
 is_split_read() { curl -fs "http://127.0.0.1:$H/api/v1/debug/files" -H "Authorization: Bearer $(cat "$W/token")" | json "any(f['build_id'] == '$(id_of "$W/split/app")' and f['quality'] == 'dwarf' for f in d['files'])" | grep -q yes; }
 until_true 10 is_split_read || fail "the program's debug information is not read"
 
-# What is broken or refused is told by name, and the rest goes.
+# Damaged or rejected files are reported by name, and the rest is uploaded.
 mkdir "$W/mixed"
 head -c 3000 "$W/whole/lonely" >"$W/mixed/a-torn"
 head -c 2000 "$W/image-dbg.rootfs.tar.xz" >"$W/mixed/b-cut.tar.xz"
@@ -137,7 +138,7 @@ expect 1 "a token of another role" "$W/whole/stranger"
 told 'role'
 cp "$W/good" "$W/token"
 
-# A long file that was broken off goes on where it stopped.
+# An interrupted upload of a large file continues where it stopped.
 program big
 head -c 9000000 /dev/urandom >"$W/bulk"
 objcopy --add-section .bulk="$W/bulk" "$W/whole/big"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fifty boards whose lines are cut, swallowed and slowed, whose acks get lost, whose clocks jump and whose spools overflow,
-# and a collector that is killed among them: every board's produced, stored and dropped records, and every weight, are
-# the same at both ends, in the time in which it was measured.
+# Fifty boards with cut, stalled and slow connections, lost acks, clock jumps and spool overflows,
+# and a collector that is killed among them. Every board's produced, stored and dropped records, and
+# every weight, are equal at both ends, in the time in which they were measured.
 . "$(dirname "$0")/lib.sh"
 fleet=$(dirname "$0")/../fleet
 recordings=()
@@ -35,11 +35,12 @@ for fault in reset lose-ack blackhole delay slow duplicate clock; do
   [ "$(awk -v name="fault_$fault" '$1 == name { print $2 }' "$W/fleet")" -gt 0 ] || fail "$fault happened to nobody"
 done
 [ "$twice" -gt 0 ] || fail "no batch came twice: nothing was tried"
-# On a busy machine a batch has others on its way and stands alone.  So once more with one at a time.
+# On a busy machine a batch has others in flight and stands alone. So this repeats the test with one
+# at a time.
 bear_faults --boards 50 --steady
 [ "$told" -gt 0 ] || fail "no batch was told by the one before: nothing was tried"
 
-# Where nothing is cut each that is sent comes once: both ends count the same.
+# Without cuts each sent batch arrives once: both ends have the same counts.
 counted() { curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_batches_referring_total" { print $2 }'; }
 before=$(counted)
 "$targets/../fleet/fleetsim" --data "$W/data" --agents "127.0.0.1:$A" "${recordings[@]}" --boards 10 --threads 1 --steady \

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A profile of a board is named at a desk by the debug files that the build left in a folder: in a tree by build-ids, or
-# anywhere below it; by the build-id alone, the one with debug information first.  `name` writes such names into the file.
+# A board's profile gets names at a desk from the debug files that the build left in a folder: in a
+# tree by build-ids, or anywhere below it. Files match by build-id only, those with debug
+# information first. `name` writes these names into the file.
 . "$(dirname "$0")/lib.sh"
 export FLEETPROF_CONFIG=
 cat >"$W/app.c" <<'C'
@@ -46,12 +47,12 @@ cp "$W/other/debug" "$W/wrong/.build-id/${id:0:2}/${id:2}.debug"
 report --debug "$W/wrong" | grep -q 'burn' && fail "a file is believed by its name"
 report --debug "$W/other" | grep -q 'burn' && fail "names of another build"
 
-# It is asked for again, and once for all.
+# It is looked up again, once for all.
 fleetprof report "$W/app.fp" --diff "$W/app.fp" --debug "$W/any" | grep -q burn_here || fail "a difference is not named"
 fleetprof name "$W/app.fp" --debug "$W/any" || fail "name ends with $?"
 report | grep -q ' burn_here  (app' || fail "the names are not in the file: $(report)"
 
-# A variable that means something else is told as what it is, and a folder of that name is not taken for it.
+# A variable with another meaning is reported, and a folder of that name is not used.
 mkdir "$W/1" && cp "$W/other/debug" "$W/1/"
 cd "$W" || fail "no folder"
 for value in 1 yes "1;$W/any"; do
@@ -62,7 +63,7 @@ FLEETPROF_DEBUG=$W/any report >"$W/out" && [ ! -s "$W/err" ] || fail "a folder i
 FLEETPROF_DEBUG=1 fleetprof name "$W/app.fp" 2>"$W/err" && grep -q "name: FLEETPROF_DEBUG .* passed over" "$W/err" || fail "name with FLEETPROF_DEBUG=1: $(cat "$W/err")"
 report --debug 1 >"$W/out" && [ ! -s "$W/err" ] || fail "a folder on the command line: $(cat "$W/err")"
 
-# What is no folder is told before anything is shown.
+# A path that is no folder is reported before any output.
 for bad in "$W/nowhere" "$W/app.c"; do
   report --debug "$W/any" --debug "$bad" >"$W/out" && fail "$bad is taken for a folder"
   grep -q "^fleetprof: report: --debug: $bad: No\(t a\| such\)" "$W/err" && [ ! -s "$W/out" ] || fail "$bad: $(cat "$W/err")"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The board's disk is full: the program runs on, batches wait in memory, and what is lost is counted with its reason.  Then the
-# collector's disk is full: nothing is acked, nothing lost, and all arrives once there is room.
+# The board's disk is full: the program runs on, batches wait in memory, and losses are counted with
+# their reason. Then the collector's disk is full: nothing is acked, nothing lost, and all batches
+# arrive once there is room.
 if [ -z "${FLEETPROF_UNSHARED:-}" ]; then
   export FLEETPROF_UNSHARED=1
-  # Mounts of its own: as root, as an ordinary user in a user namespace, or in a chroot, whose root
-  # is no mount point.
+  # Separate mounts: as root, as an ordinary user in a user namespace, or in a chroot, whose root is
+  # no mount point.
   for how in "-m" "-rm" "-m --propagation unchanged"; do
     # shellcheck disable=SC2086
     unshare $how true 2>/dev/null && exec unshare $how "$0"
@@ -14,7 +15,8 @@ if [ -z "${FLEETPROF_UNSHARED:-}" ]; then
   exit 77
 fi
 . "$(dirname "$0")/lib.sh"
-# A profile in a file: what run says at its end is what the file has; where TMPDIR is full another place is found.
+# A profile in a file: the final counts of run equal the file's content; if TMPDIR is full, another
+# place is used.
 mkdir "$W/small" "$W/tiny"
 mount -t tmpfs -o size=64k tmpfs "$W/small" && mount -t tmpfs -o size=1m tmpfs "$W/tiny" || fail "cannot mount a small disk"
 dd if=/dev/zero of="$W/tiny/filler" bs=1k >/dev/null 2>&1
@@ -51,7 +53,7 @@ for i in range(300):
 done
 [ "$in_memory" -gt 0 ] || fail "nothing waits in memory: $(status --format json | json "d['spool']")"
 status | grep -q 'the disk takes nothing, .* in memory.*No space left' || fail "status does not tell of the full disk: $(status)"
-# A worker that dies takes that with it, and it is counted.
+# A killed worker loses its batches in memory, and the loss is counted.
 kill -9 "$(worker)"
 killed() { [ "$(status --format json 2>/dev/null | json "d['loss']['dropped']['worker_killed']" 2>/dev/null)" -ge "$in_memory" ] 2>/dev/null; }
 until_true 10 killed || fail "what was in the dead worker's memory is not counted: $(status --format json | json "d['loss']")"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A daemon for all, and an ordinary user who registers programs without end: what he costs it is half a CPU
-# (USER_TOLLS_SHARE_PERCENT) after a burst of a second, beyond that he is told to wait; another user's program
-# beside him is sampled from its start to its end, and root has an answer all the time.
+# A system-wide daemon, and an ordinary user who registers programs without end. The user may cost
+# the daemon half a CPU (USER_TOLLS_SHARE_PERCENT) after a burst of a second; then requests get a
+# retry-later answer. Another user's program is sampled from start to end, and root's requests are
+# always answered.
 if [ -z "${USERS_NAMESPACE:-}" ]; then
   [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || { echo "not run: no mount namespace of its own (root is needed)"; exit 77; }
   USERS_NAMESPACE=own exec unshare -m "$0"
@@ -21,7 +22,8 @@ fleetprof enroll --collector "127.0.0.1:$A" --token "$token" >"$W/enroll.log" 2>
 fleetprofd --window 1s --collector "127.0.0.1:$A" || fail "the daemon ended with $?"
 keeper=$(cat /run/fleetprof/fleetprofd.pid)
 started+=("$keeper")
-# What is judged is what the daemon gives to whom, not what a loaded machine gives to the daemon.
+# The test measures how the daemon distributes its time, so load on the machine must not take CPU
+# from it.
 renice -n -20 "$keeper" "$(pgrep -P "$keeper")" >/dev/null
 echo -20 2>/dev/null >"/proc/$keeper/autogroup"
 cpu_ms() { awk '{ t += $14 + $15 } END { print t * 10 }' "/proc/$keeper/stat" "/proc/$(pgrep -P "$keeper")/stat"; }
@@ -43,7 +45,7 @@ spent=$((($(cpu_ms) - before) * 100000000 / ($(date +%s%N) - start)))
 deferred=$(fleetprof status --format json | json "d['intake']['deferred']")
 [ "$spent" -lt 100 ] || fail "the daemon took $spent % of a CPU"
 say "greedy: $(paste -sd ';' "$W/said"); $deferred times told to wait, the daemon took $spent % of a CPU"
-# Who is told to wait has had more than his burst: a daemon that gets no CPU time itself cannot give it.
+# A deferred user has exceeded the burst: a daemon without CPU time cannot provide it.
 if [ "$deferred" = 0 ] && [ "$spent" -lt 60 ]; then
   without "a user who is told to wait" "others load this machine, and the daemon had $spent % of a CPU for all"
 else

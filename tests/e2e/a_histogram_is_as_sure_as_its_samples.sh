@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Beyond the kernel's tick a histogram has as many samples as pc-lr, not as many as were asked for, and intervals as
-# wide as that makes them.  A huge library beside it takes nothing of a program's own accuracy.  As whoever calls it: what is
-# counted does not know its user.
+# Beyond the kernel's tick a histogram has as many samples as pc-lr, not the requested number, and
+# intervals of matching width. A huge library beside a program does not reduce the program's own
+# accuracy. As the calling user: counters do not depend on the user.
 . "$(dirname "$0")/lib.sh"
 start_collector
 
-# Four expiries of 997 Hz are one signal where CONFIG_HZ is 250, and one sample; both at once, for what others take
-# of a CPU is then taken of both.
+# Four expiries of 997 Hz are one signal at CONFIG_HZ 250, and one sample. Both run at once, so load
+# on the CPU affects both alike.
 enroll beyond
 declare -A beyond
 for collect in histogram pc-lr; do
@@ -19,9 +19,9 @@ for collect in histogram pc-lr; do
   profile "{service=\"$collect\"}" >"$W/$collect.json" || fail "no answer for $collect"
   truth_told "$collect" "$W/$collect.json" "$W/$collect.truth" .03 .02 .9 || fail "$collect is off beyond the tick"
 done
-# Some eight hundred samples each, and what else runs decides how many expiries are merged: a third is far from the four
-# times as many that were asked for, and so is a width that follows from the samples, not from their weights' spread, which
-# a counter does not know.
+# Some eight hundred samples each; other load decides how many expiries are merged. A third is far
+# from four times as many, the requested number. The width must follow from the samples, not from
+# the spread of their weights, which a counter does not record.
 /usr/bin/python3 - "$W/histogram.json" "$W/pc-lr.json" <<'P' || fail "beyond the tick a histogram's samples are not those of pc-lr"
 import json, sys
 histogram, pairs = (json.load(open(name)) for name in sys.argv[1:])
@@ -33,7 +33,7 @@ print("  997 Hz asked: %.1f samples a second by histogram, %.1f by pc-lr; widest
 sys.exit(not (abs(rates[0] / rates[1] - 1) < .33 and abs(width / expected - 1) < .1))
 P
 
-# More code than there are bins of 16 bytes for: the library has wider ones, the program has not.
+# More code than bins of 16 bytes can cover: the library has wider bins, the program has not.
 printf '.text\n.globl huge\nhuge: .skip 41943040, 0x90\nret\n.section .note.GNU-stack,"",%%progbits\n' >"$W/huge.s"
 if cc -shared -nostdlib -o "$W/libhuge.so" "$W/huge.s" 2>"$W/huge.log"; then
   LD_PRELOAD=$W/libhuge.so fleetprof run --sampler timer --collect histogram --hz 250 --output "$W/huge.fp" -- "$targets/neighbours" 2 || fail "the program beside a huge library ended with $?"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Program, worker and keeper die of SIGKILL at once, some windows after the start: the histogram is
-# left as a file.  `fleetprof report` tells all that it counted.  The next daemon ships what had not
-# been shipped, once: produced, stored and the answer are then what the handler counted, of this boot
-# and of another.  As this user and as nobody.
+# Program, worker and supervisor get SIGKILL at once, some windows after the start: the histogram
+# remains as a file. `fleetprof report` shows all its counts. The next daemon ships the unshipped
+# counts once: produced, stored and the answer then equal the handler's count, for this boot and
+# another. As this user and as user nobody.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -13,7 +13,8 @@ left() { find "$B/kept" -name '*.hist' 2>/dev/null; }
 # The handler's own count (agent/ring/histogram_format.h).
 counted() { /usr/bin/python3 -c 'import struct, sys; print(struct.unpack_from("<Q", open(sys.argv[1], "rb").read(1 << 17), 4096 + (48 << 10) + 32)[0])' "$1"; }
 stored() { [ "$(books "$1" | cut -d" " -f2)" -gt 0 ] 2>/dev/null; }
-# start NAME: sets program, keeper, worker; its first window is with the collector, a later one open.
+# start NAME: sets program, supervisor, worker; the collector has its first window, a later one is
+# open.
 start() {
   FLEETPROF_SOCKET="$B/fleetprofd.sock" FLEETPROF_SERVICE=$1 FLEETPROF_COLLECT=histogram FLEETPROF_HZ=499 \
     LD_PRELOAD="$agent" "$targets/truth" 60 >/dev/null &
@@ -23,8 +24,8 @@ start() {
   keeper=$(cat "$B/fleetprofd.pid")
   worker=$(worker)
 }
-# The worker stands, and no batch is announced (histogram_journal.run): where the machine goes down with
-# one, nobody knows whether it was sent, and it is not sent again.
+# The worker is stopped without an announced batch (histogram_journal.run). If the machine goes down
+# with an announced batch, whether it was sent is unknown, and it is not sent again.
 is_between() {
   kill -STOP "$worker"
   [ "$(/usr/bin/python3 -c 'import struct, sys; print(struct.unpack_from("<Q", open(sys.argv[1], "rb").read()[-(32 << 10):])[0])' "$(left)")" = 0 ] && return

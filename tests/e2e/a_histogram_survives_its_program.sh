@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Counters that the daemon keeps: kill -9 of the worker, twice, and then of the program itself loses
-# nothing, and every sample that the handler counted is shipped once, and so is what they weigh.  A one-byte
-# counter fills up and says so, and the total is right all the same.  A library that is loaded later has rows of
-# its own.  As this user and as nobody.
+# Counters that the daemon keeps: kill -9 of the worker, twice, and then of the program loses
+# nothing. Every sample that the handler counted is shipped once, with its weight. A full one-byte
+# counter is reported, and the total is still right. A library that is loaded later has separate
+# rows. As this user and as user nobody.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -33,7 +33,8 @@ ring_of_keeper() {
 # These two work on boards of their own meanwhile.
 enroll plugged
 run --service plugs --collect histogram --hz 499 -- "$targets/plugs" "$targets/libplugin.so" 5 >"$W/plugged" & plugs=$!
-# A parent that ends at once; its child, which counts into the same ring, goes on for 3 s of CPU time.
+# A parent that ends at once; its child, which counts into the same ring, continues for 3 s of CPU
+# time.
 enroll orphan
 cat >"$W/orphan.py" <<'P'
 import os, time

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs that rewrite their rings while the daemon reads them, lie about who they are, map 10 000
-# files, hand over events that mean something else, send what is no packet and register in a loop:
-# the honest program beside them keeps its names, shares and total, nothing is restarted, nothing of
-# them stays (rows, descriptors, memory), the books close, and what the daemon spends on a hostile
-# ring (TOLL_SHARE_PERCENT) and a hostile user (USER_TOLLS_SHARE_PERCENT) is bounded.  Once as the
-# same user, once as another user of a daemon for all.  TORTURE_LONG=1: a minute of each.
+# Hostile programs rewrite their rings while the daemon reads them, claim false identities, map 10
+# 000 files, hand over events with another meaning, send invalid packets and register in a loop. The
+# honest program beside them keeps its names, shares and total. Nothing is restarted, nothing of
+# them remains (rows, descriptors, memory), and the counters add up. The daemon's CPU time for a
+# hostile ring (TOLL_SHARE_PERCENT) and a hostile user (USER_TOLLS_SHARE_PERCENT) is bounded. Once
+# as the same user, once as another user of a system-wide daemon. TORTURE_LONG=1: a minute of each.
 if [ "$(id -u)" = 0 ] && [ -z "${HOSTILE_NAMESPACE:-}" ]; then
   export HOSTILE_NAMESPACE=none
   if unshare -m true 2>/dev/null; then HOSTILE_NAMESPACE=own exec unshare -m "$0"; fi
@@ -15,13 +15,14 @@ is_sanitized() { [ -n "${HOSTILE_SANITIZED:-}" ]; } # the product under test, as
 ! is_sanitized || export ASAN_OPTIONS="log_path=$W/asan" UBSAN_OPTIONS="log_path=$W/asan:print_stacktrace=1"
 each=1
 [ -n "${TORTURE_LONG:-}" ] && each=60
-# What a collector lets one board bring is torture/73: here nothing may be held back, so that the books close at once.
+# torture/73 tests a collector's limits for a board: here no limit may delay data, so that the
+# counters match at once.
 export FLEETPROF_BOARD_MODULES=0 FLEETPROF_BOARD_NODES=0 FLEETPROF_BOARD_SERIES=0 FLEETPROF_BOARD_REFUSALS=0
 start_collector
 
 keeper() { cat "$R/fleetprofd.pid"; }
 below() { pgrep -P "$(keeper)"; }
-# What others have handed over, in keeper and worker.
+# Descriptors received from others, in supervisor and worker.
 descriptors() {
   local pid
   for pid in $(keeper) $(below); do
@@ -30,7 +31,7 @@ descriptors() {
 }
 rss() { awk '/RssAnon/ { print $2 }' "/proc/$(below)/status"; }
 services() { api labels/service | json "' '.join(sorted(d['data']))"; }
-# no_ghosts NAME: no target but the honest one, which may have ended.
+# no_ghosts NAME: no target except the honest one, which may have ended.
 no_ghosts() { [ "$(show status --format json | json "sum(t['service'] != 'honest-$1' for t in d['targets'])")" = 0 ]; }
 none_is_left_open() {
   local then now
@@ -44,7 +45,7 @@ answer() { # of the honest program: its three functions' shares of what is their
   profile "{service=\"honest-$1\"}" | json "(lambda own: ' '.join('%.4f' % (w / max(1, sum(own))) for w in own) + ' %.3f %d' % (d['total'] / 1e9, d['samples']))([sum(f['self'] for f in d['functions'] if f['name'] == n) for n in ('alpha_sixty', 'beta_thirty', 'gamma_ten')])"
 }
 under_attack() { [ "$(grep -c begins "$W/attacks" 2>/dev/null)" = "$1" ]; }
-# attack NAME MODE...: all of them at once, as the user in $as; prints what it cost.
+# attack NAME MODE...: all of them at once, as the user in $as; prints the daemon's cost.
 attack() {
   local name=$1 mode pids=() before start after end
   shift
@@ -102,7 +103,7 @@ hurt() { # NAME BOARD
   [ -z "$liars" ] || fail "$1: a liar took a name: $liars"
   honest_is_right "$1" "$2"
 }
-# What perf writes down of one program lies in the rings that all programs share.
+# perf's records about one program are in the rings that all programs share.
 flooded() { # NAME BOARD
   local stolen_before=$(stolen)
   run_honest --service "honest-$1-steady" --sampler perf --hz 499 -- "$targets/truth" $((each + 4)) >"$W/truth-$1-steady" & local runner=$!
@@ -123,7 +124,7 @@ flooded() { # NAME BOARD
 
 chmod 711 "$W"
 install -m 755 "$targets/hostile" "$W/hostile"
-# A sanitizer reads the same code for either user: short of a long form it sees one of them.
+# Under a sanitizer the code is the same for both users: the short form runs one of them.
 if ! is_sanitized || [ $each != 1 ] || [ "${HOSTILE_NAMESPACE:-}" != own ]; then
   enroll same
   R=$B as=
@@ -149,7 +150,7 @@ if [ "${HOSTILE_NAMESPACE:-}" = own ] && mount -t tmpfs tmpfs /var/lib && mount 
   flooded other other
 fi
 is_sanitized || exit 0
-# Leaks are told at the end.
+# Leaks are reported at exit.
 [ ${#started[@]} -gt 0 ] || fail "nobody was tried"
 for pid in "${started[@]}"; do kill "$pid" && until_true 20 is_gone "$pid" || fail "pid $pid does not stop"; done
 stop_collector

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The kill-switch file: running programs have no timer within ten seconds and no perf event counts,
-# new ones are refused and told why; when it goes away new programs are sampled again, and those by
-# perf go on.  FLEETPROF=0 does the same for one program.
+# The kill-switch file: within ten seconds running programs have no timer and no perf event counts;
+# new programs are refused with the reason. When it is deleted new programs are sampled again, and
+# those by perf continue. FLEETPROF=0 does the same for one program.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Parts of the daemon are stopped in the middle of their work: what they were asked meanwhile is
-# refused, nothing that is sampled is dropped, nothing ends.  And root may ask any user's daemon how
-# it is.
+# Parts of the daemon are stopped while working: requests meanwhile are rejected, no sample is
+# dropped, no program ends. Root may query the status of any user's daemon.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 B=$W/board
@@ -42,7 +41,7 @@ with concurrent.futures.ThreadPoolExecutor(int(sys.argv[2])) as pool:
     print(sum(pool.map(start, range(int(sys.argv[1])))))
 END
 }
-# Only the first start may wait for a worker that hangs; when it goes on so does everything.
+# Only the first start may wait for a hung worker; when it continues, so does everything.
 worker=$(pgrep -P "$keeper")
 kill -STOP "$worker"
 "${preload[@]}" true
@@ -56,13 +55,15 @@ wait $asked || fail "status did not wait for the worker: $(cat "$W/status")"
 until_true 5 knows 1 || fail "the worker goes on, and nobody can register"
 kill $later
 until_true 5 knows 0 || fail "a target stays: $(targets_known)"
-# All 21 starts are counted, and status, which asked again and again, is not (but for a time or two that it had not said yet who it is).
+# All 21 starts are counted. Repeated status requests are not, except one or two before the client
+# is identified.
 away=$(fleetprof status --state "$B" --format json | json "d['intake']['turned_away']")
 [ "$away" -ge 21 ] && [ "$away" -le 25 ] || fail "21 programs were turned away, and $away are counted"
 fleetprof status --state "$B" | grep -q "^  refused  .* $away programs: the daemon was busy" || fail "status does not say who was turned away: $(fleetprof status --state "$B")"
 say "a worker that hangs: $waited of 20 starts waited, $away programs turned away"
 
-# Where both are stopped nobody answers: those who gave up fill the queue, and no others wait.
+# If both are stopped, no request is answered: abandoned connections fill the queue, and no other
+# caller waits.
 kill -STOP "$keeper" "$worker"
 starts 40 40 >/dev/null
 waited=$(starts 20)
@@ -74,7 +75,8 @@ kill $later
 until_true 5 knows 0 || fail "a target stays: $(targets_known)"
 say "a daemon that is stopped: $waited of 20 starts waited"
 
-# A ring that is ready when its program has gone on without one is nobody's: perf takes over, and the words are true.
+# A ring that is ready after its program has continued without it is discarded: perf takes over, and
+# the reported reasons are true.
 says() { [ "$(fleetprof status --state "$B" --format json | json "len(d['targets']) == 1 and all($1 for t in d['targets'])")" = yes ]; }
 kill -STOP "$keeper" "$worker"
 "${preload[@]}" FLEETPROF_SAMPLER=timer "$targets/spin" 60000 >/dev/null & late=$!

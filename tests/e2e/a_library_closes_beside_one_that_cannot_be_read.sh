@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program closes a library while the first page of another one is protected, or that one's file was
-# truncated: it goes on, as it does without us.
+# A program closes a library while the first page of another is protected, or the other's file was
+# truncated: it continues, as without the agent.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 

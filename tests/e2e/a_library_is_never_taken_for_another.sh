@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Two libraries in turn at the same address, one twice as long as the other: where each stays for a
-# while both have their own time, and so they do where they change many times between two drains.
+# Two libraries in turn at the same address, one working twice as long as the other. Both have their
+# own time, where each stays for a while and also where they alternate many times between two
+# drains.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector

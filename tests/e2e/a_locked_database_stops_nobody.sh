@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Another process keeps the database of tokens and boards locked for some seconds, as a backup's or an operator's tool may: who
-# shows a token is answered meanwhile, known or new, batches are acked, and the last use is written down afterwards.
+# Another process locks the database of tokens and boards for some seconds, as a backup or an
+# operator's tool may. Known and new tokens are answered meanwhile, batches are acked, and the last
+# use is written afterwards.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll one
@@ -23,7 +24,7 @@ END
 keeper=$!
 started+=($keeper)
 until_true 5 test -e "$W/locked" || fail "the database is not locked"
-# This one waits for the lock, for five seconds, with the collector's own connection in its hands.
+# This one waits for the lock, for five seconds, while it holds the collector's own connection.
 late() { fleetprof enroll --collector "127.0.0.1:$A" --token "$late" --state "$W/late" >"$W/late.log" 2>&1; }
 late &
 started+=($!)

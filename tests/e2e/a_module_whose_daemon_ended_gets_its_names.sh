@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program ran, and its daemon ended before the program's file was sent.  No batch comes any more, but the next daemon is
-# asked for the file when it connects.  A file that is missing then is asked for again later.
+# A program ran, and its daemon ended before the program's file was sent. No further batch arrives,
+# but the next daemon gets a request for the file when it connects. A file that is missing then is
+# requested again later.
 . "$(dirname "$0")/lib.sh"
 cat >"$W/app.c" <<'C'
 #include <stdlib.h>
@@ -28,7 +29,7 @@ is_named() { [ "$(heaviest "$W/$1")" = "$1_work" ]; }
 has_samples() { [ -n "$(heaviest "$W/$1")" ]; }
 kill_daemon() { kill -9 $(worker) "$(cat "$B/fleetprofd.pid")"; }
 
-# A daemon without budget for files is one that ended before it had sent any.
+# A daemon without a budget for files behaves like one that ended before it sent any.
 daemon --budget-debug 0
 for app in here later replaced; do
   run --sampler timer -- "$W/$app" 1 || fail "$app ended with $?"

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# --sampler timer for a program that cannot be preloaded (static): however short its life, perf samples it,
-# and run, status and report say why; one that leaves its agent behind is perf's soon, and run says so.  Where perf is refused, all of it is [unsampled] and that is said.
+# --sampler timer for a program that cannot be preloaded (static): however short its life, perf
+# samples it, and run, status and report give the reason. A program that drops its agent by an exec
+# is soon sampled by perf, and run reports that. Where perf is refused, all of it is [unsampled] and
+# that is reported.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -24,7 +26,7 @@ until_true 30 is_sampled || fail "what left its agent behind: $(status)"
 kill $program # run hands it on
 wait $program || fail "env ended with $?"
 grep -qE "^fleetprof: [0-9]{2,} samples by (timer and )?perf, stored" "$W/err" || fail "run names who was asked for: $(cat "$W/err")"
-# A child that is static, of a shell that is not.
+# A static child of a dynamic shell.
 run --sampler timer --hz 499 --service child -- /bin/sh -c "$targets/static; $targets/static" >"$W/out" || fail "the shell ended with $?"
 until_true 10 answer child || fail "nothing of the child is stored"
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# By timer, a process whose parent made it by a raw clone, and in which no agent registers, goes on by perf.  Where perf is
-# refused the report says why it has no samples, and its CPU time is in the report though its parent never waits for it.
+# By timer, a process made by its parent's raw clone, in which no agent registers, is sampled by
+# perf. Where perf is refused the report gives the reason for missing samples. Its CPU time is in
+# the report though its parent never waits for it.
 . "$(dirname "$0")/lib.sh"
 cd "$W" || fail "no folder"
 export HOME=$W

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # `run --output FILE` and `report FILE`: no daemon, no collector, no enrolment, nothing left behind.
-# The truth comes out within 4 points, or three and a half standard deviations where a crowded machine allows
-# samples worth fewer than 2000, whoever asks and whatever is killed: by perf in two seconds, by timer, which has
-# the kernel's tick at most, in eight.
+# Shares are true within 4 points, or three and a half standard deviations where a busy machine
+# allows fewer than 2000 effective samples. That holds for every user and after every kill: by perf
+# in two seconds, by timer, which is limited to the kernel's tick, in eight.
 . "$(dirname "$0")/lib.sh"
 declare -A hz=([perf]=997 [timer]=249) seconds=([perf]=2 [timer]=8)
 export HOME=$W/home TMPDIR=$W/tmp
@@ -16,8 +16,8 @@ share() { fleetprof report "${@:1:$#-1}" | awk -v name="${!#}" '$9 == name { pri
 # The function of the first row below the table's head; lines of notes may stand above it.
 first_row() { fleetprof report "$@" | awk 'is_table { print $9; exit } $1 == "self" { is_table = 1 }'; }
 samples() { fleetprof report "$@" | awk 'NR == 1 { print $1 }'; }
-# Of what the three functions hold together, which is nearly all.  The first line says how many samples there are, and how
-# many of equal weight would tell as much; a tick that comes late merges several.
+# Relative to the three functions together, which are nearly all. The first line has the samples and
+# the effective samples; a late tick merges several.
 tells_truth() {
   fleetprof report "$@" | awk '
     NR == 1 { n = $1; if (match($0, /worth [0-9]+ samples/)) n = substr($0, RSTART + 6) + 0 }
@@ -27,7 +27,7 @@ tells_truth() {
     END { a = share["alpha_sixty"]; b = share["beta_thirty"]; c = share["gamma_ten"]
           exit !(a + b + c > 85 && is_near(a, 60) && is_near(b, 30) && is_near(c, 10)) }'
 }
-# Nothing in the user's places, no daemon's directory, no daemon of ours.
+# No files in the user's places, no daemon's directory, no daemon of ours.
 left_nothing() {
   [ -z "$(find "$W/home" -mindepth 1)" ] && [ -z "$(find "$W/tmp" -mindepth 1)" ] &&
     ! pgrep -f -- "--output $W/" >/dev/null
@@ -42,7 +42,7 @@ for sampler in perf timer; do
   say "$sampler: $(samples $sampler.fp) samples, $(share $sampler.fp alpha_sixty)/$(share $sampler.fp beta_thirty)/$(share $sampler.fp gamma_ten) for 60/30/10"
 done
 
-# What the agent collects in other ways comes to the file too.
+# The agent's other collect modes also write to the file.
 for collect in pc-lr histogram recorder; do
   fleetprof run --output $collect.fp --collect $collect --hz 249 -- "$targets/truth" 2 >/dev/null || fail "--collect $collect"
   [ "$(first_row $collect.fp)" = alpha_sixty ] || fail "$collect: $(fleetprof report $collect.fp)"
@@ -52,7 +52,7 @@ done
 # A sum is a sum.
 [ "$(samples perf.fp timer.fp)" = $(($(samples perf.fp) + $(samples timer.fp))) ] || fail "two files do not add up"
 
-# Every format, read by the tool that it is for.  truth's time is in alpha_sixty, whoever tells it.
+# Every format, read by its tool. truth's time is in alpha_sixty in each.
 is_near() { awk -v got="$1" -v want="$2" -v by="$3" 'BEGIN { exit !(got - want <= by && want - got <= by) }'; }
 alpha=$(share perf.fp alpha_sixty)
 fleetprof report perf.fp --format json | json "'alpha_sixty' == d['functions'][0]['name'] and abs(sum(f['self'] for f in d['functions']) / d['total'] - 1) < .001" | grep -q yes || fail "json"
@@ -99,10 +99,11 @@ fleetprof report perf.fp --translator 'nosuchcmd $MODULE' >out 2>err
 fleetprof run --output last.fp --collect recorder --last 10 --hz 249 -- "$targets/truth" 1 >/dev/null
 fleetprof report last.fp | grep -q "^last_moments seen: .* not of the whole run" || fail "a recorder's intervals are not doubted: $(fleetprof report last.fp)"
 fleetprof report recorder.fp | grep -q "^[0-9]* samples, .* by timer, the last ones of each thread" || fail "a recorder's rate is shown: $(fleetprof report recorder.fp | head -n 1)"
-# On no terminal there is no colour.
+# Without a terminal there is no colour.
 ! fleetprof report perf.fp | grep -q "$(printf '\033')" || fail "colour in a pipe"
 
-# A stripped program has one row a function, named by where it begins, and a word on where names are.
+# A stripped program has one row a function, named by its start, and a hint about the location of
+# names.
 strip -o bare "$targets/truth"
 fleetprof run --output bare.fp --hz 997 --sampler perf -- ./bare 1 >/dev/null || fail "a stripped program"
 want=$(nm "$targets/truth" | awk '/ (alpha_sixty|beta_thirty|gamma_ten)$/ { sub("^0*", "", $1); print "bare+0x" $1 }' | sort)
@@ -110,8 +111,8 @@ got=$(fleetprof report -v bare.fp 2>err | awk '$2 == "%" && $1 > 5 && $9 ~ /^bar
 [ "$got" = "$want" ] || fail "functions of a stripped program: $got, not $want"
 grep -q "bare: .* has no function names: its file is stripped; names: .*build-id" err || fail "no word on names: $(cat err)"
 
-# A difference of two builds: what changed is called changed, what did not is not, and the same
-# program twice is the same.
+# A difference of two builds: a changed function is called changed, an unchanged one is not, and the
+# same program twice is the same.
 cat >two.c <<'C'
 static volatile unsigned long sink;
 #define PART __attribute__((noipa)) static void
@@ -136,15 +137,17 @@ mv perf.fp.old perf.fp
 fleetprof run --output perf.fp -- "$W/nosuch" 2>/dev/null
 [ $? = 2 ] && tells_truth perf.fp || fail "a program that is not there cost the earlier profile"
 
-# Where the environment says no, the program runs, the earlier profile stays, and one line says why.
+# Where the environment forbids it, the program runs, the earlier profile stays, and one line gives
+# the reason.
 [ "$(FLEETPROF=0 fleetprof run -v --output perf.fp -- sh -c 'echo $((1 + 1)); exit 3' 2>&1)" = "fleetprof: not profiled: FLEETPROF=0
 2" ] && tells_truth perf.fp || fail "FLEETPROF=0 with --output"
-# What run says is what report says: samples, and of this program.
+# run and report print the same: the number of samples, for this program.
 fleetprof run --output one.fp -v --hz 199 -- "$targets/truth" 1 2>err >/dev/null || fail "run -v"
 [ "$(awk '{ print $2 }' err)" = "$(samples one.fp)" ] || fail "run -v and report differ: $(cat err), $(samples one.fp)"
 
 [ "$(samples one.fp)" = "$(fleetprof report -f json one.fp | json "d['samples']")" ] || fail "text and json count differently"
-# Who sampled is named, not who was asked for; where nobody did, the file says why.
+# The file names the sampler used, not the requested one; without a sampler, the file has the
+# reason.
 cc -static -O1 -o still -x c - <<<'int main(void) { for (volatile long i = 0; i < 300000000; i++) {} return 0; }'
 fleetprof run --output still.fp --sampler timer -- ./still && fleetprof report still.fp | grep -q "time, by perf" ||
   fail "a static program by timer: $(fleetprof report still.fp | head -n 1)"
@@ -155,13 +158,13 @@ fleetprof report -f json still.fp | json "'static' in d['why'] and d['samples'] 
 (ulimit -i 0; fleetprof run --verbose --output unsignalled.fp --sampler timer -- "$targets/truth" 0.5 >/dev/null) 2>err
 grep -q "by perf: timer: none can be made: this user's queued signals are used up (ulimit -i)" err && fleetprof report unsignalled.fp | grep -q "time, by perf" ||
   fail "a user without signals: $(cat err), $(fleetprof report unsignalled.fp | head -n 3)"
-# Where there is no room for a daemon it is status 1, and a reason.
+# Without resources for a daemon it exits with 1 and a reason.
 (ulimit -n 8; fleetprof run --output room.fp -- touch "$W/started") 2>err
 [ $? = 1 ] && [ ! -e started ] && [ ! -e room.fp ] && grep -q "run: fleetprofd does not start: .*Too many open files" err || fail "without descriptors: $(cat err)"
 fleetprof run --output short.fp --hz 0.1 -- sh -c 'for i in 1 2 3; do /bin/true; done'
 fleetprof report short.fp | grep -q "no process had the 10000 ms of .* at 0.1 Hz takes (a higher --hz helps" || fail "short commands: $(fleetprof report short.fp)"
 
-# Nobody reaches its daemon, and who tries is told so.
+# Its daemon accepts no other client, which gets a message.
 fleetprof run --output mine.fp -- sleep 2 &
 pid=$!
 XDG_RUNTIME_DIR=$W/home fleetprof ctl pause --state "$W/home/none" 2>err || XDG_RUNTIME_DIR=$W/home fleetprof status --state "$W/home/none" 2>>err
@@ -169,7 +172,8 @@ XDG_RUNTIME_DIR=$W/home fleetprof ctl pause --state "$W/home/none" 2>err || XDG_
 kill $pid
 wait $pid
 
-# What cannot be written is told before the program starts; what is no profile is never overwritten.
+# An unwritable file is reported before the program starts; a file that is no profile is never
+# overwritten.
 echo precious >precious
 for file in /nonexistent/x "$W" /dev/null precious -; do
   fleetprof run --output "$file" -- touch "$W/started" 2>err && fail "--output $file was taken"
@@ -182,7 +186,7 @@ fleetprof run --output diary.fp -- touch "$W/started" 2>err
   fail "a .old that is no profile: $(cat err)"
 [ "$(cat diary.fp.old)" = precious ] || fail "a .old that is no profile was overwritten"
 
-# Two at the same moment, with the same words: one writes, the other is told.
+# Two runs at the same moment, with the same arguments: one writes, the other gets an error.
 for _ in 1 2 3; do
   rm -f both.fp*
   fleetprof run --output both.fp -- "$targets/truth" 1 >/dev/null 2>one.err & one=$!
@@ -222,12 +226,12 @@ wait $run_pid 2>/dev/null
 tells_truth killed.fp 2>/dev/null || fail "after a kill of everything: $(fleetprof report killed.fp 2>&1)"
 fleetprof report killed.fp 2>&1 >/dev/null | grep -q "killed" || fail "a killed run is not told of"
 say "killed after 6 s: $(samples killed.fp 2>/dev/null) samples are there"
-# Its directory is taken away by a later run, once it is old enough to be nobody's.
+# A later run deletes its directory, once it is old enough to be unused.
 find "$W/tmp" -mindepth 1 -maxdepth 1 -exec touch -d '2 minutes ago' {} +
 fleetprof run --output next.fp -- true
 left_nothing || fail "a killed run's directory stays: $(find "$W/tmp")"
 
-# Of a run that is killed alone its daemon takes the rest, and then says so.
+# If a run alone is killed, its daemon collects the rest, and then reports that.
 fleetprof run --output orphan.fp -- "$targets/spin" - >spent 2>/dev/null &
 run_pid=$!
 goes_on() { fleetprof report orphan.fp 2>&1 >/dev/null | grep -q "goes on or was killed"; }
@@ -241,14 +245,15 @@ its_daemon_ends() { ! pgrep -f -- "--output $W/orphan.fp" >/dev/null; } # ten se
 until_true 50 its_daemon_ends && is_whole || fail "its run is over and its file says that it goes on: $(fleetprof report orphan.fp 2>&1 | head -n 3)"
 [ "$(fleetprof report orphan.fp -f json | json "abs(d['total'] / 1e9 / $(cat spent) - 1) < .03")" = yes ] || fail "of $(cat spent) s: $(fleetprof report orphan.fp | head -n 3)"
 
-# What goes on in the background is told of: by run where it may speak, and by every report.
+# Programs that continue in the background are reported: by run if it is verbose, and by every
+# report.
 for sampler in perf timer; do
   fleetprof run --verbose --sampler $sampler --output background.fp -- bash -c "'$targets/truth' 60 >/dev/null 2>&1 & echo \$! >background.pid; sleep 0.5" 2>err || fail "the run ended with $?"
   kill "$(cat background.pid)"
   grep -q "go on in the background" err || fail "$sampler: a program in the background is not told of: $(cat err)"
   fleetprof report background.fp 2>&1 | grep -q "^went_on" || fail "$sampler: the report does not tell: $(fleetprof report background.fp 2>&1 | head -n 5)"
 done
-# So is a program that does nothing before it goes there.
+# So is a program that does nothing before it goes to the background.
 cc -O1 -o away -x c - <<<'#include <unistd.h>
 int main(void) { return daemon(0, 1) != 0 || (sleep(3), 0); }'
 goes_away() { # an agent waits 200 ms for a busy daemon, and then nobody knows of its child: once more

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A profile can be read and compared when the program that it is of has been built again, stripped, or is gone:
-# its names were written into it when the run ended.  What cannot be named is said, and never compared.
+# A profile can be read and compared after its program was rebuilt, stripped, or deleted: its names
+# were written into it when the run ended. Code without names is reported, and never compared.
 . "$(dirname "$0")/lib.sh"
 export HOME=$W/home TMPDIR=$W/tmp
 mkdir -m 700 "$W/home" "$W/tmp"
@@ -38,7 +38,7 @@ has_names() { fleetprof report "$@" 2>err | awk '$9 == "slower" || $9 == "steady
 # The rows of a function in the difference of two files, and its verdicts.
 rows() { awk -v name="$1" '$(NF - 1) == name || $NF == name || index($0, "  " name "  ") { n++ } END { print n + 0 }' diff; }
 
-# What is killed alone leaves a daemon, which ends ten seconds after the program: looked at below.
+# If run alone is killed, its daemon ends ten seconds after the program: checked below.
 build killed -DSLOWER=1
 fleetprof run --output killed.fp --hz 997 --sampler perf -- ./killed 2>/dev/null & run_pid=$!
 until_true 10 pgrep -P $run_pid -x killed >/dev/null || fail "no program"
@@ -68,12 +68,13 @@ strip app
 fleetprof report before.fp >out 2>err
 has_names before.fp && [ ! -s err ] || fail "names are lost with strip: $(cat err out)"
 
-# The program is gone, as on another machine.
+# The program is deleted, as on another machine.
 rm app
 has_names before.fp && [ ! -s err ] || fail "names are lost with the program: $(cat err)"
 mkdir elsewhere && mv before.fp elsewhere/ && (cd elsewhere && has_names before.fp) || fail "a copy has no names"
 
-# A file of before there were names in files: one line says which file is missing and what to do, unasked.
+# A file of a version without names in files: one line reports the missing file and the remedy,
+# without -v.
 /usr/bin/python3 - kept.fp old.fp <<'PY' || fail "no names at the end of a run's file"
 import struct, sys
 data, at, kept, names = open(sys.argv[1], "rb").read(), 0, b"", 0
@@ -93,14 +94,14 @@ has_names old.fp && fail "names come from nowhere"
 build app -DSLOWER=2
 fleetprof report old.fp 2>&1 >/dev/null | grep -q "$W/app (build-id .*: another file is there by now" || fail "another build is not told of"
 
-# Without names nothing of one build is compared with the other: not as functions, and not as addresses.
+# Without names two builds are not compared with each other: neither as functions nor as addresses.
 fleetprof report old.fp --diff after.fp >diff 2>err || fail "diff without names"
 grep -q 'app (build-id .*: .* has no function names: ' err || fail "names that are missing in a difference are not told of: $(cat err)"
 grep -q 'unclear  app+0x[0-9a-f]* \[[0-9a-f]*\]' diff && ! grep -q ' changed .*app' diff && grep -q '^\[build-id\]: ' diff ||
   fail "addresses of two builds are compared: $(cat diff)"
 fleetprof report old.fp old.fp >/dev/null 2>&1 && ! fleetprof report old.fp 2>/dev/null | grep -q '\[[0-9a-f]*\]$' || fail "a build is told where there is one"
 
-# Two file names are one program, and a copy of it is the same.
+# Two file names are one program, and so is a copy of it.
 build app.old -DSLOWER=1
 build app.new -DSLOWER=4
 cp app.old copy
@@ -113,7 +114,8 @@ grep -q '+.*changed  slower  (app.old -> app.new)' diff && grep -q '^app.old -> 
 fleetprof report app.old.fp --diff copy.fp >diff || fail "diff of a copy"
 [ "$(rows slower)" = 1 ] && [ "$(rows steady)" = 1 ] || fail "a copy: $(cat diff)" # by chance one in twenty is changed
 
-# One build at two paths, at one of them without its debug information: a function is one row, and has one name.
+# One build at two paths, one of them without debug information: a function is one row and has one
+# name.
 cat >twin.c <<'C'
 static volatile unsigned long sink;
 static __attribute__((noinline)) void part(long n, unsigned long by) { unsigned long x = sink; while (n-- > 0) x = x * by + 3037000493UL; sink = x; }
@@ -137,7 +139,7 @@ grep -q "old.fp: names of [1-9]" err || fail "name: $(cat err)"
 rm app
 has_names old.fp || fail "name did not write names"
 fleetprof name -v old.fp 2>&1 | grep -q "names of 0 functions" || fail "names are written twice"
-# What is no profile is no place for names, and a run that still writes is left alone.
+# Names are not written into other kinds of files, nor into the file of an active run.
 cp app.c precious
 fleetprof name precious 2>err && fail "name took a source file"
 grep -q '^fleetprof: name: precious: is not a profile' err && cmp -s precious app.c || fail "name: $(cat err)"
@@ -154,7 +156,8 @@ if [ "$(id -u)" = 0 ]; then
   fleetprofd --system --state "$W/board" --output "$W/board.fp" --foreground >daemon.log 2>&1 & daemon=$!
   started+=("$daemon")
   if until_true 10 test -S "$W/board/fleetprofd.sock"; then
-    # A file that only processes with mounts of their own have; one lives when the names are looked up.
+    # A file that only processes with separate mounts have; one of them lives when the names are
+    # looked up.
     mkdir jail
     build jailed -DSLOWER=2 -DFOREVER
     unshare -m sh -c 'mount -t tmpfs none jail && mv jailed jail/ && exec jail/jailed' & jailed=$!

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# By timer, a program that is started in a pid namespace of its own, or that an exec takes where the daemon's socket is
-# not, goes on by perf at once; where perf is refused, the report says what was not sampled and why.
+# By timer, a program started in a separate pid namespace, or whose exec leads to a place without
+# the daemon's socket, is sampled by perf at once. Where perf is refused, the report shows the
+# unsampled part and the reason.
 . "$(dirname "$0")/lib.sh"
 cd "$W" || fail "no folder"
 chmod 755 "$W"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program in a chroot that has no /proc: it is sampled, its functions have names, and status knows
-# its path and its arguments, found on its own stack.
+# A program in a chroot without /proc: it is sampled, its functions have names, and status has its
+# path and arguments, found on its own stack.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || { echo "needs root for chroot"; exit 77; }
 start_collector

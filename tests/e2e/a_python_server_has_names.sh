@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # python3 serving a load, with its debug package installed: at least 95 % of the weight is in named
-# functions, and what has no name is module+0xoffset.
+# functions, and other code is module+0xoffset.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
@@ -30,7 +30,8 @@ import json, re, sys
 top = json.load(open(sys.argv[1]))
 unnamed = sum(f["self"] for f in top["functions"] if re.search(r"\+0x[0-9a-f]+$", f["name"]))
 listed = sum(f["self"] for f in top["functions"])
-# What the sampler could not see is not a function: it is shown, but is neither named nor unnamed.
+# Time that the sampler cannot see is no function: it is shown, but counts neither as named nor as
+# unnamed.
 seen = top["total"] - sum(f["self"] for f in top["functions"] if f["name"] in ("[kernel]", "[unsampled]"))
 print(f"  named: {1 - unnamed / seen:.4f} of user weight, {1 - unnamed / top['total']:.4f} of all; {len(top['functions'])} functions, {top['samples']} samples")
 for f in top["functions"][:5]:

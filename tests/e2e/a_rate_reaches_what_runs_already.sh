@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# By perf another rate reaches threads and children that were there before: none of their samples has to be
-# thinned out once they have events of their own, the CPU time stays right within 1 %, a kill -9 of the worker
-# starts the program's own events again, and the program never notices.  Of more threads than can be given
-# events the answer is marked, and status says why.  As root and as an ordinary user.
+# By perf a new rate applies to existing threads and children. None of their samples must be thinned
+# out once they have separate events, the CPU time stays right within 1 %, a kill -9 of the worker
+# restarts the program's own events, and the program is not disturbed. If there are more threads
+# than events, the answer is marked, and status gives the reason. As root and as an ordinary user.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
 target() { status --format json 2>/dev/null | json "[t['$1'] for t in d['targets'] if t['service'] == 'crew'][0]" 2>/dev/null; }
 more_than() { [ "$(target samples 2>/dev/null)" -gt "$1" ] 2>/dev/null; }
-# The rings', the program's own, and the two that tell of ends are always there.
+# The rings', the program's own, and the two that report ends always exist.
 of_threads() { echo $(($(ls -l "/proc/$(worker)/fd" | grep -c 'perf_event') - 2 * $(nproc) - 2)); }
 have_own() { [ "$(of_threads)" -gt 0 ]; }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program is killed with SIGKILL: what its threads did last is in the answer, under its label and
-# at its time, and nothing of what came before; meanwhile status says what it has written.  The machine goes down: the file of another boot is
-# shipped by the next daemon, once.  As this user and as nobody.
+# A program gets SIGKILL: its threads' last samples are in the answer, with label and time, and no
+# earlier ones; status shows the number written meanwhile. The machine goes down: the file of
+# another boot is shipped by the next daemon, once. As this user and as user nobody.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -20,7 +20,7 @@ files() { find "$B/kept" -name '*.rec' 2>/dev/null | wc -l; }
 post_mortem() { api profile --data-urlencode "match={service=\"$1\",recorder=\"post-mortem\"}" "${@:2}"; }
 count() { post_mortem "$@" 2>/dev/null | json "d['samples']"; }
 is_shipped() { [ "$(count "$1")" -gt 0 ] 2>/dev/null && [ "$(files)" = 0 ]; }
-# Names come when the collector has the program's file.
+# Names appear when the collector has the program's file.
 share_of_last_act() { post_mortem "$1" | json "sum(f['self'] for f in d['functions'] if f['name'] == 'last_act') / d['total']"; }
 is_named() { ! share_of_last_act "$1" | grep -qx '0\(\.0\)\?'; }
 check() { # SERVICE FROM TO: its last values are all of last_act, and all between FROM and TO
@@ -56,7 +56,7 @@ until_true 60 has_acted || fail "the program gets no CPU time"
 [ "$(files)" = 1 ] || { without "a reboot" "no recorder on this file system outlives one"; kill $program; exit 0; }
 keeper=$(cat "$B/fleetprofd.pid")
 worker=$(worker)
-# The power goes: program, keeper and worker at once; the boot id is then another.
+# Power failure: program, supervisor and worker at once; the boot id is then another.
 kill -9 $program "$keeper" "$worker"
 wait $program 2>/dev/null
 down_at=$(date +%s)

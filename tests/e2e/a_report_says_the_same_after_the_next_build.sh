@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A profile of a program with debug information is as good after the next build at the same path as before: inlined functions, lines, and the names that
-# the source has for what the compiler has cloned are in the file.  So two builds are compared by names of one kind; where they cannot be, nothing is called
-# changed for that.
+# A profile of a program with debug information is as good after the next build at the same path as
+# before. Inlined functions, lines, and the source's names for clones made by the compiler are in
+# the file. So two builds are compared by names of the same source; where that is impossible, no
+# difference is called changed for that reason.
 . "$(dirname "$0")/lib.sh"
 export HOME=$W/home TMPDIR=$W/tmp
 mkdir -m 700 "$W/home" "$W/tmp"
@@ -39,7 +40,7 @@ C
 build() { cc -O2 -Wl,--build-id "$@" -o prog prog.c || fail "no build"; }
 profile() { fleetprof run --output "$1" --hz 997 --sampler perf -- ./prog || fail "prog ended with $?"; }
 formats="top flame json folded pprof speedscope callgrind perf-script"
-# Everything that a report can say of before.fp, to FOLDER.
+# All reports of before.fp, to FOLDER.
 tell() {
   mkdir "$1"
   for format in $formats; do fleetprof report before.fp --format $format >"$1/$format" 2>>"$1/err" || fail "$1: $format: $(cat "$1/err")"; done
@@ -48,7 +49,7 @@ tell() {
 is_told_as_before() {
   for format in $formats; do cmp -s "before/$format" "$1/$format" || fail "$1: $format says other things: $(diff "before/$format" "$1/$format" | head -n 10)"; done
 }
-# rows NAME: how many rows of the difference a function of that very name has.
+# rows NAME: the number of rows of exactly that name in the difference.
 rows() { awk -v name="$1" '$(NF - 1) == name || $NF == name { n++ } END { print n + 0 }' diff; }
 
 build -g -DROUNDS=3L -DFACTOR=2654435761UL
@@ -60,7 +61,7 @@ has_clone() { grep constprop "$1" | grep -qv '(\[kernel\])'; } # the kernel has 
 has_clone before/top && fail "a clone is shown under a name of its own: $(cat before/top)"
 say "$(wc -c <before.fp) bytes hold $(fleetprof report before.fp -f json | json "d['samples']") samples with their names and lines"
 
-# strip keeps the build-id and takes what the source says.
+# strip keeps the build-id and removes the source's names.
 cp prog whole && strip -g prog
 tell stripped
 is_told_as_before stripped
@@ -75,12 +76,12 @@ fleetprof report before.fp --diff after.fp >diff 2>err || fail "diff: $(cat err)
 [ ! -s err ] || fail "something is said of a difference: $(cat err)"
 for name in parse_frame checksum encode; do [ "$(rows $name)" = 1 ] || fail "$name has $(rows $name) rows: $(cat diff)"; done
 ! has_clone diff || fail "a clone is a function of its own: $(cat diff)"
-# Of what the program itself does each has its part, roughly as before: where a loop lies and who else is at work moves a dozen points, other names would
-# have moved the half.
+# Each of the program's functions has roughly the same part as before. Code placement and other load
+# move a dozen points; other names would have moved half.
 fleetprof report before.fp --diff after.fp -f json | json "(lambda rows: max(abs(f['a'] / sum(r['a'] for r in rows) - f['b'] / sum(r['b'] for r in rows)) for f in rows) < .2)([f for f in d['functions'] if f['module'] == 'prog'])" | grep -q yes ||
   fail "what takes as long as before has another share: $(cat diff)"
 
-# The one after that: encode takes three times as long, and the others as long as before.
+# The build after that: encode takes three times as long, and the others as long as before.
 build -g -DROUNDS=9L -DFACTOR=2246822519UL
 profile slower.fp
 rm prog
@@ -91,7 +92,8 @@ for name in parse_frame checksum encode; do [ "$(rows $name)" = 1 ] || fail "$na
 grep ' encode ' diff | grep -q '+.*changed' || fail "encode is three times slower: $(cat diff)"
 ! grep ' parse_frame \| checksum ' diff | grep -q ' +[0-9.]* % .*changed' || fail "what did not change takes more: $(cat diff)"
 
-# Without debug information on one side the names are of two kinds, and that is no change of the program.
+# Without debug information on one side the names come from two sources, which is no change of the
+# program.
 build -DROUNDS=3L -DFACTOR=2246822519UL
 profile plain.fp
 rm prog

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tokens are listed beside the running collector, with their roles, ends and last uses, and withdrawn by their ids: within
-# ten seconds nobody takes such a one any more, and others go on working.
+# Tokens are listed beside the running collector, with their roles, ends and last uses, and revoked
+# by their ids. Within ten seconds a revoked token is rejected everywhere, and others still work.
 . "$(dirname "$0")/lib.sh"
 start_collector
 tokens() { fleetprof-collector token --data "$W/data" "$@"; }

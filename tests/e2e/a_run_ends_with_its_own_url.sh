@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# On a terminal `fleetprof run` ends with one line that has the URL of exactly that run: the page takes it, and what it
-# selects are the samples of that run, not those of the same service before it, nor of others at the same time, whether they were
-# given another label or the very same, nor those of runs right before and after it; whoever is sampled beside it.
-# Where there is no browser the line is a command that draws that very run as text.
+# On a terminal `fleetprof run` ends with one line that has the URL of exactly that run. The page
+# accepts it, and it selects only that run's samples. It excludes earlier runs of the same service,
+# simultaneous runs with another or the same label, and runs right before and after it, whatever
+# else is sampled. Without a browser the line is a command that draws that run as text.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll here
@@ -30,12 +30,12 @@ curl -fs -o /dev/null "$url" || fail "the page does not take $url"
 got=$(curl -fs "http://127.0.0.1:$H/api/v1/profile?${url#*view=profile&}" | json "d['samples']") || fail "no answer behind $url"
 both=$(profile '{service="the \"shop\""}' | json "d['samples']")
 say "$count samples said, $got behind the URL, $both of all runs"
-# What the kernel's clock has and no sample tells is a record more.
+# Time of the kernel's clock without a sample is one record more.
 [ "$got" -ge "$count" ] && [ "$got" -le $((count + 5)) ] || fail "$got samples at $url, and $count were said"
 [ "$both" -gt $((got + 100)) ] || fail "other runs are in it: $both of all"
 
-# Runs one after another, within seconds, beside somebody whose window had begun long before; what waits in a histogram's
-# counters is in that window, too.
+# Runs one after another, within seconds, beside a user whose window began long before; pending
+# counts of a histogram are in that window, too.
 beside() { # beside COLLECT
   local neighbour i count link got seconds=
   touch "$W/runs-go-on"

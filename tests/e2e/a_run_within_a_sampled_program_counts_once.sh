@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `fleetprof run` in a program that is sampled already, by its preload or by another `run`: the inner
-# program has a service and a rate of its own, its CPU time counts there and nowhere else, and a timer
-# that was asked for there makes way for perf, which says so.
+# `fleetprof run` in a program that is already sampled, by its preload or by another `run`. The
+# inner program has a separate service and rate, and its CPU time counts only there. A timer
+# requested there is replaced by perf, with a message.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -10,7 +10,7 @@ enroll board1
 fleetprofd --state "$B" --collector "127.0.0.1:$A" || fail "the daemon does not start"
 export FLEETPROF_SOCKET=$B/fleetprofd.sock
 
-# Works, runs the command, works again; prints what it has spent with all its children.
+# Works, runs the command, works again; prints its CPU time including all children.
 cat >"$W/outer.py" <<'P'
 import resource, subprocess, sys, time
 def burn(seconds):
@@ -24,10 +24,10 @@ print(sum(one.ru_utime + one.ru_stime for one in spent))
 P
 sum_of() { profile "{label=\"$1\"}" | json "d['total'] / 1e9"; }
 close_to() { is_all_of "$1" "$2" .01 .02; }
-# is_named SERVICE ANSWER: the collector has the program's names, which come after its samples
+# is_named SERVICE ANSWER: the collector has the program's names, which arrive after its samples
 is_named() { profile "{service=\"$1\"}" >"$2" && grep -q alpha_sixty "$2"; }
 whole() { sum=$(sum_of "$1" 2>/dev/null) && close_to "$sum" "$2"; }
-# nest NAME INNER-OPTIONS COMMAND...: the outer program, in all that it is said to be, with a run within.
+# nest NAME INNER-OPTIONS COMMAND...: the outer program in all its variants, with a run within.
 nest() {
   name=$1 options=$2
   shift 2

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program that carries the agent is sampled by perf, from outside.  When its events are switched off in
-# mid-run they are opened anew; where that is refused (the program has closed itself to other processes)
-# its timers go to work.  It notices nothing, its total stays right, and status, batch and API say why.
+# A program that carries the agent is sampled by perf, from outside. If its events are disabled in
+# mid-run, they are opened anew; where that is refused (the program has made itself undumpable) its
+# timers start. The program is not disturbed, its total stays right, and status, batch and API give
+# the reason.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -12,7 +13,7 @@ export FLEETPROF_SOCKET=$B/fleetprofd.sock FLEETPROF_HZ=199
 row() { status --format json | json "[t['$1'] for t in d['targets'] if t['service'] == '$service'][0]"; }
 says() { [ "$(status --format json 2>/dev/null | json "any($1 for t in d['targets'] if t['service'] == '$service')" 2>/dev/null)" = yes ]; }
 
-# Switches every perf event that the keeper holds off, as whoever may look into the daemon can.
+# Disables every perf event of the supervisor, as any process can that may control the daemon.
 revoke() {
   /usr/bin/python3 - "$(cat "$B/fleetprofd.pid")" <<'EOF'
 import ctypes, fcntl, os, sys
@@ -30,8 +31,8 @@ sys.exit(0 if off > 0 else "no events to switch off")
 EOF
 }
 
-# A program of two threads and a forked child; undumpable from its start where asked.  It prints what it
-# and its child have spent, and how many of its waits were cut short.
+# A program of two threads and a forked child; undumpable from its start on request. It prints its
+# own and its child's CPU time, and the number of its interrupted waits.
 cat >"$W/carrier.py" <<'EOF'
 import ctypes, os, resource, sys, threading, time
 if sys.argv[2] == "closed": ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `run` without --hz starts at 1000 Hz and lowers its rate by what samples cost: two seconds have a
-# thousand samples by perf, and one a tick by timer; a rate that is named stays as it is.  At 1000 Hz threads
-# and children of a few milliseconds are sampled, for root by the clocks of whole CPUs, without a trace
-# of other programs; where much is missed the report says what helps.
+# `run` without --hz starts at 1000 Hz and lowers its rate by the cost of samples: two seconds have
+# a thousand samples by perf, and one a tick by timer; a given rate is kept. At 1000 Hz threads and
+# children of a few milliseconds are sampled, for root by the clocks of whole CPUs, without a trace
+# of other programs. If much is missed the report gives the remedy.
 . "$(dirname "$0")/lib.sh"
 F=$W/run.fp
 

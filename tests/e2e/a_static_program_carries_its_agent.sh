@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# libfleetprof.a, linked into static programs of glibc and of musl by the line of docs/running.md: they
-# are sampled by timers in all of their threads, keep their signals, and run as without us where no
-# daemon is.  One that was linked without it, and without a loader to preload anything, is sampled by perf.
+# libfleetprof.a, linked into static programs of glibc and of musl by the line of docs/running.md.
+# They are sampled by timers in all threads, keep their signals, and run normally without a daemon.
+# A program linked without it, and without a loader for a preload, is sampled by perf.
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 parts=$FLEETPROF_PREFIX/lib/fleetprof

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A wrong, used or expired token, an unknown collector, a revoked board, an expired certificate: each
-# gets a clear error, status says it, and the spool keeps the samples.
+# A wrong, used or expired token, an unknown collector, a revoked board, an expired certificate:
+# each gets a clear error, status shows it, and the spool keeps the samples.
 . "$(dirname "$0")/lib.sh"
 start_collector
 refused() {   # refused WHAT PATTERN COMMAND...
@@ -46,8 +46,8 @@ keeps_spool "a revoked board" "revoked"
 [ "$(books revoked | cut -d' ' -f2)" = "$(echo "$before" | cut -d' ' -f2)" ] || fail "data of a revoked board was stored"
 kill "$(cat "$B/fleetprofd.pid")"
 
-# An expired certificate, signed by the fleet's own CA, yesterday's, of a board that is not known: only one that is may
-# renew (certificates_renew_themselves.sh).
+# An expired certificate of an unknown board, signed by the fleet's own CA yesterday: only a known
+# board may renew (certificates_renew_themselves.sh).
 enroll expired
 openssl req -new -key "$B/board.key" -subj /CN=unheard-of -out "$W/csr" 2>/dev/null
 printf 'extendedKeyUsage=clientAuth\n' >"$W/ext"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# On a terminal tables and flame graphs fit its width, have colour where it has some and nobody has said NO_COLOR, and no
-# letters that its locale has not; a pipe gets neither colour nor a width.  Nothing that a program is called turns a line.
+# On a terminal, tables and flame graphs fit its width, have colour if it supports it and NO_COLOR
+# is unset, and only letters of its locale. A pipe gets neither colour nor a width. No name of a
+# program breaks a line.
 . "$(dirname "$0")/lib.sh"
 on_terminal() { /usr/bin/python3 "$(dirname "$0")/on_terminal.py" "$@"; }
 escape=$(printf '\033')
@@ -9,7 +10,8 @@ export FLEETPROF_CONFIG= TERM=vt100 LANG=C PYTHONCOERCECLOCALE=0 # which would s
 unset NO_COLOR LC_ALL LC_CTYPE
 fleetprof run --output "$W/truth.fp" --hz 499 -- "$targets/truth" 1 >"$W/truth.log" || fail "truth ended with $?"
 report() { fleetprof report "$W/truth.fp" "$@"; }
-# checked NAME: the text in FILE, without its colours and what a slow machine is told meanwhile, is as wide as a terminal of 80 at most, and ASCII.
+# checked NAME: the text in FILE, without colours and progress lines, is at most 80 columns wide,
+# and ASCII.
 checked() {
   sed "s/$escape\[[0-9;]*m//g; s/.*\r$escape\[K//" "$W/$1" | /usr/bin/python3 -c '
 import sys
@@ -36,7 +38,7 @@ LC_ALL=C LANG=C.UTF-8 report --format flame | grep -c '##' >/dev/null || fail "L
 report --format flame --depth 3 | grep -c 'deeper: --depth' >/dev/null || fail "no word on what is deeper"
 [ "$(report --format flame --limit 3 | grep -c '%  .*[#-]  ')" -le 6 ] || fail "more lines than --limit"
 
-# Letters that the locale has not, in all that is for people; for programs names are whole.
+# Letters outside of the locale, in all text output; machine formats have whole names.
 printf '__attribute__((noinline)) static long gr\303\266\303\237e(volatile long n) { while (n > 0) n--; return n; }
 int main(void) { return (int)gr\303\266\303\237e(300000000); }\n' >"$W/size.c"
 cc -O1 -o "$W/size" "$W/size.c" && fleetprof run --output "$W/size.fp" --hz 499 -- "$W/size" || fail "the program with a name in UTF-8"
@@ -50,7 +52,8 @@ for format in json folded; do
   fleetprof report --format $format "$W/size.fp" | grep -c "$whole" >/dev/null || fail "$format has lost a letter"
 done
 
-# One renderer: the collector's answer is drawn the same way, and shows the same shares but for their rounding.
+# One renderer: the collector's answer is drawn in the same way, and shows the same shares up to
+# rounding.
 start_collector
 enroll here
 run --service truth --label "who=$(printf 'x\342\200\256drawkcab')" --hz 499 -- "$targets/truth" 1 >"$W/truth.log" || fail "truth ended with $?"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A thread that takes another name for each part of its work has each part under its own name, by timer
-# as by perf, whether it names itself, another thread does, or a write to its file in /proc.
-# What a child of vfork calls itself is no name of its parent's.
+# A thread that takes another name for each part of its work has each part under that name, by timer
+# and by perf, whether it names itself, another thread does, or a write to its file in /proc. A
+# vfork child's name does not become its parent's.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Debian's own programs have no frame pointers; by timer their stacks are whole all the same, from tables
-# that the handler reads: in threads, also with large variables of their own, in forked children, in libraries that come later, and whatever becomes
-# of the worker meanwhile.  Who asks for frame pointers gets those.
+# Debian's programs have no frame pointers; by timer their stacks are still complete, from tables
+# that the handler reads: in threads, also with large thread-local variables, in forked children, in
+# libraries loaded later, and after the worker's end. --unwind fp uses frame pointers.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -44,7 +44,7 @@ whole() {
 timer() { run --sampler timer --hz 199 "$@"; }
 python() { timer --service "$1" "${@:4}" -- /usr/bin/python3 "$W/work.py" "$2" "$3" >/dev/null || fail "$1 ended with $?"; }
 
-# The first run has the tables made; the share of what comes before they are there depends on the machine.
+# The first run makes the tables; the share of samples before that depends on the machine.
 python first all 3
 python first late 1
 python python all 2
@@ -55,7 +55,8 @@ for service in first large_tls; do
   timer --service $service -- "$FLEETPROF_TARGETS/large_tls" 1000 || fail "large_tls ended with $?"
 done
 whole large_tls .97
-# On a stack of the program's own it is not known where that ends: what is beyond reach is cut, and nothing is bad.
+# On a stack allocated by the program, its end is unknown: unreachable parts are cut, and no stack
+# is bad.
 timer --service given -- "$FLEETPROF_TARGETS/large_tls" 1000 1024 || fail "large_tls ended with $?"
 until_true 20 has_samples given || fail "no samples on a given stack"
 [ "$(of given "d['stacks']['truncated'] >= .97")" = yes ] || fail "a given stack: $(of given "d['stacks']")"
@@ -80,7 +81,7 @@ for service in first redis; do
 done
 whole redis .97
 
-# A worker that dies takes nothing of it along, and the next one goes on.
+# A worker's death loses no table, and the next worker continues.
 python worker all 3 &
 program=$!
 sleep 1.5
@@ -88,7 +89,7 @@ kill -9 "$(worker)"
 wait $program || fail "a program whose daemon's worker died"
 whole worker .95
 
-# By frame pointers there is no telling.
+# By frame pointers, completeness is unknown.
 timer --service pointers --unwind fp -- /usr/bin/python3 "$W/work.py" all 1 >/dev/null || fail "by frame pointers"
 until_true 20 has_samples pointers
 [ "$(of pointers "d['stacks']['complete'] == 0")" = yes ] || fail "frame pointers: $(of pointers "d['stacks']")"

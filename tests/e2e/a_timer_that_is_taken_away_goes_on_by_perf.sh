@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program that deletes its timers, keeps every signal blocked, or gives threads stacks that have no room for one (at
-# once), goes on by perf where that is allowed;
-# where it is not, status says that nothing samples it and why.  One that blocks its signals for a moment
-# is left to its timer.  The program never notices, its total stays right, and run names both samplers.
+# A program that deletes its timers, keeps every signal blocked, or gives threads stacks without
+# room for a signal (at once), is then sampled by perf if permitted. If not, status reports that it
+# is not sampled, with the reason. A program that blocks its signals for a moment keeps its timer.
+# The program is not disturbed, its total stays right, and run names both samplers.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -64,7 +64,7 @@ if [ "$(id -u)" = 0 ]; then # it is the same for everyone
   ends moment
 fi
 
-# Where nobody may have perf events.
+# Without permission for perf events.
 kill "$(cat "$B/fleetprofd.pid")"
 until_true 15 is_gone "$(cat "$B/fleetprofd.pid")" || fail "the daemon does not end"
 "$targets/refuse_perf" fleetprofd --state "$B" --collector "127.0.0.1:$A" || fail "the daemon does not start again"

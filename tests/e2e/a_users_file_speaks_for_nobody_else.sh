@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A file says itself which build-id it has.  A user's program that says libc's, sampled before any other, changes nobody
-# else's stacks: the next user's go through libc as ever.
+# A file's build-id is only its own claim. A user's program with libc's build-id, sampled before any
+# other, does not change other users' stacks: they still go through libc.
 if [ -z "${USERS_NAMESPACE:-}" ]; then
   [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || { echo "not run: no mount namespace of its own (root is needed)"; exit 77; }
   USERS_NAMESPACE=own exec unshare -m "$0"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board that works steadily sends what differs from its last window: fewer bytes than what waits in a spool, and
-# the same in the collector's answer; also over a collector that is killed, where the next window comes alone.
+# A board with steady load sends deltas to its last window: fewer bytes than spooled batches, and
+# the same data in the collector's answer. It also works after the collector is killed, when the
+# next window stands alone.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

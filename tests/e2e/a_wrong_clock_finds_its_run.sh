@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# On a board whose wall clock is in 1991, or twenty years ahead, `run` ends with a link that has that run's samples, by the
-# collector's time; status and doctor say how far the clock is off, and judge certificates by the collector's; a clock that is
-# set while a run lasts moves nothing.
+# On a board whose wall clock is in 1991, or twenty years ahead, `run` ends with a link to that
+# run's samples, by the collector's time. status and doctor show the clock's error, and check
+# certificates by the collector's time; setting the clock during a run moves nothing.
 . "$(dirname "$0")/lib.sh"
 export DISPLAY=:0
 start_collector

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every option of every program, given wrongly: one line on stderr that names the word and says why,
-# exit 2, and nothing was started, made or printed.
+# Every option of every program with a wrong value: one line on stderr names the word and the
+# reason, exit status 2, and nothing was started, made or printed.
 . "$(dirname "$0")/lib.sh"
 X=$W/none          # would be made by whatever starts all the same
 long=$(printf 'x%.0s' {1..200})
@@ -24,7 +24,7 @@ wrong() {
   count=$((count + 1))
 }
 
-# What every program has: unknown names, values that are missing, files that are not there.
+# Errors common to every program: unknown names, missing values, missing files.
 while read -r program; do
   # shellcheck disable=SC2086
   {
@@ -49,7 +49,7 @@ fleetprof-collector token
 fleetprof-collector revoke
 END
 
-# PATTERN | COMMAND, whose words are the shell's.
+# PATTERN | COMMAND, in shell syntax.
 while IFS='|' read -r pattern command; do
   eval "wrong '${pattern%"${pattern##*[! ]}"}' $command"
 done <<'END'
@@ -181,7 +181,7 @@ x: is one word too many                   | fleetprof-collector token --data "$X
 --board: is missing                       | fleetprof-collector revoke --data "$X"
 --data .*: no collector has run there     | fleetprof-collector revoke --data "$X" --board x
 END
-# A word that the environment keeps for all commands is only for those that know it.
+# A variable for all commands applies only to commands that support its value.
 FLEETPROF_FORMAT=table fleetprof report "$W/text" 2>"$W/err"
 grep -q "is not a profile" "$W/err" || fail "report with the format of status: $(cat "$W/err")"
 wrong "--format: there is no .magic.; one of:" env FLEETPROF_FORMAT=magic fleetprof report "$W/text"

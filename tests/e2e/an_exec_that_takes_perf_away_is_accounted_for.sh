@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The kernel takes perf events off a process that gains rights by an exec, or whose file its user may
-# execute but not read: status says so, and all its CPU time is in the answer, by either sampler.  So it
-# is when a new worker cannot map the perf ring any more.
+# The kernel removes perf events from a process that gains privileges by an exec, or whose file its
+# user may execute but not read. status reports that, and all its CPU time is in the answer, by
+# either sampler. The same holds if a new worker cannot map the perf ring.
 . "$(dirname "$0")/lib.sh"
 if [ "$(id -u)" != 0 ]; then
   without "programs with other rights" "only root can make a program that is setuid for another user"
@@ -31,7 +31,7 @@ for sampler in perf timer; do
   done
 done
 
-# What status says meanwhile.
+# status meanwhile.
 start_collector
 enroll board1
 chown -R "$ordinary:$ordinary" "$B"
@@ -48,8 +48,8 @@ wait $program || fail "the program ended with $?"
 answer() { profile '{service="links"}' >"$W/links.json" 2>/dev/null && is_whole "$W/links.json" "$(cat "$W/out")"; }
 until_true 10 answer || fail "links: $(json "d['total'] / 1e9" <"$W/links.json") s of $(cat "$W/out")"
 
-# A worker is killed, and the next one cannot map the ring: a program that carries the agent goes on by
-# timer, of another nothing but the time is known.
+# A worker is killed, and the next cannot map the ring: a program that carries the agent continues
+# by timer; of another only the CPU time is known.
 stop() { kill "$(cat "$B/fleetprofd.pid")" && until_true 15 is_gone "$(cat "$B/fleetprofd.pid")"; }
 stop || fail "the daemon does not end"
 enroll board2
@@ -71,7 +71,7 @@ until_true 20 by_root "t['sampler'] == 'timer' and '$words' in t['why'] and t['s
 for service in carrier bare; do
   wait "${!service}" || fail "$service ended with $?"
   spent=$(tail -n 1 "$W/$service")
-  # What the killed worker had in its window is lost, and counted; nothing is there twice.
+  # The killed worker's open window is lost, and counted; nothing is counted twice.
   answer() { profile "{service=\"$service\"}" >"$W/$service.json" 2>/dev/null && [ "$(json "0.4 * $spent < d['total'] / 1e9 < 1.01 * $spent + 0.02 + $(stolen_since)" <"$W/$service.json")" = yes ]; }
   until_true 10 answer || fail "$service: $(json "d['total'] / 1e9" <"$W/$service.json") s of $spent"
   say "$service: $(json "d['total'] / 1e9, [(f['name'], round(f['self_share'], 2)) for f in d['functions'][:2]]" <"$W/$service.json") of $spent s"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # --sampler itimer, one CPU clock for a whole process: shares within 3 points, the total within 1 %
-# of the program's own CPU time whatever rate the kernel's tick allows, forked children and programs
-# of an exec chain included; it is paused and resumed; whoever uses SIGPROF, its timer or a limit of
-# CPU time itself is left alone and status says so; auto never takes it.
+# of the program's own CPU time at any rate that the tick allows, including forked children and
+# programs of an exec chain. It can be paused and resumed. A program that uses SIGPROF, its timer or
+# a limit of CPU time is not sampled and status reports that; auto never uses itimer.
 . "$(dirname "$0")/lib.sh"
 seconds=20
 start_collector
@@ -40,7 +40,7 @@ profile '{service="children"}' | json "sum(f['self'] for f in d['functions'] if 
 run --service chain --sampler itimer --hz 999 -- /bin/sh -c "for i in 1 2 3 4 5 6; do /bin/bash -c 'exec $targets/truth .2' || exit 9; done" >/dev/null \
   || fail "a chain of exec ended with $?"
 
-# Paused and resumed; nobody who sleeps is woken.
+# Paused and resumed; no sleeping thread is woken.
 run --service switched --sampler itimer --hz 199 -- "$targets/switched" 60 "$W/end" >"$W/switched.out" &
 program=$!
 samples_come() { [ "$(target switched samples 2>/dev/null)" -gt "${floor:-10}" ] 2>/dev/null; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Malformed HTTP heads, selectors, times, frames and handshakes: each gets a clear answer, and the same
-# collector goes on serving.  Words of a command line: a_wrong_word_is_told_before_anything_starts.
+# Malformed HTTP heads, selectors, times, frames and handshakes: each gets a clear answer, and the
+# same collector keeps serving. Command lines: a_wrong_word_is_told_before_anything_starts.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# By timer a signal that a thread has blocked comes when the thread lets it through: in ppoll, or at the end of
-# sigprocmask.  The time before went elsewhere, so it is [unsampled], and no function gets it: with each thing that the
-# agent can collect, and at rates below and above the kernel's tick.
+# By timer, a blocked signal is delivered when the thread unblocks it: in ppoll, or at the end of
+# sigprocmask. The time before was spent elsewhere, so it is [unsampled], and no function gets it,
+# in each collect mode, and at rates below and above the kernel's tick.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 is() { /usr/bin/python3 -c "import sys; sys.exit(not ($1))"; }
@@ -25,6 +25,6 @@ for collect in stacks pc-lr histogram; do
     is ".4 < $unsampled < .6 and .4 < $exposed < .6 and $calls < .05" || fail "the blocked half is elsewhere: $(fleetprof report "$F")"
   done
 done
-# An answer says what else can be done.
+# An answer has the possible remedies.
 fleetprof report "$W/loop-stacks-99.fp" >"$W/words"
 grep -q "blocks SIGURG\|with the signal blocked" "$W/words" || fail "the signal is not named: $(cat "$W/words")"

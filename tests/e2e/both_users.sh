@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced before lib.sh by a promise that holds for every user: root runs the script as an ordinary
-# user first, then as itself; with AT_ONCE=1, where it mostly waits, as both at once: each has a
-# daemon and a collector of its own.  What failed for one of them has failed, whatever the other could not run.
-# With AS_ORDINARY=1, where rights should make no difference, root runs it as an ordinary user alone, who has the fewest;
-# with TORTURE_LONG=1 as both all the same.
+# Sourced before lib.sh by tests that must hold for every user: root runs the script as an ordinary
+# user first, then as itself. With AT_ONCE=1, for tests that mostly wait, both run at once, each
+# with its own daemon and collector. A failure of either is a failure of the test, even if the other
+# could not run. With AS_ORDINARY=1, where privileges should make no difference, root runs it only
+# as an ordinary user, who has the fewest; with TORTURE_LONG=1 as both.
 . "$(dirname "$0")/ordinary_user.sh"
 if [ "$(id -u)" = 0 ] && [ -z "${FLEETPROF_AS_USER:-}" ]; then
   [ -z "${AS_ORDINARY:-}" ] || [ -n "${TORTURE_LONG:-}" ] || { again_as_ordinary; exit; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the browser's scripts have in common: the page at ORIGIN in Chromium, and what was wrong with it.
+// Shared by the browser's scripts: the page at ORIGIN in Chromium, and the list of errors.
 //
 //   const { check, visit, end } = await browse(ORIGIN, PICTURES);
 //   await visit("/?view=fleet", "#boards tr", LOOKS.light, async (page) => { ... });
-//   await end(); // prints what was wrong; the exit status tells whether anything was
+//   await end(); // prints the errors; the exit status is non-zero if there are any
 import { createRequire } from "node:module";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,9 +32,9 @@ export async function browse(origin, pictures) {
   await mkdir(pictures, { recursive: true });
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
 
-  // A window costs a browser three times what a page in it does: there is one for each of OPTIONS.
+  // A window costs a browser three times as much as a page in it: there is one for each of OPTIONS.
   const windows = new Map();
-  const seen = { path: "", quiet: false }; // what is being looked at
+  const seen = { path: "", quiet: false }; // the visit in progress
   async function windowOf(options) {
     const key = JSON.stringify(options);
     if (!windows.has(key)) {
@@ -44,7 +44,8 @@ export async function browse(origin, pictures) {
     return windows.get(key);
   }
 
-  // PAGE, whose complaints are ours.  A quiet one is a view of refusals: a browser tells each of them on its console.
+  // PAGE with its errors recorded. A quiet page is a view of rejections: a browser logs each of
+  // them on its console.
   async function watched(page) {
     const complain = (text) => wrong.push(`${seen.path}: ${text}`);
     page.setDefaultTimeout(SETTLED_MS);
@@ -59,8 +60,8 @@ export async function browse(origin, pictures) {
     return page;
   }
 
-  // Opens PATH, waits until SELECTOR is there, and does what DO does; BEFORE comes before the page.  What they ask of the page
-  // by `page.route` and `listen` ends with the visit, as does what the page keeps.
+  // Opens PATH, waits until SELECTOR exists, and calls DO; BEFORE runs before the page opens. Their
+  // `page.route` and `listen` handlers end with the visit, as do the page's cookies and storage.
   async function visit(path, selector, options, act, { quiet = false, before = async () => {} } = {}) {
     const page = await windowOf(options), listeners = [];
     const listen = (event, hear) => listeners.push([event, hear]) && page.on(event, hear);
@@ -77,7 +78,7 @@ export async function browse(origin, pictures) {
     await page.evaluate(() => sessionStorage.clear()).catch(() => {});
     for (const [event, hear] of listeners) page.off(event, hear);
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    seen.quiet = true; // of what is cut off here nothing is to be said
+    seen.quiet = true; // errors from requests aborted here do not count
     await page.goto("about:blank");
     await page.mouse.move(0, 0);
   }
@@ -93,7 +94,8 @@ export async function until(is, ms = 5000) {
 
 const axe = readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 
-// What axe-core finds serious, by all its rules or by RULES.  The page's policy stays in force: axe comes in as a debugger would.
+// Serious findings of axe-core, by all its rules or by RULES. The page's policy stays in force: axe
+// is injected like by a debugger.
 export async function axeFinds(page, rules) {
   await page.evaluate(await axe);
   const found = await page.evaluate((runOnly) => window.axe.run(document, { resultTypes: ["violations"], ...(runOnly && { runOnly }) }), rules);

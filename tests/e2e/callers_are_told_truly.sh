@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# GET /callers of a program that knows who calls whom: from stacks, and from pairs of PC and the word at the stack
-# pointer, the true part of each caller lies in its edge's interval.  Of ROUNDS runs of each, judged once and together.
+# GET /callers of a program with known call edges: from stacks, and from pairs of PC and the word at
+# the stack pointer, the true part of each caller lies in its edge's interval. ROUNDS runs of each
+# are judged once and together.
 #
-# 80 % is asked of some 44 functions of 30 samples and more, each with all of its edges.  In ten rounds 413 of 439 held: 182 of
-# 186 by pairs, 231 of 253 by stacks, where a function with three edges has three chances to miss.  So one round falls below
-# 80 % by chance in 1 of 1000, and below 93 % in every fourth; 93 %, of functions of 100 samples and more, is judged by
-# tests/boards/user/callers_of_pairs_are_true.sh, which takes minutes.
+# The limit is 80 % of some 44 functions of 30 samples and more, each with all of its edges. In ten
+# rounds 413 of 439 held: 182 of 186 by pairs, 231 of 253 by stacks, where a function with three
+# edges has three chances to miss. So one round falls below 80 % by chance in 1 of 1000, and below
+# 93 % in every fourth. tests/boards/user/callers_of_pairs_are_true.sh judges 93 %, of functions of
+# 100 samples and more, which takes minutes.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board
@@ -33,6 +35,6 @@ done
 say "callers are told truly of $told_in_all of $of_all functions"
 [ $((5 * told_in_all)) -ge $((4 * of_all)) ] || fail "that is less than 80 in 100"
 
-# A name that is not there is told with its neighbours; what is asked wrongly is named.
+# An unknown name is reported with similar names; an invalid query with its reason.
 curl -sG "http://127.0.0.1:$H/api/v1/callers" -d function=leaf_12 | json "d['status'] == 404 and 'leaf_1' in d['detail']" | grep -q yes || fail "leaf_12 is not refused well"
 curl -sG "http://127.0.0.1:$H/api/v1/callees" | json "d['status'] == 400 and d['parameter'] == 'function'" | grep -q yes || fail "no function is no fault"

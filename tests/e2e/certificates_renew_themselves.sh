@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Certificates of six seconds: a board renews at half of each and loses nothing by it; one that comes back after its
-# certificate has expired renews that with its key and delivers what it kept.
+# Certificates of six seconds: a board renews at half of their life and loses no samples by that. A
+# board that reconnects after its certificate has expired renews it with its key and delivers its
+# spool.
 . "$(dirname "$0")/lib.sh"
 start_collector --certificate-life 6s
 enroll steady

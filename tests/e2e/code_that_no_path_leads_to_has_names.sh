@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program runs from memory, its file is unlinked or replaced while it runs, its text is moved to other
-# memory, or its file is in a mount namespace that ends with it: its functions have names and its stacks
-# are whole, and no name is of another file at that path.  With an ordinary user's rights and with root's.
+# A program runs from memory, its file is unlinked or replaced while it runs, its text is moved to
+# other memory, or its file is in a mount namespace that ends with it. Its functions have names and
+# its stacks are whole, and no name is from another file at that path. With an ordinary user's
+# privileges and with root's.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 export HOME=$W/home TMPDIR=$W/tmp
@@ -11,7 +12,7 @@ unset XDG_STATE_HOME XDG_RUNTIME_DIR
 cd "$W" || fail "no folder"
 cc -O2 -xc - -o other <<<'void replaced_work(void) { } int main(void) { replaced_work(); return 0; }' || fail "no compiler"
 
-# part FILE FUNCTION: its share of what was sampled, in main or inlined there.
+# part FILE FUNCTION: its share of the samples, in main or inlined there.
 part() {
   fleetprof report "$1" --format folded 2>err | awk -v name="$2" '/^\[(kernel|unsampled)\] [0-9]+$/ { next }
     { all += $NF } $0 ~ "(^|;)main;" name "(;| [0-9]+$)" { part += $NF } END { printf "%.3f", all ? part / all : 0 }'
@@ -20,7 +21,7 @@ check() { # check NAME
   local first second
   first=$(part "$1.fp" first_work) second=$(part "$1.fp" second_work)
   say "$1: $first and $second of 0.667 and 0.333"
-  # A timer's expiry rides on the tick, whose place in a burst a busy machine decides.
+  # A timer expires at a tick, whose position in a burst depends on load.
   awk -v a="$first" -v b="$second" -v wide="$([[ $1 = *-timer ]] && echo .1)" \
     'BEGIN { wide += 0; exit !(a > .55 - wide && a < .78 + wide && b > .22 - wide && b < .45 + wide) }' ||
     fail "$1: $first and $second: $(fleetprof report "$1.fp" 2>&1 | head -n 8)"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# dashboard.py DASHBOARD METRICS PROMETHEUS: each metric that the dashboard's expressions name is in METRICS, a scrape of the
-# collector, none is of how fast a gauge rises, and PROMETHEUS answers each expression with at least one series; what METRICS has of names, quotas, boards,
-# samples and watched functions is on a panel.  Prints how many there are.
+# dashboard.py DASHBOARD METRICS PROMETHEUS: each metric in the dashboard's expressions is in
+# METRICS, a scrape of the collector; no expression takes the rate of a gauge; and PROMETHEUS
+# answers each expression with at least one series. All metrics in METRICS about names, quotas,
+# boards, samples and watched functions are on a panel. Prints their number.
 import json, re, sys, urllib.parse, urllib.request
 
 dashboard, scrape, prometheus = json.load(open(sys.argv[1])), open(sys.argv[2]).read(), sys.argv[3]

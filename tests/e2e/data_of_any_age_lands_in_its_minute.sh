@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Batches of a year ago and of now, in that order and then the other way round, from boards that have run
-# since, some with clocks that were wrong: all are acked, and each is found in the minutes that it was measured in.
-# A collector that keeps less than a year takes them, too, says so in its books, and then deletes those days.
+# Batches of a year ago and of now, in both orders, from boards that have run since, some with wrong
+# clocks. All are acked, and each is found in the minutes of its measurement. A collector that keeps
+# less than a year also stores them, counts them, and then deletes those days.
 . "$(dirname "$0")/lib.sh"
 fleet=$(dirname "$0")/../fleet
 recordings=()
@@ -34,7 +34,7 @@ rm -rf "$W/data"
 start_collector # keeps 30 days
 for age in 0s 365d; do deliver $age; done
 found 0s
-# What is older than the collector keeps goes within a minute; that it was stored stays in the books.
+# Data beyond the retention is deleted within a minute; its stored count stays.
 stored=$(awk '$1 != "span" { sum += $3 } END { print sum }' "$W/truth-0s" "$W/truth-365d")
 said=$(api loss | json "d['stored']")
 [ "$said" = "$stored" ] || fail "stored are $stored records, the books say $said: $(api loss)"

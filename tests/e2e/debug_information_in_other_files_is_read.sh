@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The debug information of a program may be in zstd, in .dwo files, in a .dwp of them, or partly in a file that dwz made.
-# A local report reads all of these where they lie, and names the file that is not there.  Debug information may name any
-# path: other files are not opened, and nothing waits for a FIFO.
+# The debug information of a program may be in zstd, in .dwo files, in a .dwp of them, or partly in
+# a file made by dwz. A local report reads all of these in place, and names a missing file. Debug
+# information may name any path: other files are not opened, and nothing waits for a FIFO.
 . "$(dirname "$0")/lib.sh"
 export FLEETPROF_CONFIG=
 cat >"$W/app.c" <<'C'

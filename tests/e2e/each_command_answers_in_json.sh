@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Whatever a command tells of, it tells with --format json as JSON that a parser takes whole: one value, alone on stdout,
-# with the members that docs/running.md names. Without it, or with a word that is another command's, it is text.
+# Each command's output is available as JSON by --format json: one value, alone on stdout, with the
+# members listed in docs/running.md. Without that option, or with a format of another command, it is
+# text.
 . "$(dirname "$0")/lib.sh"
 export FLEETPROF_CONFIG=
-# told NAME EXPRESSION COMMAND...: COMMAND --format json prints one value, of which EXPRESSION (its name is d) is true.
+# told NAME EXPRESSION COMMAND...: COMMAND --format json prints one value d, for which EXPRESSION is
+# true.
 told() {
   local name=$1 expression=$2 status=0
   shift 2
@@ -67,12 +69,13 @@ told during 'd["under_way"] and d["boards"] == 1 and d["waits_for"] == ["here"]'
 told revoke 'd == {"revoked": "here"}' fleetprof-collector revoke --data "$W/again" --board here
 told accept 'd == {"accepted": []}' fleetprof-collector accept --data "$W/again"
 
-# Every command has it but those that tell nothing: run is its program, name and translate are filters.
+# Every command has it except those without output of their own: run is its program, name and
+# translate are filters.
 for command in $(fleetprof --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/fleetprof:\1/p') fleetprof-collector:{token,revoke,rollover,backup,restore,check,accept}; do
   case $command in *:run | *:name | *:translate) continue ;; esac
   "${command%:*}" "${command#*:}" --help | grep -q -- '--format [a-z|-]*json' || fail "$command has no --format"
 done
-# Text otherwise, and a wrong word is told.
+# Otherwise text, and an invalid format is an error.
 FLEETPROF_FORMAT=speedscope fleetprof-collector token --data "$data" | grep -qx 'fpt_[^ ]*' || fail "a word of another command's changes the token"
 for command in "fleetprof doctor" "fleetprof ctl pause" "fleetprof enroll" "fleetprof upload" "fleetprof-collector token" "fleetprof-collector check"; do
   $command --format xml >"$W/out" 2>"$W/err" && fail "$command takes xml"

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program whose shares and callers are known, as GNU ld, gold, lld and mold lay it out: where code does not begin at a
-# page of the file, where pages are larger, where it is static, in a library of another linker, or far from the rest.  By
-# perf and by timer, as stacks, pairs, histogram and recorder: shares, callers and names are right in each.
+# A program with known shares and callers, as laid out by GNU ld, gold, lld and mold: code not at a
+# page of the file, larger pages, static, in a library of another linker, or far from the rest. By
+# perf and by timer, as stacks, pairs, histogram and recorder: shares, callers and names are right
+# in each.
 #
-# The short form has some layouts of each kind.  TORTURE_LONG=1: all linkers, kinds, page sizes, samplers and modes.
+# The short form has some layouts of each kind. TORTURE_LONG=1: all linkers, kinds, page sizes,
+# samplers and modes.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 source=$(cd "$(dirname "$0")" && pwd)/../targets/layout.c
@@ -21,8 +23,8 @@ for linker in ld gold lld mold; do
   command -v "${program[$linker]}" >/dev/null || { without "$linker" "${program[$linker]} is not installed"; program[$linker]=; }
 done
 
-# link LINKER KIND [FLAG]...: makes ./layout, or says why there is none.  KIND library/LINKER: all but main is in a library
-# of that linker.
+# link LINKER KIND [FLAG]...: makes ./layout, or prints why that is impossible. KIND library/LINKER:
+# all but main is in a library of that linker.
 link() {
   local linker=$1 kind=$2 other=${2#library/} flags
   shift 2
@@ -38,8 +40,8 @@ link() {
   ./layout 0.01 >/dev/null 2>why || { without "$linker $kind $*" "it does not run by itself: $(head -n 1 why)"; return 1; }
 }
 
-# What the folded stacks of the input say: the part of upper in the time of both; the part of both with their callers,
-# LEADING; and the part of both in the weight of all samples.
+# From the folded stacks of the input: the part of upper in the time of both; the part of both with
+# their callers, LEADING; and the part of both in the weight of all samples.
 cat >told.awk <<'AWK'
 /^\[(kernel|unsampled)\] [0-9]+$/ { next }
 {
@@ -55,8 +57,8 @@ is_right() { # TRUTH UPPER RIGHT BOTH SAMPLES: five standard deviations of a sha
   awk -v t="$1" -v u="$2" -v r="$3" -v b="$4" -v n="$5" 'BEGIN { d = u - t; if (d < 0) d = -d
     exit !(n >= 100 && d < 5 * sqrt(t * (1 - t) / n) + .02 && r >= .9 && b >= .9) }'
 }
-# told WHAT SAMPLER MODE: so it is of ./layout.  Each run makes its tables anew, and among many that want its CPUs their maker may
-# come too late, so one of three has to show it.
+# told WHAT SAMPLER MODE: checks that for ./layout. Each run makes its tables anew, and on a busy
+# machine they may be late, so one of three runs must succeed.
 told() {
   local leading try truth upper right both samples seconds=.5
   [ "$2" = perf ] || seconds=.9 # a sample a tick

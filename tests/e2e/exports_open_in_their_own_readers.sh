@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What fleetprof exports is opened by the programs that it is for, from a file and from a collector:
-# callgrind_annotate, protoc --decode, flamegraph.pl, speedscope's importer, an npm decoder of pprof.  Each tells
-# exactly the weight that format=top does, in all and of each of the heaviest functions, whatever their names.
+# fleetprof's exports, from a file and from a collector, open in their programs: callgrind_annotate,
+# protoc --decode, flamegraph.pl, speedscope's importer, an npm decoder of pprof. Each shows exactly
+# the weight of format=top, in total and for each of the heaviest functions, whatever their names.
 . "$(dirname "$0")/lib.sh"
 readers=$(cd "$(dirname "$0")" && pwd)/readers
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
@@ -19,7 +19,7 @@ prepare_npm() {
   has_npm=1
 }
 
-# judge FOLDER [odd|lines] PROGRAM: opens what is in FOLDER, of PROGRAM, with all readers.
+# judge FOLDER [odd|lines] PROGRAM: opens the exports of PROGRAM in FOLDER with all readers.
 judge() {
   (
     cd "$1" || exit 1

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A collector that may have too few open files says so and does not start, nor touch its folder; with as many as it asks for it
-# takes boards and answers, however many connect.  Half-open connections by the hundred from one address make room for a board behind it.
+# A collector with too low a limit of open files reports that, does not start, and does not touch
+# its folder. With the number that it requests it accepts boards and answers, however many peers
+# connect. Hundreds of half-open connections from one address make room for a board behind it.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/../torture/door
 LEAST=512

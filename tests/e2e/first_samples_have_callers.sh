@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program of a tenth of a second that run starts.  By timer the tables of its files are there before it begins, by perf its
-# first samples wait for them, so all of its stacks are complete.  Where many want the CPUs their maker may be late, so one
-# of three has to show it.
+# A program of a tenth of a second, started by run. By timer the tables of its files exist before it
+# begins; by perf its first samples wait for them. So all of its stacks are complete. On a busy
+# machine the tables may be late, so one of three runs must succeed.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 is_complete() { # SAMPLER

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What was uploaded for names is served to debuginfod's own clients and to gdb, byte for byte, in
-# part and whole, with and without TLS; what a single board sent is served to nobody.
+# Uploaded files are served to debuginfod's own clients and to gdb, byte for byte, in part and
+# whole, with and without TLS; files from a single board are not served.
 . "$(dirname "$0")/lib.sh"
 start_collector
 cp "$targets/truth" "$W/whole"
@@ -68,7 +68,8 @@ read=$(fleetprof-collector token --data "$W/data" --role read)
 [ "$(tls "$read" debuginfo)" = 200 ] && cmp "$W/served" "$W/debug" || fail "through TLS it differs"
 [ "$(tls "$read" section/.debug_info)" = 200 ] && cmp "$W/served" "$W/info" || fail "through TLS the section differs"
 
-# So do debuginfod's own clients, as docs/upload.md says: where the fleet's CA is among the machine's, with the token in a file of headers.
+# So do debuginfod's own clients, as in docs/upload.md: with the fleet's CA installed, and the token
+# in a file of headers.
 echo "Authorization: Bearer $read" >"$W/headers"
 roots=/etc/ssl/certs/ca-certificates.crt
 cat "$roots" "$W/data/ca/root.pem" >"$W/roots.pem" 2>/dev/null

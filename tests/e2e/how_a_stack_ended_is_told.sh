@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A stack that is not complete begins with how it ended, in the tree and in every file; answers, reports and
-# status have the shares, and the table has neither the frame nor less weight for it.
+# An incomplete stack begins with a pseudo-frame for its end, in the tree and in every file.
+# Answers, reports and status have the shares of ends; the table has neither the frame nor less
+# weight for it.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board
@@ -18,7 +19,8 @@ for sampler in perf timer; do
   [ "$(of deep-$sampler "d['stacks']['truncated'] > .98 and d['stacks']['complete'] == 0")" = yes ] || fail "a deep stack by $sampler: $(of deep-$sampler "d['stacks']")"
   [ "$(of deep-$sampler "[e['module'] for e in d['stacks']['ends_in']][:1] == ['deep_stack'] and 'truncated' in d['stacks']['meanings']")" = yes ] ||
     fail "where it ends: $(of deep-$sampler "d['stacks']")"
-  # The frame is no function, everything adds up, and the leaf has what it had; root sees interrupts above it.
+  # The frame is no function, everything adds up, and the leaf's weight is unchanged; root sees
+  # interrupts above it.
   [ "$(of deep-$sampler "sum(f['self'] for f in d['functions']) == d['total'] and not any(f['name'] == '[truncated]' for f in d['functions'])")" = yes ] ||
     fail "the table by $sampler does not add up"
   [ "$(of deep-$sampler "d['functions'][0]['name'] == 'bottom' and sum(f['self'] for f in d['functions'] if f['name'] == 'bottom' or f['module'] == '[kernel]') > .98 * d['stacks']['weight']")" = yes ] || fail "the leaf by $sampler: $(of deep-$sampler "d['functions'][:2]")"
@@ -28,7 +30,7 @@ for sampler in perf timer; do
   say "$sampler: $(of deep-$sampler "'%.1f %% truncated, %.1f %% not told' % (100 * d['stacks']['truncated'], 100 * d['stacks']['not_told'])")"
 done
 
-# What has tables is whole; code that was made at run time has none, and keeps no frame pointer.
+# Code with tables is whole; code generated at run time has none, and keeps no frame pointer.
 cat >"$W/anon.c" <<'C'
 #include <string.h>
 #include <sys/mman.h>
@@ -59,7 +61,7 @@ else
   say "truth: $(of whole "'%.1f %% complete' % (100 * d['stacks']['complete'])"); in [anon]: $(of anon "'%.1f %% no table' % (100 * d['stacks']['no_table'])")"
 fi
 
-# The board tells the sum, and status each program's.
+# The board reports the sum, and status each program's shares.
 is_told() { [ "$(api boards | json "all(d['boards'][0]['stacks'][end] > .1 for end in ($known,))")" = yes ]; }
 until_true 30 is_told || fail "the board tells nothing: $(api boards)"
 run --service longer --hz 250 --sampler perf -- "$targets/deep_stack" 1000 8000 >/dev/null 2>&1 &
@@ -67,7 +69,7 @@ started+=($!)
 shows() { status | grep -q "^ *stacks: 100.0 % truncated"; }
 until_true 10 shows || fail "status: $(status)"
 
-# A file says the same, with nobody.
+# A file without daemon and collector has the same.
 fleetprof run --output "$W/deep.fp" --hz 250 -- "$targets/deep_stack" 1000 800 >/dev/null || fail "into a file"
 fleetprof report "$W/deep.fp" | grep -qE "^stacks: .*(100|9[0-9]).[0-9] % truncated" || fail "report: $(fleetprof report "$W/deep.fp" | head -n 4)"
 fleetprof report "$W/deep.fp" | grep -q "^  truncated: cut before the first function" || fail "report says not why"
@@ -76,7 +78,8 @@ fleetprof report "$W/deep.fp" | grep -q "^  truncated: cut before the first func
 fleetprof run --output "$W/pairs.fp" --collect pc-lr --hz 250 -- "$targets/truth" 0.5 >/dev/null
 [ "$(fleetprof report -f json "$W/pairs.fp" | json "d['samples'] > 0 and d['stacks']['weight'] == 0")" = yes ] || fail "pairs have ends"
 
-# The daemon's own default is not what `run` opens events for: neither takes the other's samples for its own kind.
+# The daemon's default differs from the kind that `run` opens events for: neither misinterprets the
+# other's samples.
 for choice in fp none; do
   enroll $choice
   fleetprofd --state "$B" --collector "127.0.0.1:$A" --unwind $choice || fail "no daemon with --unwind $choice"
@@ -86,7 +89,7 @@ for choice in fp none; do
     fail "the daemon's --unwind $choice: $(of other-$choice "d['stacks'], [(f['name'], f['module']) for f in d['functions'][:5]]")"
 done
 
-# A program that is over before its tables are made: what it gave waits for them.
+# A program that ends before its tables are made: its samples wait for them.
 for n in 1 2 3; do
   fleetprof run --output "$W/short.fp" --sampler perf --hz 128 -- /usr/bin/python3 -c 'sum(i * i for i in range(700000))' >/dev/null || fail "a short program ended with $?"
   fleetprof report "$W/short.fp" --format json >"$W/short.json" || fail "no report of a short program"

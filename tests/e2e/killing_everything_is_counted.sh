@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of keeper and worker at once, then of the keeper alone, then of both twice in a row:
-# the daemons that come after close the dead runs' books, and the program never notices.
+# kill -9 of supervisor and worker at once, then of the supervisor alone, then of both twice in a
+# row: the next daemons close the dead runs' counters, and the program is not disturbed.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

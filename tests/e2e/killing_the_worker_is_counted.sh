@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # kill -9 of the daemon's worker, three times in the middle of a run, under each sampler: every
-# sample is stored or lost with a reason, none twice, and sampling goes on.
+# sample is stored or lost with a reason, none twice, and sampling continues.
 . "$(dirname "$0")/lib.sh"
 start_collector
 produced() { status --format json | json "d['loss']['produced']"; }
@@ -21,8 +21,8 @@ for sampler in perf timer; do
   wait $program || fail "the program ended with $?"
   until_true 20 books_are_closed "b-$sampler" || fail "$sampler: the books do not close: $(books "b-$sampler")"
   read -r produced stored dropped pending < <(books "b-$sampler")
-  # What the books call produced is what 199 Hz should give.  On a busy machine the timer's expiries are
-  # merged into fewer, heavier records, so only a lower bound holds there (0.44 was seen).
+  # The produced count should match 199 Hz. On a busy machine the timer's expiries are merged into
+  # fewer, heavier records, so only a lower bound holds there (0.44 was seen).
   least=0.9
   [ $sampler = timer ] && least=0.3
   /usr/bin/python3 -c "import sys; user = float(open('$W/truth').read().split()[3]); sys.exit(not $least < $produced / (199 * user) < 1.1)" \

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Of a program that was stripped, the map of its linker names what nm names in the program itself: every global function at
-# its first and at its last byte, in `fleetprof translate` and, uploaded, in the collector; by GNU ld and by LLD.
+# For a stripped program, its linker's map gives the names that nm gives for the program itself:
+# every global function at its first and last byte, in `fleetprof translate` and, uploaded, in the
+# collector; by GNU ld and by LLD.
 . "$(dirname "$0")/lib.sh"
 cat >"$W/app.c" <<'C'
 #include <stdlib.h>

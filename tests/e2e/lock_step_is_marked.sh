@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program in step with the kernel's tick: the timer's answer carries the lock-step mark and prints what it
-# shows; perf has no mark and is within 3 points.  A program that never sleeps has no mark.
+# A program in step with the kernel's tick: the timer's answer has the lock-step mark and shows its
+# result; perf has no mark and is within 3 points. A program that never sleeps has no mark.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -12,7 +12,7 @@ seconds=${SECONDS_EACH:-8} # by perf 3200 samples: 3 points are 3.6 standard dev
 share() { profile "{service=\"$1\"}" | json "(lambda w: round(100 * w.get('first_two_thirds', 0) / max(1, w.get('first_two_thirds', 0) + w.get('second_one_third', 0)), 1))({f['name']: f['self'] for f in d['functions']})"; }
 marks() { profile "{service=\"$1\"}" "${@:2}" | json "[m['service'] + ' ' + m['mark'] + ' ' + m['certainty'] for m in d['marks']]"; }
 has_profile() { [ "$(profile "{service=\"$1\"}" 2>/dev/null | json "d['samples'] > 0")" = yes ]; }
-# step SAMPLER HZ: both at once, for a program in step works a quarter of the time.
+# step SAMPLER HZ: both at once, as a program in step works a quarter of the time.
 step() { run --sampler "$1" --hz "$2" --service "step-$1" -- "$targets/lockstep" "$seconds" >"$W/step-$1"; }
 compare() { # SAMPLER
   truth=$(awk '{ print 100 * $1 }' "$W/step-$1")
@@ -35,5 +35,5 @@ awk -v a="$truth" -v b="$shown" 'BEGIN { exit !(a - b <= 3 && b - a <= 3) }' || 
 run --sampler timer --service busy -- "$targets/spin" 4000 >/dev/null
 until_true 10 has_profile busy || fail "no profile of busy"
 [ "$(marks busy)" = "[]" ] || fail "a program that never sleeps is marked: $(marks busy)"
-# All in one answer: each service says it of itself.
+# All in one answer: each service has its own mark.
 [ "$(profile '{board="board1"}' | json "[m['service'] for m in d['marks']]")" = "['step-timer']" ] || fail "the marks of all are not those of one"

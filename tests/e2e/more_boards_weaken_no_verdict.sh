@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A release that calls a new function is found on one board, and found as well when a second board of the old release is there. API, command line and a
-# profile in a file have the same figures; verdicts about so few boards are about these.
+# A release that calls a new function is found on one board, and also beside a second board of the
+# old release. API, command line and a profile in a file have the same figures; verdicts about so
+# few boards are about these boards only.
 . "$(dirname "$0")/lib.sh"
 cat >"$W/app.c" <<'C'
 #include <stdlib.h>
@@ -77,7 +78,7 @@ sed -i 's/[+.]/[&]/g; s/\[[.]\]\*/.*/g' "$W/want"
 grep -q -f "$W/want" "$W/table" || fail "the whole is not $(cat "$W/want"): $(head -n 6 "$W/table")"
 
 
-# Boards like these are no answer where each side has one.
+# The scope fleet is rejected if each side has a single board.
 got=0
 fleetprof diff --http "http://127.0.0.1:$H" version=1,board=one version=2,board=one --scope fleet >"$W/table" 2>"$W/err" || got=$?
 [ $got != 0 ] && grep -q 'scope: fleet: each side has one board' "$W/err" || fail "a fleet of one board: $got: $(cat "$W/err")"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A collector asks other servers for debug files only when it was told which, only for what no board
-# can name, and not twice; it takes them from debuginfod itself, from another collector, and from where a server sends it,
-# whose answer does not tell its length.  A server that cannot be reached holds nobody up: it is left alone for a while.
+# A collector queries other servers for debug files only if configured, only for modules that no
+# board can name, and not twice. It accepts them from debuginfod, from another collector, and after
+# a redirect, without a Content-Length too. An unreachable server delays nothing: it is skipped for
+# a while.
 . "$(dirname "$0")/lib.sh"
 mkdir -p "$W/debug" "$W/other"
 program() {
@@ -17,7 +18,7 @@ program third "$W" # nobody has its debug file
 mkdir "$W/moved"
 program fourth "$W/moved"
 
-# Somebody who writes down what he is asked, and has nothing.
+# A server that logs its requests, and has no files.
 spy=$(port)
 cat >"$W/spy.py" <<'END'
 import http.server, sys
@@ -61,7 +62,7 @@ touch "$W/asked"
 /usr/bin/python3 "$W/spy.py" "$spy" "$W/asked" &
 started+=($!)
 
-# Not told: nobody is asked, whatever the environment says to debuginfod's own clients.
+# Not configured: no query is sent, whatever DEBUGINFOD_URLS contains.
 export DEBUGINFOD_URLS=http://127.0.0.1:$spy
 start_collector
 enroll board1
@@ -107,7 +108,7 @@ for name in first second third; do
   [ "$(grep -c "$id/debuginfo" "$W/asked")" = 1 ] || fail "$name was asked for $(grep -c "$id" "$W/asked") times"
 done
 [ "$(wc -l <"$W/hung-up")" = 1 ] || fail "a dead server was asked $(wc -l <"$W/hung-up") times"
-# What was found is kept; what was not is not asked for again by the next start.
+# Found files are kept; missing files are not queried again after a restart.
 lines=$(wc -l <"$W/asked")
 stop_collector
 collector_up --debuginfod "$urls"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A collector that comes up 40 days ahead of its boards deletes nothing for its age, says whose clock it goes by, and has
-# everything when its clock is right again.
+# A collector that starts with a clock 40 days ahead of its boards deletes no data by age, reports
+# which clock it uses, and has everything when its clock is right again.
 . "$(dirname "$0")/lib.sh"
 cat >"$W/ahead.c" <<'C'
 #include <sys/syscall.h>

@@ -31,7 +31,7 @@ stop_collector SEGV
 collector_up --verbose
 stop_collector # what SQLite holds back is in its files then
 
-# look_for WHAT BYTES: in all files but the keys' own.
+# look_for WHAT BYTES: in all files except the keys' own.
 look_for() {
   local what=$1 secret=$2 found
   [ ${#secret} -ge 20 ] || fail "$what: nothing to look for"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# open_metrics.py TEXT OPEN: two scrapes of one collector, in Prometheus' text form and in that of OpenMetrics: the strict
-# parser of Prometheus' own client takes the latter, and both have the same samples.  Prints how many families there are.
+# open_metrics.py TEXT OPEN: two scrapes of one collector, in Prometheus' text format and in
+# OpenMetrics. The strict parser of Prometheus' own client accepts the latter, and both have the
+# same samples. Prints the number of families.
 import sys
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_families
 from prometheus_client.parser import text_string_to_metric_families as text_families

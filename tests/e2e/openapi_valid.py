@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# openapi_valid.py URL: the collector's description is one by OpenAPI 3.1 (the part of its rules that we use, as a JSON
-# schema), each {name} of a path is a parameter of it, and the collector has each operation that it describes: it never
-# answers one with 405 or "no such route"; it wants the parameters that are required and no other, and takes the words of an
-# enum and no other.
+# openapi_valid.py URL: the collector's description is valid OpenAPI 3.1 (the subset that we use, as
+# a JSON schema), and each {name} of a path is a parameter of it. The collector has each described
+# operation: it never answers one with 405 or "no such route". It requires exactly the required
+# parameters, and accepts exactly the values of an enum.
 import json, re, sys, urllib.error, urllib.parse, urllib.request
 import jsonschema
 
@@ -28,7 +28,7 @@ jsonschema.Draft202012Validator(schema).validate(description)
 schemes = set(description["components"]["securitySchemes"])
 
 
-# The parameter that is wrong about asking PATH with GIVEN, or None.
+# The parameter that the answer to PATH with GIVEN reports as wrong, or None.
 def refused(path, given):
     try:
         urllib.request.urlopen(url + path + "?" + urllib.parse.urlencode(given), timeout=20)

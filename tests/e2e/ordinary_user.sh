@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by lib.sh, and before it by a promise to ordinary users: an ordinary user of this run's own.
-# Another run at the same time shares with it neither the memory that a user may lock, nor a limit of
-# signals, nor a default folder.
+# Sourced by lib.sh, and before it by tests for ordinary users: an ordinary user of this run's own.
+# A simultaneous run shares with it neither the user's limit of locked memory, nor that of signals,
+# nor a default folder.
 if [ "$(id -u)" != 0 ]; then
   ordinary=$(id -u)
   as_ordinary() { "$@"; }

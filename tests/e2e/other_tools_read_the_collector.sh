@@ -17,7 +17,7 @@ curl -fs -D "$W/head" -H 'Accept: application/openmetrics-text; version=1.0.0' "
 grep -qi '^content-type: application/openmetrics-text; version=1.0.0; charset=utf-8' "$W/head" || fail "typed $(grep -i content-type "$W/head")"
 /usr/bin/python3 "$here/open_metrics.py" "$W/metrics" "$W/open" >"$W/forms" 2>&1 || fail "OpenMetrics: $(tail -n 1 "$W/forms")"
 say "$(cat "$W/forms")"
-# As the answers have it: what is lost, what has no name, and what was asked to be watched, by release.
+# Compared with the answers: losses, time without names, and watched functions by release.
 metric() { awk -v name="$1" 'index($0, name " ") == 1 { print $2 }' "$W/metrics"; }
 books="$(metric fleetprof_samples_produced_total) $(metric fleetprof_samples_stored_total)"
 [ "$books" = "$(api loss | json "f\"{d['produced']} {d['stored']}\"")" ] || fail "the books are $books: $(api loss)"
@@ -52,7 +52,7 @@ say "$(cat "$W/panels")"
 /usr/bin/python3 "$here/openapi_valid.py" "$url" >"$W/openapi" 2>&1 || fail "the description: $(tail -n 3 "$W/openapi")"
 say "$(cat "$W/openapi")"
 
-# The cookbook, where a user would have it: its lines between ```sh and ``` are commands, one a line.
+# The cookbook, run in a user's place: its lines between ```sh and ``` are commands, one a line.
 mkdir "$W/kitchen" && cd "$W/kitchen" || fail "no kitchen"
 fleetprof-collector token --data "$W/data" --role symbols >token || fail "no token"
 cp "$targets/truth" shop || fail "no program"

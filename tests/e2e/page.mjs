@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// node page.mjs ORIGIN PICTURES: every view of the page in Chromium, on what the collector at ORIGIN
-// has: as light, dark and on a phone, seen by axe-core, and with hostile names in every answer.  Prints
-// what was wrong; pictures of each view stay in PICTURES.  page_deeds.mjs does what can be done there.
+// node page.mjs ORIGIN PICTURES: every view of the page in Chromium, with the data of the collector
+// at ORIGIN: light, dark and on a phone, checked by axe-core, and with hostile names in every
+// answer. Prints the errors; pictures of each view stay in PICTURES. page_deeds.mjs tests the
+// page's functions.
 import { join } from "node:path";
 import { axeFinds, browse, LOOKS, SETTLED_MS, until } from "./browser.mjs";
 
@@ -40,10 +41,10 @@ for (const [look, options] of Object.entries(LOOKS))
       for (const finding of await axeFinds(page, look === "dark" ? ["color-contrast"] : undefined)) check(false, `${view}, ${look}: ${finding}`);
     }, { quiet: view === "refused" });
 
-// Names of strangers: what any answer calls anything.
+// Untrusted names, used for every name in any answer.
 const HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "a\u202Etxt.exe\u0000end", "x".repeat(100000),
                  "{{constructor}}", "javascript:alert(3)", "\uFFFD\uD800", "שלום עולם", "&lt;b&gt;"];
-const CONTROLS = "\u202E\u0000"; // ends every one of them: a place that shows a name as it is shows these, whichever name it got
+const CONTROLS = "\u202E\u0000"; // appended to each: a place that shows names unescaped is found, whichever name it gets
 let turn = 0;
 const soiled = (value, key) => {
   if (Array.isArray(value)) return value.map((item) => soiled(item, key));
@@ -61,7 +62,7 @@ for (const [view, [path]] of Object.entries(VIEWS)) {
   await visit(path, null, LOOKS.light, async (page) => {
     const known = HOSTILE.map((name) => name.slice(0, 60));
     await until(() => page.evaluate((names) => names.some((name) => document.body.textContent.includes(name)), known), SETTLED_MS);
-    await page.waitForLoadState("networkidle"); // the rest of what comes
+    await page.waitForLoadState("networkidle"); // the remaining requests
     await page.screenshot({ path: join(pictures, `${view}-hostile.png`) });
     const said = await page.evaluate(() => ({ text: document.body.textContent, strange: document.querySelectorAll("#app img, #app script").length }));
     check(said.strange === 0, `${view}: markup of a name`);

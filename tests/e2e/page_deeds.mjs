@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// node page_deeds.mjs ORIGIN PICTURES: what can be done on the page, done in Chromium on what the collector at ORIGIN has:
-// by keyboard, by dragging over a timeline, by dropping a file; each entry of the export menu is opened by what
-// reads such files, and what "Copy as curl" gives is run.  Prints what was wrong.
+// node page_deeds.mjs ORIGIN PICTURES: the page's functions in Chromium on the data of the
+// collector at ORIGIN: by keyboard, by dragging over a timeline, by dropping a file. Each entry of
+// the export menu is opened by a reader of its format, and the output of "Copy as curl" is run.
+// Prints the errors.
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ const { check, visit, end } = await browse(origin, pictures);
 const has = (page, text, what) => until(() => page.url().includes(text)).then((is) => check(is, `${what}: ${page.url()} has no ${text}`));
 const lacks = (page, text, what) => until(() => !page.url().includes(text)).then((is) => check(is, `${what}: ${page.url()} has ${text}`));
 const now = Math.floor(Date.now() / 1000);
-const HOUR = `from=${now - 3600}&to=${now}`; // so that an answer is the same whenever it is asked for
+const HOUR = `from=${now - 3600}&to=${now}`; // fixed, so an answer is the same at any time
 
 // The page opens on the fleet, a selection on its samples.
 await visit("/", "#fleet #boards tr", LOOKS.light, async (page) => {
@@ -21,7 +22,7 @@ await visit("/", "#fleet #boards tr", LOOKS.light, async (page) => {
 });
 await visit("/?match=%7Bservice%3D%22truth%22%7D", "#profile #functions tr", LOOKS.light, async () => {});
 
-// What a first picture waits for is asked once, and before anything is drawn.
+// The queries of a first picture are sent once, and before anything is drawn.
 for (const [path, question] of [["/", "/api/v1/boards"], ["/?view=profile", "format=columns"]])
   await visit(path, null, LOOKS.light, async (page) => {
     await page.waitForSelector(path === "/" ? "#boards tr" : ".flame canvas");
@@ -98,7 +99,8 @@ await visit("/?view=diff", "#by-label", LOOKS.light, async (page) => {
   await has(page, "b_from=-1d", "yesterday");
 });
 
-// A fleet: what moved since yesterday is asked for when it is opened, and by its link; this fleet has no yesterday.
+// Changes since yesterday are queried when the section is opened, and by its link; this fleet has
+// no yesterday.
 await visit("/?view=fleet", "#services tr", LOOKS.light, async (page) => {
   await page.click("#since summary");
   await has(page, "since=1d", "since yesterday");
@@ -113,7 +115,7 @@ await visit("/?view=fleet", "#services tr", LOOKS.light, async (page) => {
 });
 await visit("/?view=fleet&since=1d", "#since .empty h2", LOOKS.light, async () => {});
 
-// The days as a fleet of a year has them: a mover's link is of that day and of that module.
+// The days as in a fleet of a year: a mover's link has that day and that module.
 const MOVED = { name: "parse", module: "app", file: null, a: 0.1, b: 0.4, difference: 0.3, ci: [0.2, 0.4], p: 0.001, verdict: "changed", doubt: null, detectable: null };
 const mover = (row) => ({ ...row, total: row, cpu: { a: 0, b: 0, change: 0, change_ci: null, p: 1, verdict: row.verdict, doubt: null, detectable: null } });
 for (const [functions, said] of [[[MOVED, { ...MOVED, name: "old_new", module: "app-1 -> app-2", difference: -0.5 }], null], [[{ ...MOVED, verdict: "unclear" }], "Nothing has surely changed"]])
@@ -130,7 +132,7 @@ for (const [functions, said] of [[[MOVED, { ...MOVED, name: "old_new", module: "
     await route.fulfill({ response: answer, json: { ...body, a: { ...body.a, total: 1e9 }, tested: functions.length, changed, functions: functions.map(mover) } });
   }) });
 
-// A range of the fleet is typed, and one that was dragged is told in words.
+// A range of the fleet is typed, and a dragged range is shown as dates.
 await visit("/?view=fleet", "#services tr", LOOKS.light, async (page) => {
   await page.focus("#range #from");
   await page.keyboard.type("-2h");
@@ -145,7 +147,7 @@ await visit(`/?view=fleet&${HOUR}`, "#services tr", LOOKS.light, async (page) =>
   check(text.includes(" to ") && !text.includes(String(now)), `a dragged range in words: ${text}`);
 });
 
-// What sampling costs a board stands beside its losses, as the board tells it.
+// A board's cost of sampling is shown beside its losses, as reported by the board.
 await visit("/?view=loss", "#cost tr", LOOKS.light, async (page) => {
   const { boards: [board] } = await (await fetch(origin + "/api/v1/boards")).json();
   const told = await page.textContent("#cost tr");
@@ -154,7 +156,7 @@ await visit("/?view=loss", "#cost tr", LOOKS.light, async (page) => {
   check(told.includes("none") && !told.includes("undefined") && !told.includes("NaN"), `cost: ${told}`);
 });
 
-// What is not drawn is told: services beyond the fifty heaviest, counters of a large fleet.
+// Omitted rows are counted: services beyond the fifty heaviest, counters of a large fleet.
 await visit("/?view=fleet", "#services tr", LOOKS.light, async (page) => {
   check(await until(async () => /12 more with 25\.0 % of/.test(await page.textContent("#fleet"))), "12 services are left out in silence");
 }, { before: (page) => page.route("**/api/v1/load**", async (route) => {
@@ -169,11 +171,11 @@ await visit("/?view=loss", "#metrics tr", LOOKS.light, async (page) => {
   check(await until(async () => await page.locator("#metrics tr").count() === 1), "the last counter is not found");
 }, { before: (page) => page.route("**/metrics", (route) => route.fulfill({ body: Array.from({ length: 1234 }, (_, i) => `x_${i} ${i}`).join("\n") })) });
 
-// Each file of the export menu is one.
+// Each file of the export menu is valid.
 async function boxesOf(page, file) {
   const picture = await page.context().newPage();
   await picture.goto("file://" + file);
-  // What stands before an error is shown all the same.
+  // A browser shows the part before an error anyway.
   const boxes = await picture.evaluate(() => (document.querySelector("parsererror") ? 0 : document.querySelectorAll("svg > g > rect").length));
   await picture.close();
   return boxes;
@@ -246,7 +248,7 @@ await visit(`/?view=diff&${SIDES}&${HOUR}`, "#verdicts tr", LOOKS.light, async (
   await shows("CPU", { a: cpu.a / whole.a, b: cpu.b / whole.a, change: cpu.change });
 });
 
-// Every view, whatever its state, has each of its questions as a command of its own and its answers as files.
+// Every view, in any state, has each of its queries as a command and its answers as files.
 const MENUS = [
   [`/?view=profile&${HOUR}`, "#functions tr", ["functions", "call tree", "over time"]],
   ["/?view=profile&match=%7Bservice%3D%22nobody%22%7D", ".empty", ["functions", "call tree", "over time"], ["over time"]],
@@ -262,7 +264,7 @@ const MENUS = [
   ["/?view=loss", "#cost tr", ["loss", "boards", "counters"]],
 ];
 const keysOf = (answer) => JSON.stringify(Object.keys(answer).sort());
-for (const [path, selector, labels, unasked = []] of MENUS) { // UNASKED: what the page itself does not ask there
+for (const [path, selector, labels, unasked = []] of MENUS) { // UNASKED: labels without a query by the page itself
   const answers = [];
   await visit(path, selector, { ...LOOKS.light, permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
     const menu = page.locator(".menu:has(summary:text-is('Copy as curl'))");
@@ -289,7 +291,7 @@ for (const [path, selector, labels, unasked = []] of MENUS) { // UNASKED: what t
   }) });
 }
 
-// A file that is dropped is sent under its own build-id, and a refusal says which token is wanted.
+// A dropped file is uploaded under its own build-id, and a rejection names the required token.
 if (process.env.SYMBOLS_FILE) {
   const bytes = (await readFile(process.env.SYMBOLS_FILE)).toString("base64");
   await visit("/?view=symbols", "#modules tr", LOOKS.light, async (page) => {

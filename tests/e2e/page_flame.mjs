@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// node page_flame.mjs ORIGIN PICTURES: the flame graph by keyboard, its pictures, and that of two selections, in Chromium on
-// what the collector at ORIGIN has.  Prints what was wrong.
+// node page_flame.mjs ORIGIN PICTURES: the flame graph by keyboard, its pictures, and that of two
+// selections, in Chromium on the data of the collector at ORIGIN. Prints the errors.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { browse, LOOKS, until } from "./browser.mjs";
@@ -9,7 +9,7 @@ const [origin, pictures] = process.argv.slice(2);
 const { check, visit, end } = await browse(origin, pictures);
 const of = (service) => `match=${encodeURIComponent(`{service="${service}"}`)}`;
 const now = Math.floor(Date.now() / 1000);
-const HOUR = `from=${now - 3600}&to=${now}`; // so that an answer is the same whenever it is asked for
+const HOUR = `from=${now - 3600}&to=${now}`; // fixed, so an answer is the same at any time
 const ROW_PX = 18;
 
 async function exported(page, label) {
@@ -34,7 +34,8 @@ const rowsOf = (page, bytes) => page.evaluate(async ([data, rowPx]) => {
 }, [bytes.toString("base64"), ROW_PX]);
 const GROUND = "255,255,255,255";
 
-// A picture is whole: what lies below the fold is in it, the keyboard's cursor is not, and of a sandwich both halves are.
+// A picture is whole: it includes the part below the fold and both halves of a sandwich, but not
+// the keyboard's cursor.
 await visit(`/?view=profile&${of("other")}&${HOUR}`, ".flame canvas", LOOKS.light, async (page) => {
   await page.waitForSelector("#functions tr");
   const seen = await page.evaluate(() => document.querySelector(".flame-box").clientHeight);
@@ -60,9 +61,9 @@ await visit(`/?view=profile&${of("other")}&${HOUR}&sandwich=bottom`, ".flame can
 const under = (page) => page.textContent(".under");
 const press = async (page, key, times) => { for (let i = 0; i < times; i++) await page.keyboard.press(key); };
 
-// The keyboard's cursor is seen wherever it goes, and no pointer that only leaves takes it away.
+// The keyboard's cursor is always visible, and a pointer that only leaves does not remove it.
 await visit(`/?view=profile&${of("other")}`, ".flame-box", LOOKS.light, async (page) => {
-  let across = 300; // elsewhere each time: a pointer at rest says nothing
+  let across = 300; // varied each time: a resting pointer sends no events
   const pointAtRoot = async () => {
     await page.evaluate(() => { document.querySelector(".flame-box").scrollTop = 0; });
     const { x, y } = await page.locator(".flame-box").boundingBox();
@@ -83,7 +84,7 @@ await visit(`/?view=profile&${of("other")}`, ".flame-box", LOOKS.light, async (p
   });
   check(45 * ROW_PX >= place.top && 46 * ROW_PX <= place.top + place.height, `45 times down: the box is scrolled to ${place.top}, ${place.height} high`);
   check(place.shape[0] > -1 && place.shape[1] < place.window + 1, `the box stands at ${place.shape} of ${place.window}`);
-  await page.dispatchEvent(".flame canvas", "mousemove", atRest); // as other browsers tell what scrolls below a pointer
+  await page.dispatchEvent(".flame canvas", "mousemove", atRest); // other browsers report scrolling below a pointer in this way
   check(/^descend /.test(await under(page)), `45 times down: the cursor says ${await under(page)}`);
   await press(page, "ArrowDown", depth - 45);
   check(/^bottom /.test(await under(page)), `${depth} times down, and a page that scrolled between: the cursor says ${await under(page)}`);
@@ -96,7 +97,7 @@ await visit(`/?view=profile&${of("other")}`, ".flame-box", LOOKS.light, async (p
   check(await until(async () => /^Click/.test(await under(page))), "a pointer that left is still told of");
 });
 
-// A profile that is asked for again has other numbers: the cursor stays where it was.
+// A refreshed profile has other node numbers: the cursor keeps its place.
 let answers = 0;
 await visit(`/?view=profile&${of("truth")}`, ".flame-box", LOOKS.light, async (page) => {
   await page.focus(".flame-box");
@@ -111,7 +112,7 @@ await visit(`/?view=profile&${of("truth")}`, ".flame-box", LOOKS.light, async (p
     const response = await route.fetch();
     const json = await response.json();
     const { nodes } = json;
-    if (answers > 0) { // one more function stands before all others
+    if (answers > 0) { // adds a function before all others
       json.functions.push({ name: "a newcomer", module: "app", file: null, line: null, quality: null });
       nodes.parent = nodes.parent.map((parent) => (parent > 0 ? parent + 1 : parent));
       nodes.parent.splice(1, 0, 0);
@@ -124,7 +125,8 @@ await visit(`/?view=profile&${of("truth")}`, ".flame-box", LOOKS.light, async (p
   });
 } });
 
-// The graph of two selections: it is searched, says what each frame has in both, and leads to the samples that it is of.
+// The graph of two selections: it can be searched, shows each frame's share on both sides, and
+// links to its samples.
 const SIDES = new URLSearchParams({ a: '{service="truth"}', b: '{service="other"}', from: String(now - 3600), to: String(now) });
 await visit(`/?view=diff&${SIDES}`, ".flame canvas", LOOKS.light, async (page) => {
   await page.fill("#search", "^alpha_sixty$");
@@ -133,7 +135,7 @@ await visit(`/?view=diff&${SIDES}`, ".flame canvas", LOOKS.light, async (page) =
   check(/double-click/.test(await under(page)), "the graph of two does not say how a function is opened");
   await page.focus(".flame-box");
   await page.keyboard.press("ArrowDown");
-  for (let i = 0; i < 5 && !/: 0.0 % of A/.test(await under(page)); i++) await page.keyboard.press("ArrowRight"); // to what B alone has
+  for (let i = 0; i < 5 && !/: 0.0 % of A/.test(await under(page)); i++) await page.keyboard.press("ArrowRight"); // to a frame of B alone
   for (let i = 0; i < 80 && !/^bottom /.test(await under(page)); i++) await page.keyboard.press("ArrowDown");
   check(/of A, .* of B; its total \+\d.* points, (changed|new|unclear)/.test(await under(page)), `a frame of two says ${await under(page)}`);
   await page.keyboard.press("Shift+Enter");

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# An operator has uploaded a program's separate debug file, which names everything and has no code.  Pairs of PC
-# and link register need the code: the board that ships pairs is asked for its stripped program, which then serves
-# beside the debug file; a board that ships stacks is not.
+# An operator has uploaded a program's separate debug file, which has all names and no code. Pairs
+# of PC and link register need the code: a board that ships pairs gets a request for its stripped
+# program, which then serves beside the debug file; a board that ships stacks does not.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board

@@ -10,7 +10,8 @@ check() { # SERVICE: the answer and the folded stacks against what the program p
   profile "{service=\"$1\"}" >"$W/$1.json" || fail "no answer for $1"
   profile "{service=\"$1\"}" -d format=folded >"$W/$1.folded" || fail "no folded stacks for $1"
   truth_told "$1" "$W/$1.json" "$W/$1.truth" .03 .01 .9 "$(stolen_since)" || fail "$1 is off"
-  # Whom a function is inlined into the place itself says; such a function is no symbol.
+  # The place itself shows the function that another is inlined into; an inlined function is no
+  # symbol.
   sed 's/ [0-9]*$//' "$W/$1.folded" | awk -F ';' 'NR == FNR { symbol[$0] = 1; next } NF > 1 && $NF in symbol' <(nm "$targets/truth" | awk '{ print $NF }') - >"$W/callers"
   [ ! -s "$W/callers" ] || fail "$1: a caller is shown: $(head -n 1 "$W/callers")"
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Where the kernel refuses perf events (perf_event_paranoid 3, a container's seccomp profile), auto falls to
-# the timer, samples, and says why: in run, status, doctor and in what the collector gets.  As root and as
-# an ordinary user.
+# Where the kernel denies perf events (perf_event_paranoid 3, a container's seccomp profile), auto
+# falls back to the timer, samples, and gives the reason: in run, status, doctor and in the
+# collector's data. As root and as an ordinary user.
 [ "$(id -u)" = 0 ] && [ -z "${BELOW:-}" ] && both=1
 . "$(dirname "$0")/lib.sh"
 if [ -n "${both:-}" ]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# fleetprof ctl: a running program is paused (no timer is left, no sample comes), resumed, and
-# sampled at another rate; it notices nothing, and its total is the CPU time that it used.
+# fleetprof ctl: a running program is paused (no timer, no samples), resumed, and sampled at another
+# rate; it is not disturbed, and its total is its CPU time.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -56,13 +56,13 @@ for sampler in timer perf; do
   marks=$(profile "{service=\"$service\"}" | json "' '.join(m['mark'] for m in d['marks'])")
   [[ " $marks " = *" paused "* ]] || fail "$sampler: no mark says that it was paused: '$marks'"
   say "$sampler: $total s of $spent s, $unsampled s of it while paused"
-  # Those at 49 Hz weigh four of the others: intervals must not take one for the other.
+  # Those at 49 Hz have four times the weight of the others: intervals must account for that.
   worth=$(profile "{service=\"$service\"}" | json "d['effective_samples'] / d['samples']")
   /usr/bin/python3 -c "import sys; sys.exit(not .2 < $worth < .97)" || fail "$sampler: samples of unlike weight are worth $worth of their count"
   say "$sampler: the samples are worth $worth of their count"
 done
 
-# A program's name is its own word: none of its control characters comes to a terminal.
+# A program's name is untrusted: none of its control characters reaches a terminal.
 evil=$W/$(printf 'e\033[1mvil\nsecond line')
 cp "$targets/spin" "$evil"
 run -- "$evil" 60000 >/dev/null 2>&1 &

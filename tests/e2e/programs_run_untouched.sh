@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Exit status, stdout and stderr of real programs are the same under both samplers as without us.
+# Exit status, stdout and stderr of real programs are the same under both samplers as without the
+# agent.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program whose rounds last as long as the asked period, half of it or twice as long, spends 30 % of its time in one
-# function.  By timer, in each collect mode, and by itimer its share is within 10 points: four standard deviations of so many
-# samples.  Rounds that are 5 % shorter or longer may be in step with a period that is drawn for one of four seconds.
+# A program whose rounds last as long as the requested period, half of it or twice as long, spends
+# 30 % of its time in one function. By timer, in each collect mode, and by itimer its share is
+# within 10 points: four standard deviations for that number of samples. Rounds that are 5 % shorter
+# or longer may be in step with a period that is drawn for one of four seconds.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 # shown HZ ROUND_US SAMPLER MODE [POINTS]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A stripped program whose symbols lie beside it (.gnu_debuglink, .debug/) is named by them; one
-# without any has a row a function all the same, named by where it begins.
+# A stripped program whose symbols lie beside it (.gnu_debuglink, .debug/) gets its names from them;
+# a program without any still has one row a function, named by its start.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

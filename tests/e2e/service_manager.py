@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# service_manager.py FOLDER SECONDS RELOADS PROGRAM...: starts PROGRAM as systemd would with WatchdogSec=SECONDS, prints
-# what it is told one line a word, sends RELOADS times SIGHUP after READY=1, then TERM after the second WATCHDOG=1, and
-# exits with the program's status.  What PROGRAM's children say is told apart by their pid, which the kernel tells.
+# service_manager.py FOLDER SECONDS RELOADS PROGRAM...: starts PROGRAM like systemd with
+# WatchdogSec=SECONDS and prints its notifications, one a line. It sends RELOADS times SIGHUP after
+# READY=1, then SIGTERM after the second WATCHDOG=1, and exits with the program's status.
+# Notifications of PROGRAM's children are distinguished by the pid in the kernel's credentials.
 import os, signal, socket, struct, subprocess, sys
 
 folder, seconds, reloads, program = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]

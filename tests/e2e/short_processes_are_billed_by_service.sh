@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Processes and threads too short to be sampled: all their CPU time is in the answer, under the
-# name of the program that spent it, sampled or not.  The truth is what wait4 said of each child.
-# By timer a process tells its own time, so that what it spends after its last word (and a process
-# that says none) is under the name of the program that was run; the sum is right all the same.
+# Processes and threads too short to be sampled: all their CPU time is in the answer, under the name
+# of the program that spent it. The reference is wait4's figure for each child. By timer a process
+# reports its own time. So time after its last report, and that of a process without a report, is
+# under the name of the program given to run; the sum is still right.
 . "$(dirname "$0")/lib.sh"
 start_collector
 
-# Runs short commands, many times each in turn, and prints by name what the kernel billed them.
+# Runs short commands, many times each in turn, and prints their billed CPU time by name.
 cat >"$W/many.py" <<'P'
 import json, os, resource, struct, sys, time
 count = int(sys.argv[1])
@@ -37,8 +37,8 @@ print(json.dumps(spent), flush=True)
 os._exit(0)  # what comes after the last look at its own clock is not in the truth
 P
 
-# The rows of one run against the truth in FILE: the sum within 1 %, and no more than LIMIT of it
-# under another's name.  By perf what was stolen meanwhile is in both.
+# Compares the rows of one run with the truth in FILE: the sum within 1 %, and at most LIMIT of it
+# under another name. By perf both include stolen time.
 compare() {
   local label=$1 truth=$2 limit=$3 service stolen=0
   [[ $label = timer* ]] || stolen=$(stolen_since)
@@ -74,7 +74,7 @@ everything() {
   done
 }
 
-# exec: what was spent before it is the earlier program's, and not the later one's once more.
+# exec: time before it counts for the earlier program, and not again for the later one.
 chain() {
   local work='for ((i = 0; i < 200000; i++)); do :; done' later='BEGIN { for (i = 0; i < 3e6; i++); }'
   bash -c "TIMEFORMAT='%U %S'; time awk '$later'; $work" 2>"$W/awk" || fail "awk ended with $?"

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Debian's own programs have no frame pointers.  Sampled by perf for the first time, with no table made yet, at least
-# 97 % of their stacks reach where the program or the thread began; and of a program whose calls are known every
-# sample has the true chain, by perf and by timer.  For root and for an ordinary user.
+# Debian's programs have no frame pointers. Sampled by perf for the first time, without any table,
+# at least 97 % of their stacks reach the start of the program or thread. For a program with known
+# calls every sample has the true chain, by perf and by timer. For root and for an ordinary user.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 cd "$W" || fail "no folder"
 
-# whole PROGRAM FILE: the share of the time in stacks that begins at PROGRAM's entry, the loader's, or a thread's; time that
-# clocks told ([kernel], [unsampled]) is in no stack, and an exec has the kernel's part alone.
+# whole PROGRAM FILE: the share of the time in stacks that begins at PROGRAM's entry, the loader's,
+# or a thread's. Clock time ([kernel], [unsampled]) is in no stack, and an exec has only the
+# kernel's part.
 whole() {
   local entry
   entry=$(readelf -hW "$(readlink -f "$(command -v "$1")")" | awk '/Entry point/ { print $NF }')
@@ -20,8 +21,8 @@ whole() {
     { short[$0] = $NF }
     END { printf "%.4f\n", whole / all; for (stack in short) print stack > "/dev/stderr" }' 2>"$2.short"
 }
-# is_whole NAME PROGRAM: what run_NAME makes, NAME.fp, is whole to at least 97 %.  Each run makes its tables anew; among many
-# that want its CPUs their maker may come too late, so one of three runs has to show it.
+# is_whole NAME PROGRAM: NAME.fp, made by run_NAME, is whole to at least 97 %. Each run makes its
+# tables anew; on a busy machine they may be late, so one of three runs must succeed.
 is_whole() {
   local share samples try
   for try in 1 2 3; do
@@ -41,7 +42,8 @@ text = json.dumps([{"key%d" % i: [i, str(i), i * 1.5]} for i in range(2000)])
 for i in range(800):
     len(re.findall(r'"key\d+"', text)) + len(json.loads(text)) + sum(sorted(range(20000), key=lambda x: -x))
 PY
-# At 99 Hz, as usual: a busy CPU's ring then holds what is sampled in 120 ms, in which the table of python3 is made.
+# At 99 Hz, the usual rate: a busy CPU's ring then holds the samples of 120 ms, in which the table
+# of python3 is made.
 run_python() { fleetprof run --output python.fp --hz 99 --sampler perf -- /usr/bin/python3 work.py || fail "python3"; }
 is_whole python /usr/bin/python3
 
@@ -74,7 +76,8 @@ BEGIN {
   split("through_library compare full_frame pointed_frame large_frame small_frame bottom recursive", names, " ")
   for (i in names) own[names[i]] = 1
 }
-# What is not chain's own is the C library's or the vDSO's, by whatever names and however many: LIB.
+# Frames outside of chain belong to the C library or the vDSO, with any names and in any number:
+# LIB.
 function simple(stack, count, i, frames, part, ret) {
   count = split(stack, frames, ";")
   for (i = 1; i <= count; i++) {
@@ -100,7 +103,7 @@ function simple(stack, count, i, frames, part, ret) {
 }
 END { printf "%.4f %.4f\n", good / all, (bad + 0) / all }
 AWK
-# is_true HOW: so it is with the folded stacks of the input.
+# is_true HOW: checks that for the folded stacks of the input.
 is_true() {
   local good bad
   read -r good bad < <(awk -f chains.awk 2>wrong)
@@ -111,24 +114,24 @@ is_true() {
 fleetprof run --output chain.fp --hz 199 --sampler perf -- "$targets/chain" 2 || fail "chain"
 fleetprof report chain.fp --format folded >chain.folded || fail "chain's report"
 is_true perf <chain.folded
-# Along frame pointers alone it is another matter: were it not, this script would show nothing.
+# Along frame pointers alone the stacks are incomplete; otherwise this script would prove nothing.
 fleetprof run --output fp.fp --hz 199 --sampler perf --unwind fp -- "$targets/chain" 1 || fail "--unwind fp"
 fleetprof report fp.fp --format folded | awk -f chains.awk 2>wrong >/dev/null
 [ -s wrong ] || fail "frame pointers find the same stacks in a program that has none"
 
-# What was asked for, and how many tables there are, is said.
+# The requested mode and the number of tables are reported.
 start_collector
 enroll walker
 run --sampler perf -- "$targets/chain" 1 || fail "chain, by a daemon"
 status --format json >status.json || fail "status"
 json "d['tables']['ready'] >= 2 and d['tables']['waiting'] == 0 and d['tables']['failed'] == 0" <status.json | grep -q yes || fail "status: $(json "d['tables']" <status.json)"
-# libc and ld.so have a few places of which no rule can tell, and nothing is wrong with them.
+# libc and ld.so have a few places without a known rule, which is no error.
 json "d['tables']['functions_refused'] == 0 and 0 < d['tables']['untold_rows'] < 200 and d['tables']['functions_path'] == ''" <status.json | grep -q yes || fail "what tables lack: $(json "d['tables']" <status.json)"
 status | grep -q '^  tables    .* place.* that no rule can tell of$' || fail "status does not say what tables lack: $(status | head -n 20)"
 ls "$B"/tables/*.table >/dev/null || fail "no table is kept"
 
-# By timer the handler walks: by the same tables, in memory, and with what registers held when the signal came.  (They are
-# all there since the run by perf: a first run has some stacks along frame pointers.)
+# By timer the handler walks, with the same tables, in memory, and with the registers at the signal.
+# (All tables exist since the run by perf: a first run has some stacks along frame pointers.)
 run --service timer --sampler timer --hz 199 -- "$targets/chain" 2 || fail "chain, by timer"
 has_samples() { [ "$(profile '{service="timer"}' | json "d['samples'] >= 30")" = yes ]; }
 until_true 20 has_samples || fail "no samples by timer: $(profile '{service="timer"}' | head -c 300)"

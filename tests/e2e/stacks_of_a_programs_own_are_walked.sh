@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A coroutine's stack is whole by both samplers, deeper than a page too, and never leads to the stack that it was
-# entered from. A handler on an alternate stack leads to what it interrupted by timer; perf copies one stack only,
-# and the report says so.
+# A coroutine's stack is whole by both samplers, also deeper than a page, and never continues on the
+# stack that it was entered from. By timer, a handler on an alternate stack continues at the
+# interrupted code; perf copies only one stack, and the report shows that.
 . "$(dirname "$0")/lib.sh"
 cat >"$W/fibers.c" <<'C'
 #include <signal.h>

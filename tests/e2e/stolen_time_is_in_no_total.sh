@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The clock of perf events runs on while a hypervisor runs other machines, and getrusage does not.  The
-# total of a run by perf is what getrusage says: within 1 % on this machine, whatever it loses.
-# The same holds where a fifth of all busy time seems to be stolen (steal_clock): the events then
-# count 25 % more than the bill.  A window's last samples cannot pay for what is found afterwards, so
-# there the total may be 4 % above.  Of children that have ended /proc cuts two ticks from what their parent was told: 20 ms.
+# The clock of perf events continues while a hypervisor runs other machines; getrusage does not. The
+# total of a run by perf equals getrusage: within 1 % on this machine, whatever is stolen. The same
+# holds with a simulated steal of a fifth of all busy time (steal_clock): the events then count 25 %
+# more than the bill. A window's last samples cannot pay for steal found afterwards, so the total
+# may be 4 % above there. For ended children /proc truncates two ticks of the parent's figure: 20
+# ms.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Frames that assembler makes have their true callers, by perf and by timer, for root and for an ordinary user: below a
-# handler stands the function that faulted and not the one before it; frames are counted from any register; a loop that
-# pushes gives way to the frame pointer; a stack made by hand ends in the function that it was made to return to.
+# Frames of hand-written assembler have their true callers, by perf and by timer, for root and for
+# an ordinary user. Below a handler is the function that faulted and not the one before it; frames
+# are addressed by any register; in a loop that pushes, the frame pointer is used; a stack made by
+# hand ends in the function that it was made to return to.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || { echo "not run: the frames are those of x86-64"; exit 77; }
 cd "$W" || fail "no folder"
 
-# share FILE REGEX: the part of the weight of all stacks whose folded line has REGEX; time that clocks told is in no stack.
-# A timer's first samples come before the table does; they are in no share.
+# share FILE REGEX: the part of the weight of all stacks whose folded line matches REGEX. Clock time
+# is in no stack. A timer's first samples precede the table; they are excluded.
 share() {
   fleetprof report "$1" --format folded | RE="$2" awk '/^\[(kernel|unsampled|no table)\]/ { next }
     { all += $NF; stack = $0; sub(/ [0-9]+$/, "", stack) } stack ~ ENVIRON["RE"] { hit += $NF } END { printf "%.3f", all ? hit / all : 0 }'
@@ -30,7 +31,7 @@ check by_reg .9 '^_start;.*main;by_reg;in_(r9|rcx|r11)$'
 check calling .9 '^_start;.*main;calling;calls_with_rax;helper$'
 check moved .9 '^_start;.*main;moved;popped$'
 check pushing .9 '^_start;.*main;pushing;pushes;told_nowhere$'
-# By timer a stack that is not its thread's own is not read.
+# By timer only the thread's own stack is read.
 fleetprof run --output made.fp --hz 499 --sampler perf -- "$targets/strange_frames" made 800 || fail "made ended with $?"
 part=$(share made.fp '^left_behind;first;spin')
 is_at_least "$part" .9 || fail "made: only $part end in the function that is returned to: $(fleetprof report made.fp --format folded | head -n 3)"

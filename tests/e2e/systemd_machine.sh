@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# systemd_machine.sh UNITS: becomes the first process of a machine in namespaces of its own: this machine's files under a
-# layer in memory, and a real systemd that knows the units in the folder UNITS and no others, so that it touches nothing of
-# this machine's.  For `unshare -m -p -u -i -n -C --fork`, in a control group of its own.
+# systemd_machine.sh UNITS: becomes the first process of a machine in separate namespaces: this
+# machine's files under an overlay in memory, and a real systemd with only the units in the folder
+# UNITS. So it changes nothing on this machine. For `unshare -m -p -u -i -n -C --fork`, in a
+# separate control group.
 set -eu
 units=$1
 mount -t tmpfs tmpfs /mnt

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The perf sampler's rate is the asked one at any CONFIG_HZ: samples within 2 % of what was asked per
-# second that the program spent in user mode by its own getrusage, at 99, 1000 and 4000 Hz (less the interrupts,
-# which the tick bills to user mode and the answer to [kernel]: nothing on a quiet machine, 2.5 % of a busy
-# program's time on a crowded one).  And a program
-# in step with the tick is told right within 3 points: two functions 2:1 after each sleep of 3 ms, in bursts
-# of 1 ms.  At rates that would be in step with the bursts if a period were always the same: two a burst
-# (1993 Hz: 0.57 for 0.66 in a simulation), TORTURE_LONG=1: one a burst, for a minute (997 Hz, 0.55 for 0.66).
-# As root; for an ordinary user, whose road is the same, the middle rate (with TORTURE_LONG=1 the program in step as well).
+# The perf sampler achieves the requested rate at any CONFIG_HZ: samples are within 2 % of the rate
+# per second of user time by the program's getrusage, at 99, 1000 and 4000 Hz. Interrupts are
+# excluded: the tick bills them to user mode and the answer to [kernel]. They take nothing on a
+# quiet machine and 2.5 % of a busy program's time on a crowded one.
+#
+# A program in step with the tick is right within 3 points: two functions 2:1 after each sleep of 3
+# ms, in bursts of 1 ms. The rates would be in step with the bursts if periods were constant: two a
+# burst (1993 Hz: 0.57 for 0.66 in a simulation), TORTURE_LONG=1: one a burst, for a minute (997 Hz,
+# 0.55 for 0.66). As root; for an ordinary user, whose path is the same, the middle rate (with
+# TORTURE_LONG=1 also the program in step).
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `fleetprof query` and `fleetprof diff` tell what the HTTP API tells, as a table or as a file; a gate exits 3; what is
-# wrong is one line on stderr and 1 or 2; a token goes by file or environment, over TLS that is checked, and nowhere else.
+# `fleetprof query` and `fleetprof diff` print the HTTP API's data, as a table or as a file; a
+# failed gate exits with 3; an error is one line on stderr and status 1 or 2. A token is passed by
+# file or environment, over verified TLS, and in no other way.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll here
@@ -9,7 +10,7 @@ run --service truth --label release=one --hz 499 -- "$targets/truth" 1 >"$W/trut
 run --service other --hz 499 -- awk 'BEGIN { for (i = 0; i < 3000000; i++) s += i * i }' || fail "awk ended with $?"
 until_true 20 names_are_settled || fail "names go on changing"
 ask() { fleetprof query --http "http://127.0.0.1:$H" "$@"; }
-# expect STATUS TEXT COMMAND...: it exits so, and its one line on stderr has TEXT.
+# expect STATUS TEXT COMMAND...: it exits with STATUS, and its only line on stderr has TEXT.
 expect() {
   local status=$1 text=$2 got
   shift 2
@@ -22,7 +23,7 @@ expect() {
 # refused TARGET: the collector's own words, as the command line would show them.
 refused() { curl -s "http://127.0.0.1:$H$1" | sed 's/.*"detail":"\([^"]*\)".*/fleetprof: \1/' >&2; return 1; }
 
-# Tables: the heaviest function, by load, over time, from inside, and what calls it.
+# Tables: the heaviest function, by load, over time, in detail, and its callers.
 heaviest=$(profile '{service="truth"}' | json "d['functions'][0]['name']") || fail "no profile"
 for words in "truth" "service=truth" "board=here,service=~tr.*" '{service="truth"}'; do
   ask "$words" | sed -n '/95 % interval/{n;p}' | grep -qF "$heaviest" || fail "query $words: $(ask "$words" | head -n 5)"
@@ -33,7 +34,7 @@ ask truth --function "$heaviest" | grep -q '+0x.*(truth)' || fail "no offsets: $
 ask truth --callers "$heaviest" | grep -q ' % ' || fail "no callers"
 ask truth --from -3d --to -2d | grep -q 'nothing was sampled there at that time' || fail "an empty table is not explained"
 
-# Files: as the API sends them, in place of what was there only when they are whole.
+# Files: as the API sends them; an existing file is replaced only when the new one is complete.
 from=$(($(date +%s) - 600)) to=$(date +%s) match='{service="truth"}'
 for format in tree folded speedscope callgrind perf-script; do
   ask truth --from $from --to $to --format $format -o "$W/file" || fail "no $format"
@@ -43,7 +44,7 @@ ask truth --format pprof >"$W/pprof.gz" && gzip -t "$W/pprof.gz" || fail "no ppr
 expect 1 'no answer' fleetprof query --http http://127.0.0.1:1 truth -o "$W/file"
 [ -s "$W/file" ] || fail "a failure has emptied the file"
 
-# What is wrong, and whose fault it is.
+# Errors, and whether the user or the collector causes them.
 expect 1 'match: ' ask '{service='
 expect 1 'the nearest: ' ask truth --function "${heaviest}x"
 expect 1 'has a label "servce"; the nearest is "service"' ask truth --by servce
@@ -67,7 +68,8 @@ expect 2 'give one of them' ask truth --by board --callers main
 expect 2 'neither http' fleetprof query --http ftp://x truth
 expect 2 'more than one selector' ask truth other
 
-# A gate.  One short run a side is too little to judge by, and more_boards_weaken_no_verdict.sh has what is enough.
+# A gate. One short run a side is too little for a verdict; more_boards_weaken_no_verdict.sh has
+# enough.
 gate() { fleetprof diff --http "http://127.0.0.1:$H" "$@"; }
 expect 0 'unclear.*: there are too few independent stretches of time' gate truth other --fail-over 2%
 grep -q '^rows: share of totals,' "$W/out" && grep -q '; about these boards$' "$W/out" || fail "no table beside the verdict: $(cat "$W/out")"
@@ -86,7 +88,7 @@ expect 1 'b, release=1.6, has no samples .*  The values of release are one$' gat
 expect 1 'b, truht, has no samples' gate truth truht --format json --fail-over 2%
 expect 0 '' gate truth truht --format json
 expect 0 '' gate truth 'board!~there' --fail-over 100%
-# A stripped program and the next build of it: nobody can judge that, and the gate says what helps.
+# A stripped program and its next build cannot be compared, and the gate prints the remedy.
 cat >"$W/app.c" <<'C'
 __attribute__((noinline)) static long burn(volatile long n) { while (n > 0) n--; return n; }
 int main(void) { return (int)burn(WORK); }
@@ -107,7 +109,7 @@ gate truth --b-from -5m --format json | json "(d['a']['total'], d['b']['total'] 
   || fail "what was before is not the minutes before: $(gate truth --b-from -5m)"
 gate truth other --format json | json "len(d['functions']) > 0" | grep -q yes || fail "no JSON"
 
-# A board, too, takes its token from a file; the one for reading that the environment names is not taken for it.
+# A board also takes its token from a file; the read token in the environment is not used for it.
 fleetprof-collector token --data "$W/data" --board there >"$W/token" || fail "no token"
 expect 0 '' fleetprof enroll --collector "127.0.0.1:$A" --state "$W/board-there" --token-file "$W/token"
 fleetprof-collector token --data "$W/data" --role read >"$W/reads" || fail "no token"
@@ -138,7 +140,7 @@ curl -fsS --cacert "$W/data/ca/root.pem" -H "Authorization: Bearer $(cat "$W/tok
 FLEETPROF_TOKEN=$(cat "$W/token") expect 0 '' far --ca "$W/data/ca/root.pem"
 other() { fleetprof query --http "https://127.0.0.2:$H" --ca "$W/data/ca/root.pem" --token-file "$W/token" "$@"; }
 expect 1 'is for another address (it names .*localhost, 127.0.0.1, ::1): ask it by one of these, or start the collector with --public-name' other
-# Who speaks plain HTTP to it is told so, with whatever request.
+# Plain HTTP to the TLS port gets an error that explains it, for any request.
 expect 1 'this port speaks HTTPS and the request is plain HTTP: write https://' fleetprof query --http "http://localhost:$H" truth
 for method in GET HEAD POST PUT; do
   body=()
@@ -149,7 +151,8 @@ for method in GET HEAD POST PUT; do
 done
 [ "$(curl -sm 10 "http://127.0.0.1:$H/" | json 'd["status"]')" = 400 ] || fail "the answer to plain HTTP is no problem+json"
 far --ca "$W/data/ca/root.pem" --token-file "$W/token" >/dev/null || fail "the port no longer serves"
-# The certificate names what people call the collector; who trusts its root sees no difference.
+# The certificate contains the collector's host names; a client that trusts its root sees no
+# difference.
 stop_collector
 fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "0.0.0.0:$H" --public-name press.example.org --public-name 127.0.0.2 >"$W/named.log" 2>&1 &
 COLLECTOR=$!

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The daemon's own memory (RssAnon of keeper and worker together) is at most 2 MiB idle (connected, no
-# target) and 5 MiB with 20 targets, by perf and by timer; a target pays at most 64 KiB beside its ring; and
-# the daemon holds none of its starter's descriptors.
+# The daemon's own memory (RssAnon of supervisor and worker together) is at most 2 MiB idle
+# (connected, no target) and 5 MiB with 20 targets, by perf and by timer. A target pays at most 64
+# KiB beside its ring, and the daemon inherits no descriptors.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -46,8 +46,8 @@ for sampler in perf timer; do
 done
 say "idle again: $(together) kB"
 
-# What the agent adds to a program: private memory, ring apart, of six that run at once, as programs on a
-# board do: pages of files that only one maps would count as its own.
+# The agent's memory in a program: private memory, without the ring, of six simultaneous programs,
+# as on a board. Pages of files mapped by a single program would count as private.
 private() { awk '/^Private_(Clean|Dirty)/ { sum += $2 } /^[0-9a-f]+-/ { ring = /fleetprof-ring/ } ring && /^Private_/ { sum -= $2 } END { print sum }' "/proc/$1/smaps"; }
 sleeper() { pgrep -P "$(pgrep -P "$1" -x fleetprof || echo "$1")" -x sleep || echo "$1"; }
 sleeps() { [ "$(cat "/proc/$(sleeper "$1")/comm")" = sleep ]; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What takes minutes on a bare machine says how far it is: a line each fifth, or one line that changes on a terminal.
-# Without the page no Node is installed.
+# Steps that take minutes on a bare machine show their progress: a line each fifth, or one changing
+# line on a terminal. Without the page no Node is installed.
 . "$(dirname "$0")/lib.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 terminal() { /usr/bin/python3 "$root/tests/e2e/on_terminal.py" 80 "$@"; }
@@ -19,7 +19,7 @@ for shown in 'fetched 33 %' 'installed 77 %' 'built 100 %'; do grep -q "$shown" 
 [ "$(tail -c 4 "$W/out")" = $'\r\e[K' ] || fail "a terminal keeps the line"
 eval "TERM=dumb terminal $show" >"$W/out" && grep -qx '  built 60 %' "$W/out" || fail "nothing on a dumb terminal: $(cat "$W/out")"
 
-# On a machine where nothing is installed; what apt is asked for, with and without the page.
+# On a machine where nothing is installed; the packages requested of apt, with and without the page.
 asked() { # PAGE
   bash -euo pipefail -c '. deploy/packages/install.sh
     dpkg-query() { return 1; }
@@ -32,7 +32,8 @@ asked yes | grep -q '^installing .* nodejs npm' || fail "the page without Node: 
 [[ $(asked '') == *gcc* && $(asked '') != *node* ]] || fail "Node without the page: $(asked '')"
 # A failed apt is no success.
 bash -c 'as_root=(false); . deploy/packages/install.sh; with_apt install' && fail "apt's failure is lost"
-# apt closes the descriptor of its progress for the scripts of packages, which need one to write to.
+# apt closes its progress descriptor for the scripts of packages, which need a descriptor to write
+# to.
 mkdir "$W/bin"
 cat >"$W/bin/apt-get" <<'END'
 #!/bin/sh

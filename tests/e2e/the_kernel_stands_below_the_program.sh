@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Where the kernel may be sampled (root) its functions stand below the program's, by name, in every view, of every program by
-# perf and of its children; the total is the CPU time of the program all the same.  Elsewhere [kernel] is one row, and the
-# answer says what shows its functions.
+# Where the kernel may be sampled (root) its functions stand below the program's, by name, in every
+# view, for every program by perf and its children; the total is still the program's CPU time.
+# Elsewhere [kernel] is one row, and the answer explains how to show its functions.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || { say "only root may sample the kernel"; exit 77; }
 fleetprof doctor | grep -q "^PASS  kernel part .*kernel's functions" || { say "the kernel refuses: $(fleetprof doctor | grep kernel)"; exit 77; }
 
-# reader SECONDS: spends them in reading, mostly in the kernel, and says what it has spent.
+# reader SECONDS: spends them in reading, mostly in the kernel, and prints its CPU time.
 cat >"$W/reader.py" <<'PY'
 import os, sys, time
 zero = os.open("/dev/zero", os.O_RDONLY)
@@ -16,7 +16,8 @@ while time.process_time() < float(sys.argv[1]):
 print(time.process_time())
 PY
 reader="/usr/bin/python3 $W/reader.py"
-# of_kernel FILE: the share of named kernel functions, that of [kernel], and all of it over what the program has spent.
+# of_kernel FILE: the share of named kernel functions, that of [kernel], and the total over the
+# program's CPU time.
 of_kernel() {
   fleetprof report "$1" --format json --limit 100000 | json "'%.3f %.3f %.4f' % (*(sum(f['self'] for f in d['functions'] if f['module'] == '[kernel]' and (f['name'] == '[kernel]') == w) / d['total'] for w in (False, True)), d['total'] / 1e9 / $(tail -n 1 "$2"))"
 }
@@ -47,7 +48,7 @@ done
 
 fleetprof report "$W/how.fp" | grep -q '^stacks: ' && fail "a word on stacks where pairs were asked for"
 
-# Names that cannot be had are one row, and the report says why.
+# Without available names the kernel is one row, and the report gives the reason.
 sed 's/^[0-9a-f]*/0000000000000000/' /proc/kallsyms >"$W/kallsyms"
 if unshare -m mount --bind "$W/kallsyms" /proc/kallsyms 2>/dev/null; then
   unshare -m sh -c "mount --bind '$W/kallsyms' /proc/kallsyms; exec fleetprof run --output '$W/hidden.fp' --sampler perf --hz 499 -- $reader 0.5" >"$W/hidden.out" || fail "the reader ended with $?"
@@ -71,12 +72,12 @@ for service in by-run by-itself; do
     profile "{service=\"$service\"}" -d format=$view -d limit=100000 | grep -q vfs_read || fail "$service: not in the answer's $view"
   done
 done
-# Only distances from the start of the kernel leave the board: where it is this time stays a secret.
+# Only offsets from the start of the kernel leave the board: its random address stays secret.
 base=$(awk '$3 == "_text" { print substr($1, 1, 11); exit }' /proc/kallsyms)
 profile '{service="by-run"}' -d format=pprof -d limit=100000 | zcat >"$W/pprof"
 grep -aqi "$base" "$W/pprof" "$W/view" && fail "the kernel's own address is in an answer"
 
-# An ordinary user: one row, and what opens it, in the report, the answer, status and doctor.
+# An ordinary user: one row, and the remedy, in the report, the answer, status and doctor.
 user() { as_ordinary env HOME="$W/user" FLEETPROF_STATE="$W/user/state" "$@"; }
 mkdir -m 755 "$W/user" && chown "$ordinary:$ordinary" "$W/user" && chmod 755 "$W"
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
@@ -93,7 +94,7 @@ if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
   user fleetprof status --format json | json "[t['samples_kernel'] for t in d['targets']]" | grep -q '\[False\]' || fail "status --format json"
   wait $waits
   kill "$(cat "$W/user/state/fleetprofd.pid")"
-  # With the one right, without root.
+  # With the single capability, without root.
   if setpriv --reuid="$ordinary" --regid="$ordinary" --clear-groups --inh-caps=+perfmon,+syslog --ambient-caps=+perfmon,+syslog true 2>/dev/null; then
     setpriv --reuid="$ordinary" --regid="$ordinary" --clear-groups --inh-caps=+perfmon,+syslog --ambient-caps=+perfmon,+syslog \
       fleetprof run --output "$W/user/caps.fp" --sampler perf --hz 499 -- $reader 1 >"$W/caps.out" || fail "the reader with CAP_PERFMON ended with $?"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# All that each command's --help says is in its manual page, which neither mandoc nor man finds fault with, and each option
-# in the completions of bash, zsh and fish, which really complete.
+# Everything in each command's --help is in its manual page, which mandoc and man accept without
+# warnings, and each option is in the completions of bash, zsh and fish, which really complete.
 . "$(dirname "$0")/lib.sh"
 share=$FLEETPROF_PREFIX/share pages=$FLEETPROF_PREFIX/share/man/man1
 export HOME=$W FLEETPROF_CONFIG=
@@ -54,7 +54,7 @@ done
 [ $options -gt 150 ] || fail "only $options options"
 [ "$(bash_completes fleetprof rep)" = report ] || fail "bash: rep is $(bash_completes fleetprof rep)"
 [ "$(bash_completes fleetprof query --call | paste -sd' ')" = '--callers --callees' ] || fail "bash: --call is $(bash_completes fleetprof query --call)"
-# Words of which an option or a command takes one; programs behind "--".
+# Arguments with fixed values; programs behind "--".
 while IFS='|' read -r line wanted; do
   read -ra typed <<<"$line"
   [[ $line != *' ' ]] || typed+=('')
@@ -81,7 +81,7 @@ touch "$W/monday to sunday.fp"
 [ "$(fish_completes 'fleetprof doc')" = doctor ] || fail "fish: doc is $(fish_completes 'fleetprof doc')"
 for program in fleetprof fleetprofd fleetprof-collector; do zsh -n "$share/zsh/site-functions/_$program" || fail "zsh: _$program"; done
 
-# A zsh on a terminal of its own, which is asked with a tab.
+# A zsh on a separate terminal, completing on a tab.
 /usr/bin/python3 - "$share/zsh/site-functions" <<'END' || fail "zsh does not complete what it should"
 import os, pty, select, sys, time
 pid, fd = pty.fork()

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A histogram and a recorder in files go on when their daemon ends, by TERM or killed whole; the next one takes them
-# on, as they are: paused, or at the rate that `ctl` has set.  They are in its status, `ctl` pauses and resumes them,
-# the kill switch deletes their timers and the files count no more.  What they counted is stored once, with nothing
-# lost.  A file whose program has written nonsense into it is left alone, and the log says so.  As this user and as nobody.
+# A histogram and a recorder in files continue when their daemon ends, by SIGTERM or killed whole.
+# The next daemon adopts them as they are: paused, or at the rate set by `ctl`. They are in its
+# status, `ctl` pauses and resumes them, the kill switch deletes their timers and the files stop
+# counting. Their counts are stored once, with no loss. A file with invalid content is left alone,
+# and logged. As this user and as user nobody.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -15,7 +16,7 @@ has_none() { [ "$(timers "$1")" = 0 ]; }
 # counted FILE: the handler's own count of a histogram (agent/ring/histogram_format.h).
 counted() { /usr/bin/python3 -c 'import struct, sys; print(struct.unpack_from("<Q", open(sys.argv[1], "rb").read(1 << 17), 4096 + (48 << 10) + 32)[0])' "$1"; }
 state() { status --format json | json "' '.join(sorted(t['service'] + ':' + t['state'] for t in d['targets']))"; }
-# In tens: a histogram's rate is a part of the one that was drawn for it, near 99.
+# In tens: a histogram's rate is a part of the rate drawn for it, near 99.
 rates() { status --format json | json "' '.join(sorted('%s:%d:%s' % (t['service'], 10 * round(t['rate_hz'] / 10), t['rate_reason']) for t in d['targets']))"; }
 are() { [ "$(state)" = "histogram:$1 recorder:$1" ]; }
 grows() { [ "$(counted "$(kept hist)")" -gt "$before" ]; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The page, in a browser: which share of the stacks is whole, why others are short, and what to do about it.
+# The page, in a browser: the share of whole stacks, the reasons for short stacks, and the remedies.
 . "$(dirname "$0")/lib.sh"
 if ! command -v chromium >/dev/null; then
   without chromium "the page is not looked at"
@@ -11,7 +11,7 @@ enroll board
 B=$W/board-board
 run --service deep --hz 250 -- "$targets/deep_stack" 1000 800 >/dev/null || fail "deep_stack"
 
-# seen SELECTOR [VIEW]: the page as a reader has it before him, as text of one line.
+# seen SELECTOR [VIEW]: the page's visible text, in one line.
 seen() {
   local match
   match=$(/usr/bin/python3 -c 'import sys, urllib.parse; print(urllib.parse.quote(sys.argv[1]))' "$1")
@@ -26,7 +26,7 @@ until_true 1 says '<span class="end truncated"><i></i>100.0 % truncated</span>' 
 [[ $page == *'bottom</a></td>'* && $page != *'>[truncated]</a></td>'* ]] || fail "the table: $page"
 until_true 1 says '>100.0 % truncated</td>' fleet || fail "the board's row: $page"
 
-# What holds no stacks says nothing of them.
+# Without stacks nothing about stacks is shown.
 run --service deep --collect pc-lr --hz 250 -- "$targets/truth" 0.5 >/dev/null || fail "pairs"
 has_pairs() { [ "$(profile '{service="deep",thread="truth"}' | json "d['samples'] > 0 and d['stacks']['weight'] == 0")" = yes ]; }
 until_true 20 has_pairs || fail "no pairs"

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every view of the page in a browser, on real data: light, dark and on a phone, to axe-core, and with hostile names in
-# every answer; and what can be done there: by keyboard, by dragging and dropping, exports opened, copied commands run.  Nothing on its console, no report of its policy, nothing asked from elsewhere.
+# Every view of the page in a browser, on real data: light, dark and on a phone, checked by
+# axe-core, and with hostile names in every answer. Its functions too: by keyboard, by dragging and
+# dropping, exports opened, copied commands run. Its console stays empty, its policy gets no report,
+# and no other host gets a request.
 . "$(dirname "$0")/lib.sh"
 if ! command -v chromium >/dev/null || [ ! -d "${FLEETPROF_WEB:-/nowhere}/node_modules/playwright-core" ]; then
   without chromium "the page is not looked at"
@@ -21,7 +23,7 @@ for script in page_deeds page_flame page_states page; do
 done
 say "pictures of the views: $pictures"
 
-# As it is served: compressed, typed, kept by its ETag.
+# As served: compressed, typed, cached by its ETag.
 headers=$(curl -fs --compressed -D - -o "$W/app.js" "http://127.0.0.1:$H/app.js" | tr -d '\r')
 etag=$(sed -n 's/^ETag: //p' <<<"$headers")
 for field in 'Content-Encoding: gzip' 'X-Content-Type-Options: nosniff' 'Content-Type: text/javascript; charset=utf-8' 'X-Frame-Options: DENY'; do

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a clone to a named flame graph of a program of one's own in one command, called from anywhere: a program without -g
-# in a folder of a user's, with arguments, input, output and a Ctrl-C of its own.  One that is not there is told at once.
+# From a clone to a named flame graph of the user's program in one command, called from any folder:
+# a program without -g in a user's folder, with its own arguments, input, output and Ctrl-C. A
+# missing program is reported at once.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/quickstart.sh"
 A=$(port) H=$(port)

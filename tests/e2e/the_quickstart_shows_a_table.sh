@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The README's first command: a function table with shares, a URL, and no process left.  While it is up all that its last
-# lines, the README and the cookbook's questions from a shell offer works as it stands, but for what says that it needs more.
-# On ports of its own: the usual ones another quickstart may take between its look and its listening.
+# The README's first command: a function table with shares, a URL, and no process left. While it is
+# up, all commands in its last lines, the README and the cookbook's shell queries work unchanged,
+# except those marked as needing more. It uses separate ports: another quickstart may take the usual
+# ones between its check and its listening.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/quickstart.sh"
 cd "$root" || exit 1
@@ -15,7 +16,7 @@ grep -qx "the data: $W/data, which stays" "$W/up" || fail "where the data is is 
 grep -q '^  built [0-9]* %$' "$W/up" || fail "how far the build is is not told: $(cat "$W/up")"
 [ "$(grep -c '^  built' "$W/up")" -le 5 ] || fail "a flood: $(cat "$W/up")"
 curl -fs "$(offered 'the page')" | grep -q '/app\.js\|"app\.js"' || fail "no page at $(offered 'the page')"
-# In another shell, elsewhere, with a path that knows nothing of it, on a terminal without a browser.
+# In another shell, in another folder, with a PATH without it, on a terminal without a browser.
 own=$(offered 'profile your own' | sed "s|PROGRAM ARG\.\.\..*|'$targets/truth' 1|")
 (cd / && unset DISPLAY WAYLAND_DISPLAY && PATH=/usr/bin:/bin script -qec "$own" /dev/null </dev/null) >"$W/own" 2>&1 || fail "$own ends with $?: $(cat "$W/own")"
 text=$(tr -d '\r' <"$W/own" | sed -n 's/^fleetprof: .*; as text: //p')

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Whatever samples are told apart by, they are the same samples: function table, tree, folded stacks, load by anything,
-# series of any step and each function from inside have one total and one weight a function, to the nanosecond.  Two
-# boards, three programs, several threads.
+# In every breakdown the samples are the same: function table, tree, folded stacks, load by any
+# label, series of any step and each function in detail have one total and one weight a function, to
+# the nanosecond. Two boards, three programs, several threads.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll here

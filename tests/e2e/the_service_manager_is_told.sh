@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Collector and daemon tell systemd when they are ready, that they live, that they reload and that they end; their units
-# are ones that systemd takes, start what is installed, and leave the daemon the rights by which it names a function.
+# Collector and daemon notify systemd when they are ready, alive, reloading and ending. systemd
+# accepts their units, which start the installed programs and leave the daemon the privileges to
+# name a function.
 . "$(dirname "$0")/lib.sh"
 here=$(dirname "$0")
 units=$FLEETPROF_PREFIX/lib/systemd/system
 
-# told PROGRAM...: each word in its order; the beats between them are as many as there is time for.
+# told PROGRAM...: checks the notifications in their order; the number of watchdog beats depends on
+# the time.
 told() {
   local reloads=$1 code=0
   shift
@@ -26,7 +28,7 @@ told 0 fleetprofd --foreground --state "$W/board-told"
 [ "$TOLD" = 'READY=1 WATCHDOG=1 STOPPING=1' ] || fail "the daemon tells: $TOLD"
 say "told: $TOLD"
 
-# A daemon that a program started in the background speaks for nobody's service.
+# A daemon started in the background by a program sends no notifications for another service.
 mkdir "$W/manager"
 /usr/bin/python3 - "$W/manager/notify" fleetprofd --state "$W/board-silent" <<'END' || fail "a daemon in the background speaks for its starter's service"
 import os, socket, subprocess, sys
@@ -40,7 +42,7 @@ except socket.timeout:
     pass
 END
 
-# The units: no word that systemd does not know, the programs where they were installed.
+# The units: only directives that systemd supports, and the installed paths.
 for unit in fleetprofd fleetprof-collector; do
   cp "$units/$unit.service" "$W/$unit.service" || fail "no unit $unit"
   words=$(systemd-analyze verify --man=no "$W/$unit.service" 2>&1 | grep -F "$unit") && fail "systemd-analyze verify: $words"
@@ -60,7 +62,8 @@ setpriv --no-new-privs --bounding-set "-all,$rights" --inh-caps -all \
   fleetprofd --foreground --system --allow confined --state "$B" --collector "127.0.0.1:$A" >>"$B/fleetprofd.log" 2>&1 &
 started+=($!)
 until_true 10 test -S "$B/fleetprofd.sock" || fail "no daemon: $(tail -n 3 "$B/fleetprofd.log")"
-# Somebody else's program, of a name that no other test's has, in a folder of his: its maps, memory and file are nobody's to read without those rights.
+# Another user's program, with a name that no other test uses, in a private folder: its maps, memory
+# and file cannot be read without those privileges.
 mkdir -m 700 "$W/theirs" && cp "$targets/truth" "$W/theirs/confined" && chown -R nobody "$W/theirs" && chmod 711 "$W" || fail "no program of another user"
 (cd / && exec setpriv --reuid nobody --regid nogroup --clear-groups "$W/theirs/confined" 2) >"$W/truth.log" || fail "truth ended with $?"
 named() { profile '{service="confined"}' -d format=folded | grep -qE '(^|;)main;'; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sources that were uploaded with a program are beside its lines, in gdb and for debuginfod's own
-# client; what its debug information names and nobody gave is not sent.
+# Sources uploaded with a program are shown beside its lines, in gdb and in debuginfod's own client;
+# files that its debug information names but no user gave are not sent.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
@@ -17,7 +17,8 @@ told() { grep -q "$1" "$W/out" "$W/err" || fail "not told: $1: $(cat "$W/out" "$
 id_of() { readelf -n "$1" 2>/dev/null | awk '/Build ID/ { print $3 }'; }
 source_of() { curl -s -o "$W/served" -w '%{http_code}' "http://127.0.0.1:$H/buildid/$1/source$2"; }
 
-# Two sources in a project, one hidden in it, one outside of it that the debug information claims.
+# Two sources in a project, a hidden file in it, and a file outside of it that the debug information
+# names.
 mkdir -p "$W/project/src" "$W/project/.hidden" "$W/private"
 cat >"$W/project/src/work.c" <<'END'
 #include "twice.h"
@@ -66,7 +67,7 @@ until_true 15 has_text || fail "no text beside the lines: $(detail)"
 fleetprof query sources --http "http://127.0.0.1:$H" --function work_of_source >"$W/out" 2>"$W/err" || fail "query: $(cat "$W/err")"
 grep -q '^ *[0-9.]* %  *[0-9.]* %  .*src/work.c:7  .*the line that is hot' "$W/out" || fail "no text beside the line: $(cat "$W/out")"
 
-# Real clients, with nothing but the stripped program, where the sources are gone.
+# Real clients, with only the stripped program, after the sources were deleted.
 mv "$W/project" "$W/elsewhere"
 export DEBUGINFOD_URLS=http://127.0.0.1:$H DEBUGINFOD_CACHE_PATH=$W/cache HOME=$W
 if command -v debuginfod-find >/dev/null; then
@@ -81,7 +82,7 @@ else
   without gdb "package gdb"
 fi
 
-# A build that hides where it ran, and one that ran elsewhere.
+# A build that hides its build folder, and one built in another folder.
 mkdir "$W/tree"
 tar c -C "$W/elsewhere/src" . | tar x -C "$W/tree"
 sed -i '/hidden\|key/d; s/ + token.*;/;/; s/work_of_source/moved/' "$W/tree/work.c"

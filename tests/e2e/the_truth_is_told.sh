@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program that knows its own 60/30/10 truth: each share within 2 points, the three functions hold
-# at least 95 % of all, and the total weight is the program's own CPU time (perf 1 %, timer 3 %).
-# 8000 samples each: 2 points are then more than three and a half standard deviations of a share.  An ordinary user's road is
-# the same: where root is here as well half of them by perf, and a quarter by timer, have to show it, within 4 points.
+# A program with known shares of 60/30/10 %: each share within 2 points, the three functions hold at
+# least 95 % of all, and the total weight is the program's own CPU time (perf 1 %, timer 3 %). With
+# 8000 samples each, 2 points are more than three and a half standard deviations of a share. An
+# ordinary user's path is the same: if root runs too, the user's run takes half of them by perf, and
+# a quarter by timer, within 4 points.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The units in a machine that a real systemd has booted: both become active, the board's daemon enrols, samples and names an
-# ordinary user's program within its walls, is restarted when it is told to, when its worker or its keeper is killed, and when
-# it stands still and systemd's watchdog finds out; every sample is accounted for.
+# The units in a machine booted by a real systemd: both become active, and the board's daemon
+# enrols, samples and names an ordinary user's program within its sandbox. It is restarted on
+# request, after a kill of its worker or supervisor, and when it hangs and systemd's watchdog fires.
+# Every sample is accounted for.
 . "$(dirname "$0")/lib.sh"
 not_run() { echo "not run: $*"; exit 77; }
 [ "$(id -u)" = 0 ] || not_run "only root can boot a machine in namespaces"
 unshare -m -p -u -i -n -C --fork true 2>/dev/null || not_run "no namespaces of processes, mounts and control groups can be made here"
 mkdir "$W/cgroup" && mount -t cgroup2 cgroup2 "$W/cgroup" 2>/dev/null || not_run "control groups (version 2) cannot be mounted here"
 
-# What is installed, at the paths that an installation has, and of systemd's own units the targets that they stand on.
+# The installed files, at the paths of an installation, and the targets of systemd's own that they
+# depend on.
 units=$W/units own="$W/cgroup/fleetprof-units.$$"
 mkdir -p "$units" "$own" || not_run "no control group can be made here"
 for target in basic sysinit shutdown umount final paths sockets slices timers network network-online; do
@@ -74,7 +76,7 @@ inside fleetprof status >"$W/status" || fail "status ends with $?"
 grep -q '^  uplink    127.0.0.1:7443: connected' "$W/status" || fail "status: $(cat "$W/status")"
 inside fleetprof doctor >"$W/doctor" || fail "doctor ends with $?: $(cat "$W/doctor")"
 
-# Alive: told again and again, by both.
+# Watchdog beats, repeatedly, from both.
 for unit in fleetprof-collector fleetprofd; do
   beat=$(shown $unit WatchdogTimestampMonotonic)
   has_beaten() { [ "$(shown $unit WatchdogTimestampMonotonic)" -gt "$beat" ]; }
@@ -106,7 +108,7 @@ books=$(json "'%d %d %s' % (d['produced'], d['stored'], {k: v for k, v in d['dro
 say "produced, stored, dropped: $books"
 json "d['produced'] == d['stored'] + sum(d['dropped'].values())" <"$W/loss" | grep -qx yes || fail "the books are not closed: $books"
 
-# The whole board, which a file of /etc/fleetprof asks for.
+# The whole board, as configured in a file of /etc/fleetprof.
 if ! grep -q '^  perf      available' "$W/status"; then
   without "the whole board" "the kernel refuses perf events here"
 else
@@ -116,7 +118,7 @@ else
   until_true 30 is_named || fail "the whole board has no name: $(inside fleetprof query truth)"
 fi
 
-# Walls that hold and hinder nobody.
+# Sandboxes that hold and do not hinder.
 for unit in fleetprofd fleetprof-collector; do
   main=$(shown $unit MainPID)
   inside grep -qE '^Seccomp:[[:space:]]2' "/proc/$main/status" && inside grep -qE '^NoNewPrivs:[[:space:]]1' "/proc/$main/status" || fail "$unit has no walls"

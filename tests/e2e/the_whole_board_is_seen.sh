@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `fleetprofd --system` sees every program and the kernel, with nothing done to anybody: a program
-# that mostly calls the kernel shows the kernel's functions by name, the CPU time of a busy one is
-# right within 2 %, what is denied has no name, and a program of `fleetprof run` counts once.
+# `fleetprofd --system` sees every program and the kernel without changing any. A program that
+# mostly calls the kernel shows the kernel's functions by name, the CPU time of a busy program is
+# right within 2 %, a denied program has no name, and a program of `fleetprof run` counts once.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || { say "only root may see the whole board"; exit 77; }
 start_collector
 enroll board1
 
-# What cannot be had is refused at the start, with what to do about it.
+# Missing privileges are reported at the start, with the remedy.
 mkdir -m 700 "$W/none" && chown "$ordinary:$ordinary" "$W/none" && chmod 711 "$W"
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
   as_ordinary fleetprofd --state "$W/none" --system 2>"$W/refused"
@@ -18,7 +18,8 @@ fi
 fleetprofd --state "$W/none" --deny x 2>"$W/refused" && fail "--deny without --system"
 grep -q -- "--system" "$W/refused" || fail "--deny without --system: $(cat "$W/refused")"
 
-# Programs of names that nobody else uses, another run of this script neither; the one must not be named.
+# Programs with unique names, different from those of another run of this script; secret must not be
+# named.
 for name in spin-$$ secret-$$ run-$$; do cp "$targets/truth" "$W/$name"; done
 cp "$(command -v dd)" "$W/kernel-$$"
 "$W/spin-$$" 2 >/dev/null & early=$!   # there before the daemon: its mappings come from /proc
@@ -53,21 +54,21 @@ limit, stolen = map(float, sys.argv[4:])
 sys.exit(not -limit <= total / spent - 1 <= limit + stolen / spent or abs(names.get("alpha_sixty", 0) - float(words[0])) > .05)
 P
 }
-# A board that is busy sends later than run waits for.
+# A busy board sends later than run waits.
 check() { until_true 120 is_told "$@" || fail "$1 is off: $(cat "$W/told"); $(api loss)"; cat "$W/told"; }
 # By perf or timer, and not by the board as well.
 check run-$$ "$W/run-perf" 0.02 ""
 check timer-$$ "$W/run-timer" 0.03 ""
 api profile --data-urlencode "match={service=\"spin-$$\"}" -d from=-10m >/dev/null || fail "the busy one is not there"
 
-# The secret one is part of a row without a name.
+# The secret program is part of a row without a name.
 s=$(api labels/service -d from=-10m | json "'[others]' in d['data'] and not any('secret-$$' in v for v in d['data'])")
 [ "$s" = yes ] || fail "the secret one has a name: $(api labels/service -d from=-10m)"
 s=$(api labels/exe -d from=-10m | json "not any('secret-$$' in v for v in d['data'])")
 [ "$s" = yes ] || fail "the secret one's path was shipped"
 say "others: $(profile '{service="[others]"}' | json "d['total'] / 1e9") s"
 
-# Of the busy program alone: a second board, so that the first run of it is not in the sum.
+# The busy program alone: a second board, so that the first run of it is not in the sum.
 kill "$(cat "$B/fleetprofd.pid")"
 enroll board2
 fleetprofd --state "$B" --system --allow spin-$$ --system-hz 499 --window 1s || fail "fleetprofd --system ended with $?"
@@ -90,7 +91,8 @@ enroll board3
 fleetprofd --state "$B" --system --allow spin-$$ --system-hz 499 --window 1s || fail "fleetprofd --system ended with $?"
 "$W/spin-$$" 5 >"$W/spin" || fail "the busy one ended with $?"
 run -- true
-# Where others want the CPUs too, whose turn it is at a sample is chance: then 2 % and what chance allows.
+# Where other programs use the CPUs too, the program running at a sample is random: then 2 % plus
+# that variation.
 limit=$(profile '{board="board3"}' | json "0.02 + 4 * (1 - 5e9 / max(5e9, d['total'])) ** .5 / (5 * 499) ** .5")
 say "limit $limit"
 check spin-$$ "$W/spin" "$limit" ',board="board3"'

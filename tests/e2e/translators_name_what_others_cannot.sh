@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Translators give names where files do not: a list of symbols and three projects' addr2line in a report, agreeing with
-# each other, and in the collector by rules, at once or, when one is slow, in the next answer; a translator that misbehaves costs
-# nothing but its names.
+# Translators give names where files do not: a list of symbols and three projects' addr2line in a
+# report, agreeing with each other. In the collector they are selected by rules and used at once, or
+# for a slow translator in the next answer. A translator that misbehaves costs only its names.
 . "$(dirname "$0")/lib.sh"
 bare=$W/bare
 cp "$targets/truth_inlined" "$W/truth"
@@ -45,7 +45,8 @@ else
 fi
 say "in a report: $tools and lists"
 
-# addr2line on a stripped file calls a static function like the exported one before it: what is known to end there is not believed beyond.
+# addr2line on a stripped file gives a static function the name of the exported one before it:
+# beyond that function's known end the name is not accepted.
 cat >"$W/exporting.c" <<'C'
 volatile unsigned long sink;
 __attribute__((noipa)) void front(long n) { while (n-- > 0) sink += 1; }
@@ -68,7 +69,7 @@ fleetprof report "$W/exporting.fp" --debug "$W/dbg" --translator 'addr2line -a -
 nm -n "$W/whole" >"$W/whole.nm"
 fleetprof report "$W/exporting.fp" --translator "fleetprof translate $W/whole.nm" 2>"$W/err" | grep -q ' behind  ' && [ ! -s "$W/err" ] || fail "a right name is not believed: $(cat "$W/err")"
 
-# Of two names of one function the file's own rule chooses, whoever tells the other.
+# If a function has two names, the file's own rule chooses, whichever the translator returns.
 cat >"$W/two.c" <<'C'
 volatile unsigned long sink;
 __attribute__((noipa)) void chosen(long n) { while (n-- > 0) sink += 1; }
@@ -84,7 +85,7 @@ fleetprof run --output "$W/two.fp" --hz 499 -- "$W/two" || fail "the run of two 
 fleetprof report "$W/two.fp" --translator "fleetprof translate $W/two.nm" >"$W/out" 2>"$W/err" || fail "two names: $(cat "$W/err")"
 grep -q ' chosen  ' "$W/out" && ! grep -q _another "$W/out" && [ ! -s "$W/err" ] || fail "a function by its other name: $(cat "$W/out" "$W/err")"
 
-# Lines of a file that was included into a function make no second one of it.
+# Lines of a file included into a function do not make a second function of it.
 echo 'for (long i = 0; i < n; i++) sink += 5;' >"$W/part.inc"
 cat >"$W/mixed.c" <<'C'
 volatile unsigned long sink;
@@ -106,7 +107,8 @@ one_row() { # WHAT: `blend` is one function, of its own file
 one_row "an included file"
 [ ! -s "$W/err" ] || fail "an included file: $(cat "$W/err")"
 
-# Where the program is gone the profile answers, and a translator that would ask for it has nothing to do.
+# If the program is gone the profile answers, and a translator that would read the program is not
+# run.
 mv "$W/mixed" "$W/mixed.kept"
 one_row "a program that is gone"
 grep -q "^fleetprof: report: --translator: had nothing to do for $W/mixed: what was sampled is not there any more; names are those in the profile$" "$W/err" || fail "a program that is gone: $(cat "$W/err")"
@@ -119,7 +121,7 @@ fleetprof report "$W/exporting.fp" --translator 'addr2line -a -f -i -C -e "$MODU
 grep -q "had nothing to do for $W/exporting: .* and the profile has not all names" "$W/err" || fail "names that lack: $(cat "$W/err")"
 mv "$W/exporting.kept" "$W/exporting"
 
-# One answer a line, as soon as it is asked for.
+# One answer a line, as soon as it is queried.
 coproc LIST { fleetprof translate "$W/truth.nm"; }
 list=$LIST_PID
 address=$(awk '$3 == "alpha_sixty" { print $1 }' "$W/truth.nm")
@@ -130,7 +132,7 @@ done
 exec {LIST[1]}>&-
 wait "$list"
 
-# The column forms need no --format, and a translator that keeps all to its end hangs nobody.
+# The column forms need no --format, and a translator that answers only at its end blocks nothing.
 mkfifo "$W/fifo"
 timeout 20 sh -c "fleetprof report $W/x.fp -F $W/fifo | { a=\$(cat); echo \"\$a\"; } | fleetprof translate $W/truth.nm | paste $W/fifo - >$W/joined" || fail "the fifo's pipeline hangs"
 has_all "$W/joined" || fail "the pipeline has no names: $(head -n 3 "$W/joined")"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Where more than a tenth of a program's time has no sample, the intervals hold the true shares all the same: in a
-# file, in the collector's answer and in the command line's table.  What a limit leaves out is said in weight and samples.
-# The program starts threads that live for 1 to 8 ms and knows what each of its 40 functions took.
+# If more than a tenth of a program's time has no sample, the intervals still contain the true
+# shares: in a file, in the collector's answer and in the command line's table. The part left out by
+# a limit is given in weight and samples. The program starts threads that live for 1 to 8 ms and
+# measures the time of each of its 40 functions.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll short
@@ -20,7 +21,7 @@ profile '{service="short"}' -d limit=5 >"$W/limited.json" || fail "no answer und
 fleetprof query '{service="short"}' --http "http://127.0.0.1:$H" --limit 100000 >"$W/collector.txt" || fail "no table of the collector"
 fleetprof query '{service="short"}' --http "http://127.0.0.1:$H" --limit 5 >"$W/limited.txt" || fail "no table under a limit"
 
-# Two of 40 may be outside of 95 % intervals for nothing, and five are in one run of two thousand.
+# Two of 40 may be outside of 95 % intervals by chance, and five are in one run of two thousand.
 cat >"$W/held.py" <<'P'
 import json, re, sys
 answer, table, truth = sys.argv[1:]
@@ -32,7 +33,8 @@ dark = rows["[unsampled]"]["self_share"]
 outside, printed = [], 0
 for _, ns, name in (w for w in words if w[0] == "f"):
     share = int(ns) / total
-    # A function without a row has no sample: at most what the samples and the dark time leave room for.
+    # A function without a row has no sample: at most the share that the samples and the dark time
+    # allow.
     low, high = rows[name]["self_ci"] if name in rows else (0, dark + 3.84 / (top["effective_samples"] + 3.84))
     if not low <= share <= high:
         outside.append(f"{name}: {share:.4f} is not from {low:.4f} to {high:.4f}")

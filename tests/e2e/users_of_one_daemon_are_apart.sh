@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A daemon for all: another user's program is sampled by perf with events that are the daemon's own,
-# and that it runs is for its user and root to see, not for a third user; programs that write into the kernel's rings
-# as fast as any may, which all users share, push nobody's samples out.
+# A system-wide daemon: another user's program is sampled by perf with the daemon's own events, and
+# is visible to its user and root, not to a third user. Programs that write into the kernel's rings,
+# which all users share, at the maximum permitted rate displace no samples of others.
 if [ -z "${USERS_NAMESPACE:-}" ]; then
   [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || { echo "not run: no mount namespace of its own (root is needed)"; exit 77; }
   USERS_NAMESPACE=own exec unshare -m "$0"
@@ -17,7 +17,7 @@ install -m 755 "$targets/truth" "$targets/flush_flood" "$targets/deep_stack" "$t
 entries() { fleetprof status --format json | json "d['spool']['entries']"; }
 fleetprofd --window 1s || fail "the daemon ended with $?"
 started+=("$(cat /run/fleetprof/fleetprofd.pid)")
-# Who may not look into the daemon's directory is told so, and that is no fault of his.
+# A user who may not read the daemon's directory gets a message, not a fault.
 as "$ordinary" fleetprof doctor >"$W/doctor"
 grep -q "^PASS  enrolment .*the daemon's, in /var/lib/fleetprof" "$W/doctor" || fail "doctor: $(cat "$W/doctor")"
 grep -q "^PASS  kill switch .*neither /etc/fleetprof/disable nor /var/lib/fleetprof/disable" "$W/doctor" || fail "doctor: $(cat "$W/doctor")"
@@ -45,7 +45,7 @@ for sampler in perf timer; do
     field "$user" $sampler labels | grep -q "'uid': '$ordinary'" || fail "$sampler: whose it is does not stand in its labels"
     field "$user" $sampler labels | grep -q word || fail "$sampler: user $user does not see the labels"
   done
-  # Who says without end that a program has ended, one that lives, one that is nobody's, closes no window.
+  # Endless reports of an ended program, whether it is alive or unknown, close no window.
   for flooder in "$ordinary" 65533; do
     before=$(entries) since=$SECONDS
     answers=$(as "$flooder" "$W/flush_flood" /run/fleetprof/fleetprofd.sock "$(pgrep -f "^$W/truth 8")" 1000)
@@ -53,7 +53,7 @@ for sampler in perf timer; do
     batches=$(($(entries) - before))
     [ $batches -le $((SECONDS - since + 4)) ] || fail "$sampler: $batches batches in $((SECONDS - since)) s of $answers FLUSHes by $flooder"
   done
-  # Who lies of rates, of times or of whose a program is, is refused, and nobody's window or worker suffers.
+  # False rates, times or owners of a program are rejected, and affect no window or worker.
   lies=$(as 65533 "$W/liar" /run/fleetprof/fleetprofd.sock "$(pgrep -f "^$W/truth 8")") || fail "$sampler: a lie was believed: $lies"
   say "$sampler: $lies"
   say "$sampler: $batches batches in $((SECONDS - since)) s of $answers FLUSHes"
@@ -62,7 +62,7 @@ for sampler in perf timer; do
 done
 [ "$(fleetprof status --format json | json "d['worker_starts'] == 1 and d['loss']['dropped'].get('spool_error', 0) == 0")" = yes ] || fail "somebody was harmed: $(fleetprof status --format json | json "d['worker_starts'], d['loss']")"
 
-# What is judged is what the daemon takes in time, not what a loaded machine gives to the daemon.
+# The test measures whether the daemon keeps up, so load on the machine must not take CPU from it.
 keeper=$(cat /run/fleetprof/fleetprofd.pid)
 renice -n -20 "$keeper" "$(pgrep -P "$keeper")" >/dev/null
 echo -20 2>/dev/null >"/proc/$keeper/autogroup"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Threads that a timer cannot sample are counted by reason, a program that takes our handler away runs on
-# and its sampler is `none`, and nobody innocent is accused.
+# Threads that a timer cannot sample are counted by reason. A program that replaces our handler runs
+# on and its sampler is `none`. No sampled thread is reported as unsampled.
 AS_ORDINARY=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -9,7 +9,7 @@ enroll board1
 # A daemon without perf: else it would take that for a program that its timers do not reach.
 "$targets/refuse_perf" fleetprofd --state "$B" --collector "127.0.0.1:$A" || fail "the daemon does not start"
 
-# Who gets no ring runs on and says nothing: the daemon does.
+# A program without a ring runs on silently: the daemon reports it.
 for _ in 1 2; do
   LD_PRELOAD=$agent FLEETPROF_SOCKET=$B/fleetprofd.sock FLEETPROF_COLLECT=histogram FLEETPROF_BIN_BYTES=3 /bin/true || fail "a refused program ended with $?"
 done
@@ -91,13 +91,14 @@ kill -TERM "$(status --format json | json "[n['pid'] for n in d['notes'] if n['s
 wait $static
 says replace "t['unsampled'] == {'handler_lost': 1} and t['sampler'] == 'none' and t['none_for_s'] >= 0"
 status | grep -E " replace +none " | grep -q "uses SIGURG itself" || fail "status does not say why nothing is sampled"
-# Its time is in the answer all the same: what the kernel has billed to it until now, and what it spends until it stops.
+# Its time is still in the answer: the time billed by the kernel until now, and until it stops.
 read -r spent _ <"/proc/$(status --format json | json "[t['pid'] for t in d['targets'] if t['service'] == 'replace'][0]")/schedstat"
 ends replace
 has_whole_time() { [ "$(profile '{service="replace"}' 2>/dev/null | json "d['total'] >= .99 * $spent and d['functions'][0]['name'] == '[unsampled]'")" = yes ]; }
 until_true 10 has_whole_time || fail "the time of a lost handler is missing: $(profile '{service="replace"}')"
 
-# What is kept in the target, and not taken out as it comes, is sampled none the less: five CPU seconds of each.
+# Data kept in the target, which is not drained continuously, still counts as samples: five CPU
+# seconds of each.
 declare -A keeper
 for mode in histogram recorder; do
   run --sampler timer --service $mode --collect $mode -- "$targets/spin" 60000 >/dev/null &

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What takes longer than a second says on a terminal what it waits for and how long, and takes that away when it is done;
-# stdout has the answer alone, and a pipe or a terminal that cannot erase is told nothing.
+# Operations longer than a second show on a terminal what they wait for and how long, and erase that
+# when done. stdout has only the answer; a pipe or a terminal that cannot erase shows no progress.
 . "$(dirname "$0")/lib.sh"
 export FLEETPROF_CONFIG= TERM=vt100
 erase=$(printf '\r\033[K')
-# told NAME WORDS COMMAND...: on a terminal COMMAND shows WORDS and seconds, and nothing of it stays.
+# told NAME WORDS COMMAND...: on a terminal COMMAND shows WORDS and seconds, and nothing of it
+# stays.
 told() {
   local name=$1 words=$2
   shift 2
@@ -17,7 +18,7 @@ last = open(sys.argv[1], "rb").read().rsplit(b"\r\x1b[K", 1)[1]
 if sys.argv[2].encode() in last: sys.exit(repr(last))' "$W/$name" "$words" || fail "$name: the line stays"
   ! grep -cF "$words" "$W/$name.out" >/dev/null || fail "$name: stdout has it"
 }
-# silent NAME COMMAND...: to a pipe, and where TERM is dumb, the same says nothing.
+# silent NAME COMMAND...: to a pipe, and with TERM=dumb, the same prints no progress.
 silent() {
   local name=$1
   shift
@@ -51,12 +52,12 @@ told diff "diff: waiting for $http" fleetprof diff truth other --http "$http"
 silent diff fleetprof diff truth other --http "$http"
 told list "upload: waiting for $http" fleetprof upload "$targets/truth" --http "$http"
 
-# A report whose names come slowly.
+# A report with slow names.
 fleetprof run --output "$W/truth.fp" -- "$targets/truth" 0.5 >"$W/truth.log" || fail "truth ended with $?"
 told report 'report: translating truth' fleetprof report "$W/truth.fp" --translator 'sleep 2.3; exec cat'
 silent report fleetprof report "$W/truth.fp" --translator 'sleep 2.3; exec cat'
 
-# An enrolment at a door that opens and says nothing.
+# An enrolment at a port that accepts and sends nothing.
 start_collector
 token=$(fleetprof-collector token --data "$W/data" --board late) || fail "a token"
 /usr/bin/python3 - "$W/door" <<'END' &

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A daemon for all whose collector is behind: one user's hundred callers wait for their samples to be stored, the others
-# get their answer at once; and whoever finds no place to wait loses nothing, the CPU time that his runs have spent
-# without a sample is in the answer all the same.
+# A system-wide daemon whose collector is behind: one user's hundred callers wait for their samples
+# to be stored, and other users get their answers at once. A caller without a place to wait loses
+# nothing: the unsampled CPU time of its runs is still in the answer.
 if [ -z "${WAITERS_NAMESPACE:-}" ]; then
   [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || { echo "not run: no mount namespace of its own (root is needed)"; exit 77; }
   WAITERS_NAMESPACE=own exec unshare -m "$0"
@@ -18,7 +18,7 @@ chmod 711 "$W"
 install -m 755 "$targets/flush_flood" "$W"
 total() { profile "{service=\"$1\"}" | json "d['total'] / 1e9"; }
 is_told() { total "$1" >/dev/null 2>&1; }
-# Forks that are over before their first sample: their time is what FLUSH tells, and nobody else.
+# Forks that end before their first sample: only FLUSH reports their time.
 short_forks() { fleetprof run -v --flush-timeout 1s --sampler timer --service "$1" -- bash -c 'for i in {1..400}; do (:); done; times' >"$W/$1.times" 2>"$W/$1.err"; }
 short_forks first || fail "the first run ended with $?: $(cat "$W/first.err")"
 until_true 10 is_told first || fail "nothing of the first run: $(cat "$W/first.err")"

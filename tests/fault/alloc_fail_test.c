@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every decoder and encoder of proto/ with its first allocation failing, then its second, and so on
-   until none is left to fail.  Each time it must say -ENOMEM, leave its output as it was, and free
-   what it had (the sanitizer build counts).  protobuf-c and zstd allocate behind their own library
-   boundary: the former through our arena, which is in here; the latter is asked for by size only.
- */
+   until none fails. Each time it must return -ENOMEM, leave its output unchanged, and free its
+   memory (checked by the sanitizer build). protobuf-c and zstd allocate inside their own library:
+   protobuf-c uses our arena, which is covered here; zstd's allocations do not fail here. */
 #include "allocations_fail.h"
 #include "common/arena.h"
 #include "common/buf.h"
@@ -68,7 +67,7 @@ static void batches_survive_every_failing_allocation(void **state) {
   struct random_batch made;
   struct buf bytes = {0};
   random_batch_make(&made, &sizes, 1);
-  made.threads[0].name = "odd\n"; /* the copy that is cleaned is an allocation too */
+  made.threads[0].name = "odd\n"; /* cleaning copies the name, which is an allocation too */
   assert_int_equal(batch_encode(&made.batch, &bytes), 0);
   assert_true(run(encode_batch, &made.batch) > 20);
   assert_true(run(decode_batch, &bytes) > 3);

@@ -68,7 +68,8 @@ static void pump(struct board *board) {
     enum fault fault = FAULT_NONE;
     if (phase_of(board) == PHASE_RUN)
       fault = faults_draw(&board->crew->plan->faults, &board->random);
-    /* Its twin would refer to what is no longer the last. */
+    /* A duplicated batch must stand alone: its copy would refer to a batch that is no longer the
+       last. */
     bool may_refer = outbox_on_wire(&board->outbox) == 1 && fault != FAULT_DUPLICATE;
     bool is_referring = false;
     if (board_frames_batch(board, entry, may_refer, &is_referring) != 0) abort();
@@ -130,7 +131,7 @@ static void welcome(struct board *board, const struct welcome *welcome, uint64_t
   if (phase_of(board) == PHASE_CLOSE) say_last_word(board);
 }
 
-/* It has said its last word and was heard. */
+/* The board has sent everything and received the acks. */
 static void leave(struct board *board) {
   SSL_shutdown(bufferevent_openssl_get_ssl(board->line));
   board_line_hang_up(board);
@@ -162,7 +163,7 @@ static void take(struct board *board, const struct message *message, uint64_t no
   }
 }
 
-/* Takes one frame out of INPUT.  Returns false when there is no whole one. */
+/* Takes one frame out of INPUT. Returns false if there is no complete frame. */
 static bool take_frame(struct board *board, struct evbuffer *input) {
   struct frame frame;
   struct arena arena;

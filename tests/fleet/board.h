@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One simulated board: the daemon's side of the protocol over TLS of its own. */
+/* One simulated board: the daemon's side of the protocol over its own TLS connection. */
 #ifndef FLEET_BOARD_H
 #define FLEET_BOARD_H
 
@@ -11,8 +11,8 @@
 struct board;
 struct crew;
 
-/* Makes board INDEX of CREW, with key, certificate and, where the plan says so, its backlog
-   encoded.  Returns 0 or -errno with crew->why. */
+/* Makes board INDEX of CREW, with key and certificate. Encodes its backlog if the plan requests
+   that. Returns 0 or -errno with crew->why. */
 int board_new(struct crew *crew, uint32_t index, struct board **ret);
 void board_free(struct board *board);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a board says.  Its time since boot goes on evenly; its wall clock may be anything. */
+/* A board's messages. Its time since boot advances steadily; its wall clock may have any value. */
 #include "board_state.h"
 
 #include "common/clock.h"
@@ -100,8 +100,8 @@ static uint64_t end_of(const struct board *board, uint64_t seq) {
   return board->first_end_ns + (seq - 1) * plan->window_ns - plan->backlog * plan->window_ns;
 }
 
-/* As the daemon's referral_make has it, but for what that does with zstd once a window and a
-   simulator cannot for thousands of boards: it tries both ways, with memory made anew. */
+/* Like the daemon's referral_make, but it compresses only one way. The daemon tries both ways with
+   new memory once a window, which is too expensive for thousands of boards. */
 static int put_batch(struct board *board, struct message *message, bool may_refer,
                      bool *ret_is_referring) {
   struct variant_room *room = &board->crew->room;
@@ -153,7 +153,7 @@ int board_frames_batch(struct board *board, const struct outbox_entry *entry, bo
 
 int board_frames_prepare(struct board *board) {
   uint64_t backlog = board->crew->plan->backlog;
-  board->prefix_bytes_max = LIMIT_PREFIX_BYTES; /* until a collector says its own */
+  board->prefix_bytes_max = LIMIT_PREFIX_BYTES; /* until a collector sends its own limit */
   struct outbox rehearsal = board->outbox;
   struct prepared_frame *frames = calloc(backlog + 1, sizeof *frames); /* of seq 1 and on */
   int error = frames != NULL ? 0 : -ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One client context serves all boards; what is a board's own goes into each connection. */
+/* One client context serves all boards; each connection gets its board's certificate and key. */
 #include "board_identity.h"
 
 #include "common/buf.h"

@@ -14,7 +14,7 @@ struct board_identity {
   X509 *certificate;
 };
 
-/* Makes the identity of NAME.  Returns 0 or -errno, with one line in WHY.  Any thread. */
+/* Makes the identity of NAME. Returns 0 or -errno, with one line in WHY. Any thread. */
 int board_identity_make(struct ca *ca, const char *name, struct board_identity *ret, char *why,
                         size_t why_len);
 void board_identity_fini(struct board_identity *identity);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board's line, and what goes wrong with it.  What a network would do to it the board does to
-   itself: it cuts its frames, stops reading, leaves lines behind. */
+/* A board's connection and its faults. The board itself simulates the faults of a network: it cuts
+   its frames, stops reading, abandons connections. */
 #include "board_state.h"
 
 #include "common/clock.h"
@@ -59,7 +59,7 @@ static void cut(struct board *board) {
   board_line_try_again(board);
 }
 
-/* The line stays open and silent on our side; the board comes again by another. */
+/* The connection stays open and silent on this side; the board reconnects with another. */
 static void abandon(struct board *board) {
   if (board->half_open != NULL) bufferevent_free(board->half_open);
   count_bytes(board);
@@ -71,7 +71,7 @@ static void abandon(struct board *board) {
 
 void board_line_write(struct board *board, size_t len) {
   struct buf *out = &board->crew->out;
-  /* Nothing goes behind a frame that was cut: the collector would take it for the rest of that. */
+  /* Nothing may follow a cut frame: the collector would take it for the frame's rest. */
   if (board->fault != FAULT_RESET) bufferevent_write(board->line, out->data, len);
   buf_clear(out);
 }

@@ -17,7 +17,7 @@ enum board_state {
   BOARD_CONNECTING, /* TCP and TLS */
   BOARD_GREETING,   /* Hello is sent */
   BOARD_OPEN,       /* batches flow */
-  BOARD_LEAVING,    /* the last word is said */
+  BOARD_LEAVING,    /* everything is sent and acked */
   BOARD_GONE
 };
 
@@ -33,23 +33,23 @@ struct board {
   struct event *timer;
   uint64_t deadline_ns; /* of the state */
   uint64_t heard_ns, ping_due_ns;
-  uint64_t held_until_ns; /* the collector asked for patience */
+  uint64_t held_until_ns; /* the collector requested a pause */
   uint64_t window_due_ns; /* the open window ends */
   uint64_t first_end_ns;  /* when the first window after the backlog ends: monotonic */
   enum fault fault;       /* under way */
   uint64_t fault_due_ns;
   struct buf delayed;        /* the frame that a delay holds */
-  struct prefix last;        /* what was sent last on this line: the next may refer to it */
-  uint32_t prefix_bytes_max; /* as the collector said */
+  struct prefix last;        /* the last batch on this connection: the next may refer to it */
+  uint32_t prefix_bytes_max; /* the collector's limit */
   uint64_t random;
   struct retry retry;
   bool was_in; /* it was welcomed before */
   /* Its clocks. */
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];
-  uint64_t boot_shift_ns; /* its time since boot is ours and this */
-  int64_t wall_jump_ns;   /* its wall clock is ours and this */
-  /* The backlog, encoded: frames one after the other, and where each ends.  Where they refer to
-     each other they are good for the first line alone. */
+  uint64_t boot_shift_ns; /* its time since boot minus ours */
+  int64_t wall_jump_ns;   /* its wall clock minus ours */
+  /* The encoded backlog: frames one after the other, and the end of each. Frames that refer to each
+     other are valid only on the first connection. */
   struct buf prepared;
   struct prepared_frame {
     size_t end;
@@ -66,11 +66,11 @@ void board_frames_jump(struct board *board);
 /* Encodes the backlog.  Returns 0 or -errno. */
 int board_frames_prepare(struct board *board);
 
-/* The line has ended, or a batch came to nothing: what is sent next stands alone. */
+/* Call when the connection has ended or a batch was not delivered: the next batch stands alone. */
 void board_frames_forget(struct board *board);
 
-/* Each writes one frame to the crew's `out`.  Returns 0 or -errno.  A batch that MAY_REFER is told
-   by the one before it where the collector has that; RET_IS_REFERRING says whether it is. */
+/* Each writes one frame to the crew's `out`. Returns 0 or -errno. If MAY_REFER and the collector
+   has the previous batch, the batch is encoded against it; RET_IS_REFERRING reports that. */
 int board_frames_hello(struct board *board);
 int board_frames_ping(struct board *board, bool is_final);
 int board_frames_batch(struct board *board, const struct outbox_entry *entry, bool may_refer,
@@ -80,10 +80,10 @@ int board_frames_refuse(struct board *board, struct span id);
 /* The only place that changes the state. */
 void board_set_state(struct board *board, enum board_state state, uint64_t deadline_ns);
 
-/* The line ends; what was on it is to be sent again. */
+/* Ends the connection; unacked batches will be sent again. */
 void board_line_hang_up(struct board *board);
 
-/* So it does, and the board comes again later. */
+/* The same, and the board reconnects later. */
 void board_line_try_again(struct board *board);
 
 /* Sends the first LEN bytes of the crew's `out` and empties that. */

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# capture.sh [DIR]: makes the recordings in captured/ anew (or in DIR) from real programs on this machine: redis-server under
-# redis-benchmark, python3 that reads and writes JSON, xz with two threads.  They are the spool of a daemon without a
-# collector.  FLEETPROF_PREFIX is the installed tree; WINDOW (10s), HZ (99) and WINDOWS (5) may be set: on a crowded machine
-# it takes more of the first two for windows of 500 records, which is what a quiet one gives.
+# capture.sh [DIR]: records the windows in captured/ (or DIR) anew from real programs on this
+# machine: redis-server under redis-benchmark, python3 that reads and writes JSON, xz with two
+# threads. They are the spool of a daemon without a collector. FLEETPROF_PREFIX is the installed
+# tree. WINDOW (10s), HZ (99) and WINDOWS (5) may be set. A quiet machine gives windows of 500
+# records with these; a busy machine needs larger WINDOW and HZ.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 to=${1:-$here/captured} hz=${HZ:-99} window=${WINDOW:-10s} windows=${WINDOWS:-5}

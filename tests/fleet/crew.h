@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thread, its loop and its boards.  What all crews share is the plan. */
+/* One thread with its event loop and its boards. All crews share the plan. */
 #ifndef FLEET_CREW_H
 #define FLEET_CREW_H
 
@@ -21,8 +21,8 @@ struct event_base;
 
 enum phase {
   PHASE_RUN,   /* windows close, faults happen */
-  PHASE_DRAIN, /* no new windows, no new faults: what waits is delivered */
-  PHASE_CLOSE, /* boards say their last word and leave */
+  PHASE_DRAIN, /* no new windows or faults: pending batches are delivered */
+  PHASE_CLOSE, /* boards send their last messages and leave */
 };
 
 struct plan {
@@ -36,30 +36,32 @@ struct plan {
   uint64_t window_ns;
   uint64_t backlog;     /* windows that every board has at the start */
   uint64_t age_ns;      /* all windows lie so far back */
-  uint64_t ramp_ns;     /* boards come one after the other within this */
+  uint64_t ramp_ns;     /* boards connect one after the other within this time */
   uint64_t spool_limit; /* windows a board keeps; 0: all */
   uint64_t made_ns;     /* monotonic: before any board is made */
   uint64_t start_ns;    /* monotonic */
   bool has_windows;     /* boards go on measuring */
   bool is_prepared;     /* the backlog is encoded before the start */
   bool is_alone;        /* no batch refers to another */
-  bool is_steady;       /* a board has one batch on the wire, and the next may refer to it */
+  bool is_steady;       /* a board has one batch in flight, and the next may refer to it */
   _Atomic(enum phase) phase;
 };
 
 enum { CREW_SECONDS_MAX = 3600 };
 
-/* What happened; of one crew, read by others when its thread has ended, but for the atomics. */
+/* Counters of one crew. Other threads read them after the crew's thread has ended, except the
+   atomics. */
 struct crew_figures {
   struct spans_of_time ack_times;    /* from the first time on the wire */
   struct spans_of_time window_times; /* from a window's end; not of the backlog */
   uint64_t acks, known_acks, rejects, refusals, pauses, connects, broken, timeouts;
   uint64_t sent_bytes, received_bytes;
-  uint64_t referring; /* batches sent that are told by the one before; again each time */
+  uint64_t referring; /* batches sent as a delta to the previous one, resends included */
   uint64_t faults[FAULT_COUNT];
-  uint32_t welcomes[2][CREW_SECONDS_MAX]; /* first ones, and again; by the second since the start */
-  atomic_uint_fast64_t acked;             /* batches, so far */
-  atomic_uint unsettled;                  /* boards that have something to deliver, or to say */
+  uint32_t
+      welcomes[2][CREW_SECONDS_MAX]; /* first ones, and later ones; by the second since the start */
+  atomic_uint_fast64_t acked;        /* batches, so far */
+  atomic_uint unsettled;             /* boards with something left to send */
 };
 
 struct crew {

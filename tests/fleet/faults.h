@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes wrong between a board and its collector, as shares of the batches sent. */
+/* Faults between a board and its collector, as shares of the batches sent. */
 #ifndef FLEET_FAULTS_H
 #define FLEET_FAULTS_H
 
@@ -8,9 +8,9 @@
 #define FAULTS(X)                                                                           \
   X(NONE, "none")                                                                           \
   X(RESET, "reset")         /* RST in the middle of the frame, or just after it */          \
-  X(LOSE_ACK, "lose-ack")   /* the batch arrives, nothing comes back, then RST */           \
+  X(LOSE_ACK, "lose-ack")   /* the batch arrives, no ack returns, then RST */               \
   X(BLACKHOLE, "blackhole") /* nothing gets through either way; a half-open line is left */ \
-  X(DELAY, "delay")         /* the frame arrives late, and what is behind it */             \
+  X(DELAY, "delay")         /* the frame and those behind it arrive late */                 \
   X(SLOW, "slow")           /* a reader of 256 and writer of 4096 bytes/s from now on */    \
   X(DUPLICATE, "duplicate") /* the batch is sent twice */                                   \
   X(CLOCK, "clock")         /* the board's wall clock jumps */
@@ -31,7 +31,7 @@ int faults_parse(const char *text, struct faults *ret);
 
 const char *faults_name(enum fault fault);
 
-/* Draws one. */
+/* Draws a fault. */
 enum fault faults_draw(const struct faults *faults, uint64_t *random);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fleetsim: many boards in one process, against a real collector.  Prints what happened as lines of
-   a name and a number; with --truth what each board knows, for truth_agrees.py to compare with what
-   the collector says. */
+/* fleetsim: many boards in one process, against a real collector. Prints counters as lines of a
+   name and a number. --truth writes each board's own figures, which truth_agrees.py compares with
+   the collector's. */
 #include "crew.h"
 
 #include "common/clock.h"
@@ -83,7 +83,7 @@ static const struct option_table table = {
     .row_count = sizeof rows / sizeof *rows,
 };
 
-static struct crew crews[CREWS_MAX]; /* large, and one of a process */
+static struct crew crews[CREWS_MAX]; /* static: large, and one set per process */
 static volatile sig_atomic_t is_told_to_stop;
 
 static void on_stop(int number) {
@@ -177,7 +177,8 @@ static bool wait_settled(uint64_t count, uint64_t until_ns) {
 
 static void set_phase(struct plan *plan, enum phase phase, uint64_t count) {
   for (uint64_t i = 0; i < count; i++)
-    atomic_store_explicit(&crews[i].figures.unsettled, 1, memory_order_relaxed); /* until told */
+    atomic_store_explicit(&crews[i].figures.unsettled, 1,
+                          memory_order_relaxed); /* until the crew sets it */
   atomic_store_explicit(&plan->phase, phase, memory_order_relaxed);
 }
 
@@ -210,8 +211,8 @@ static void print_times(const char *name, const struct spans_of_time *times) {
   printf("%s_max_ms %.3f\n", name, (double)times->max_ns / 1e6);
 }
 
-/* WHICH: of boards that came for the first time, or again.  How evenly: the largest number of one
-   second, and the mean of those from the first to the last. */
+/* WHICH: first connections, or later ones. Prints how even they are: the largest number in one
+   second, and the mean of the seconds from the first to the last. */
 static void print_welcomes(const char *name, unsigned which, uint64_t count) {
   uint32_t peak = 0;
   unsigned first = CREW_SECONDS_MAX, last = 0;
@@ -266,7 +267,8 @@ static void print(const struct fleet_options *options, const struct outcome *out
              (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
 }
 
-/* When all of it was measured, in Unix seconds, whatever the boards' own clocks said. */
+/* The time range of the measurement, in Unix seconds of the real clock, whatever the boards' clocks
+   are. */
 static void print_span(const struct fleet_options *options, FILE *file) {
   const struct plan *plan = crews[0].plan;
   uint64_t ago_ns = clock_monotonic_ns() - (plan->is_prepared ? plan->made_ns : plan->start_ns);

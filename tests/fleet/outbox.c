@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The books are those of a daemon: produced = shipped + dropped at every moment, and what no longer
-   fits is dropped oldest first.  Never what was on the wire, though: it may be stored already,
-   and then it would be in the answers and among the losses. */
+/* The counters follow a daemon's: produced = shipped + dropped at every moment. Batches beyond the
+   limit are dropped oldest first, except those in flight. The collector may already have stored a
+   batch in flight, which would then be both in the answers and among the losses. */
 #include "outbox.h"
 
 void outbox_init(struct outbox *outbox, const struct variant *variant, uint64_t run,

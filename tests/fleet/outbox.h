@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a simulated board has made and not yet got rid of, and its books.  Instead of a spool it
-   holds numbers only: a batch can be made anew at any time (variant.h).
+/* A simulated board's undelivered batches, and its counters. Unlike a spool it holds only numbers:
+   a batch can be generated again at any time (variant.h).
 
      1 .. | in flight, or to be sent again | next .. closed: never sent | not over yet
-          settled: acked, or dropped                                                        */
+          settled: acked, or dropped */
 #ifndef FLEET_OUTBOX_H
 #define FLEET_OUTBOX_H
 
 #include "proto/limits.h"
 #include "variant.h"
 
-struct outbox_totals { /* of all windows up to one of them, in records */
+struct outbox_totals { /* cumulative, in records */
   uint64_t produced, ring_full, spool_full;
 };
 
 struct outbox_entry {
   uint64_t seq;
   struct tally tally;
-  struct outbox_totals totals; /* up to this one */
+  struct outbox_totals totals; /* up to this window */
   uint64_t sent_ns;            /* for the first time; 0: not yet */
   bool is_on_wire;
   bool is_acked;
 };
 
 struct outbox {
-  struct variant variant; /* of this board; its seq is nobody's */
+  struct variant variant; /* this board's; its seq is unused */
   uint64_t run;
-  uint64_t closed;                   /* newest window that is over */
-  uint64_t next;                     /* oldest that was never handed out */
-  uint64_t limit;                    /* of windows that wait, the oldest goes; 0: none */
+  uint64_t closed; /* newest closed window */
+  uint64_t next;   /* oldest that was never handed out */
+  uint64_t limit;  /* maximum of pending windows, the oldest is dropped; 0: none */
   struct outbox_totals made, handed; /* up to `closed`, and before `next` */
   struct outbox_entry entries[LIMIT_IN_FLIGHT];
   unsigned count;
@@ -38,16 +38,16 @@ struct outbox {
 void outbox_init(struct outbox *outbox, const struct variant *variant, uint64_t run,
                  uint64_t limit);
 
-/* One more window is over. */
+/* Closes one more window. */
 void outbox_close_window(struct outbox *outbox);
 
-/* Returns the entry that is to be sent next, on the wire from now on, or NULL: there is none. */
+/* Returns the next entry to send, which is then in flight, or NULL if there is none. */
 struct outbox_entry *outbox_next(struct outbox *outbox);
 
-/* SEQ is stored.  Returns its entry, good until the next call, or NULL when it is known already. */
+/* SEQ is stored. Returns its entry, valid until the next call, or NULL if SEQ was already acked. */
 const struct outbox_entry *outbox_ack(struct outbox *outbox, uint64_t seq);
 
-/* SEQ, or with 0 all that is on the wire, did not arrive: it is to be sent again. */
+/* SEQ, or with 0 everything in flight, did not arrive and must be sent again. */
 void outbox_rewind(struct outbox *outbox, uint64_t seq);
 
 /* Batches that are on the wire. */

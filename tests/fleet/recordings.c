@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile file is a row of the spool's entries; each batch in it is inflated and decoded as a
-   collector does it, and stays decoded: a simulated board only changes what it must. */
+/* A profile file is a sequence of spool entries. Each batch in it is inflated and decoded like in a
+   collector and stays decoded; a simulated board changes only what differs. */
 #include "recordings.h"
 
 #include "common/arena.h"
@@ -36,7 +36,7 @@ static void drop_arena(struct recordings *recordings) {
   free(list);
 }
 
-/* Strings and spans of what was decoded live in the arena; RAW is not needed any more. */
+/* Strings and spans of the decoded batch live in the arena; RAW is no longer needed. */
 static int decode(const struct spool_entry *entry, struct span zstd, struct arena *arena,
                   struct recording *ret) {
   struct buf raw = {0};

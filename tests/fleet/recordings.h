@@ -10,7 +10,7 @@
 struct recording {
   struct batch batch;
   bool *is_leaf;     /* a node each: an address in code, with no node below it */
-  uint64_t grain_ns; /* what the weights of its records are multiples of; 0: any */
+  uint64_t grain_ns; /* its records' weights are multiples of this; 0: any */
 };
 
 struct recordings {
@@ -19,18 +19,18 @@ struct recordings {
   struct arena_list *arenas; /* of the rows */
 };
 
-/* What a window must have to be taken. */
+/* Minimum size of an accepted window. */
 struct recordings_floor {
   uint64_t records;
   uint32_t nodes;
 };
 
-/* Adds the windows of the profile PATH that have what FLOOR asks.  Returns 0, -ENODATA when
-   there is none, or -errno. */
+/* Adds the windows of the profile PATH that satisfy FLOOR. Returns 0, -ENODATA if there are none,
+   or -errno. */
 int recordings_add(struct recordings *recordings, const char *path,
                    const struct recordings_floor *floor);
 
-/* What COUNT records weigh that are like those of SAMPLE, in whole grains as a board tells them. */
+/* The weight of COUNT records like those of SAMPLE, in whole grains as a board reports them. */
 uint64_t recording_weight(const struct recording *recording, const struct batch_sample *sample,
                           uint64_t count);
 

@@ -16,7 +16,7 @@ struct spans_of_time {
 void spans_add(struct spans_of_time *spans, uint64_t ns);
 void spans_merge(struct spans_of_time *sum, const struct spans_of_time *spans);
 
-/* The span that SHARE of all are not longer than; 0 when there is none. */
+/* The quantile SHARE of all spans; 0 if there are none. */
 uint64_t spans_quantile(const struct spans_of_time *spans, double share);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs from board to board and from window to window: which recording it is, how many
-   records each sample stands for (as far as half of what was captured either way), where within a
-   function its leaves lie, and now and then a few records that were lost.  Stacks, modules and
-   build-ids stay: a fleet runs the same firmware.
+/* The variations between boards and windows: the recording, the number of records of each sample
+   (0.5 to 1.5 times the captured number), the addresses of leaves within their functions, and
+   occasionally a few lost records. Stacks, modules and build-ids stay the same: a fleet runs the
+   same firmware.
 
-   To encode a window costs a simulator of thousands of boards more than all else that it does.  So
-   there may be a number of kinds of each recording, which differ as windows do, and which kind a
-   window is of differs from board to board and from window to window: what a kind's batches have in
-   common is encoded once, and times and counters, which stand in front of it, each time.  How a
-   batch is compressed is as before: with what its own board has sent. */
+   Encoding windows is the largest cost of a simulator of thousands of boards. So a recording may
+   have a number of kinds, which differ like windows do. The kind varies between boards and windows.
+   The common part of a kind's batches is encoded once; times and counters, which precede it, are
+   encoded each time. Compression still uses the board's own previous batch. */
 #include "variant.h"
 
 #include "proto/batch_codec.h"
@@ -24,7 +23,7 @@ enum {
   ONE_BECOMES_TWO_IN = 8,
 };
 
-/* A batch without what its frame says. */
+/* A batch without the fields of its frame. */
 struct variant_body {
   struct buf bytes; /* none: not made yet */
   size_t end_bytes; /* of them, with which any batch ends */
@@ -42,7 +41,7 @@ static struct batch_sample vary(const struct recording *recording,
                                 const struct batch_sample *sample, uint64_t *state) {
   struct batch_sample varied = *sample;
   uint64_t draw = random_next(state);
-  if (sample->count == 0) { /* what clocks told */
+  if (sample->count == 0) { /* measured by clocks */
     varied.weight = sample->weight / 2 + draw % (sample->weight + 1);
     return varied;
   }
@@ -53,11 +52,11 @@ static struct batch_sample vary(const struct recording *recording,
   return varied;
 }
 
-/* What a window is drawn as. */
+/* The random choices of a window. */
 struct draw {
   const struct recording *recording;
   uint32_t body;  /* its number, where there are kinds */
-  uint64_t state; /* of what is random in its samples */
+  uint64_t state; /* of the random choices of its samples */
   uint64_t place; /* of its leaves */
   uint64_t lost;
 };
@@ -138,14 +137,14 @@ static void put_in_frame(const struct variant_frame *frame, struct batch *batch)
   batch->counters = frame->counters;
 }
 
-/* Appends the batch of FRAME that has nothing in it: that is its head, and how every batch ends. */
+/* Appends a batch of FRAME without samples: the head and the end of every batch. */
 static int encode_empty(const struct variant_frame *frame, struct buf *ret) {
   struct batch empty = {0};
   put_in_frame(frame, &empty);
   return batch_encode(&empty, ret);
 }
 
-/* What a batch is besides its head, which stands in front of it. */
+/* The part of a batch behind its head. */
 static int make_body(const struct variant *variant, struct variant_room *room,
                      struct variant_body *ret) {
   static const struct variant_frame nothing;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The batches of a simulated board: recordings, varied.  Batch SEQ of a board is a pure function of
-   the seed, the board, SEQ and KINDS, so that it can be made as often as it has to be sent. */
+/* The batches of a simulated board: recordings with variations. Batch SEQ of a board is a pure
+   function of the seed, the board, SEQ and KINDS, so it can be generated again for each resend. */
 #ifndef FLEET_VARIANT_H
 #define FLEET_VARIANT_H
 
@@ -13,10 +13,10 @@ struct variant {
   const struct recordings *recordings; /* borrowed */
   uint64_t seed;
   uint64_t board, seq;
-  uint32_t kinds; /* that a recording comes in, drawn for each window; 0: no two are alike */
+  uint32_t kinds; /* kinds of a recording, drawn for each window; 0: every window differs */
 };
 
-/* What is in it. */
+/* The content of a batch. */
 struct tally {
   uint64_t records;
   uint64_t lost; /* records that this board's ring had no room for in that window */
@@ -24,7 +24,7 @@ struct tally {
 };
 
 enum {
-  VARIANT_PLACES = 8,     /* addresses that one captured leaf becomes */
+  VARIANT_PLACES = 8,     /* addresses that one captured leaf varies over */
   VARIANT_STEP_BYTES = 4, /* between them */
 };
 
@@ -35,7 +35,7 @@ const struct recording *variant_samples(const struct variant *variant, struct ba
 
 struct tally variant_tally(const struct variant *variant);
 
-/* When and where: what does not depend on the recording. */
+/* Board and times: the parts that do not depend on the recording. */
 struct variant_frame {
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];
   uint64_t start_boottime_ns, end_boottime_ns;
@@ -43,7 +43,7 @@ struct variant_frame {
   struct counters counters;
 };
 
-/* Reused from one batch to the next, of one seed and number of kinds; all zero at first. */
+/* Reused from one batch to the next, for one seed and number of kinds; initially all zero. */
 struct variant_room {
   struct batch_node *nodes;
   struct batch_sample *samples;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One byte of how many addresses were asked (0x1, 0x2, ...), then what a translator said.  Whatever
-   it said, what is believed is clean, and within the limits. */
+/* A translator's answer. The first byte is the number of queried addresses (0x1, 0x2, ...), the
+   rest the answer. Every accepted name is clean text within the limits, for any input. */
 #include "symbol/name_text.h"
 #include "translate/answer_lines.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as what a collector answers: whatever it is, the tables made of it are clean text, a
-   terminal is sent nothing that it would obey. */
+/* Any bytes as a collector's answer. The tables made from it must be clean text, without control
+   sequences for a terminal. */
 #include "cli/answer_flame.h"
 #include "cli/answer_text.h"
 #include "common/buf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch from a stranger.  One that is taken must be safe to use (every index inside its table,
-   parents first, sums that fit) and must survive being sent again: encoded, decoded, and then
-   encoded to the same bytes. */
+/* An untrusted batch. An accepted batch must be safe to use: every index inside its table, parents
+   first, sums without overflow. Encoding, decoding and encoding it again must give the same bytes.
+ */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "proto/batch_codec.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks as a damaged day file might hold them: decoding stays in bounds, and what it accepts comes
-   back the same when encoded again.  The first byte chooses between columns and packed columns. */
+/* Blocks as in a damaged day file: decoding stays in bounds, and an accepted block is unchanged
+   after encoding again. The first byte chooses between columns and packed columns. */
 #include "common/buf.h"
 #include "proto/compress.h"
 #include "store/block.h"

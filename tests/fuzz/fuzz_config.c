@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A config file, read through a table with a row of every kind.  One that is refused must say why,
-   in one line that names the file. */
+/* A config file, read through a table with a row of every kind. A rejection must give a reason, in
+   one line that names the file. */
 #include "common/options.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A certificate request from a stranger: whatever comes, either a P-256 key or a reason. */
+/* An untrusted certificate request: any input gives either a P-256 key or a reason. */
 #include "identity/csr.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole drain of a ring that says anything: stacks, pairs, a histogram and a recorder, each one
-   with changes all over it, drained twice into one window; the books add up.
+/* A complete drain of rings with arbitrary content: stacks, pairs, a histogram and a recorder. Each
+   is changed anywhere and drained twice into one window. The counters must add up.
 
      input: mode (1 byte), then patches.h; the second drain comes after the second half of them */
 #include "drain/drain.h"
@@ -69,7 +69,7 @@ struct pipeline {
   struct drain drain;
 };
 
-/* What waits of a histogram is not in the books yet. */
+/* Pending counts of a histogram are not yet in the counters. */
 static void check(const struct pipeline *pipeline, const struct target *target) {
   const struct counters *books = counter_page_books(pipeline->drain.page);
   uint64_t dropped = 0, waiting = target->kept.waiting.records;

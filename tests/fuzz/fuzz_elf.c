@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ELF file -> symbol index.  Whatever the file, the answer is a reason or an index that passes its
-   own reader's full check. */
+/* ELF file -> symbol index. Any input gives a reason or an index that passes its reader's full
+   check. */
 #include "whole_index.h"
 
 #include "symbol/index_builder.h"

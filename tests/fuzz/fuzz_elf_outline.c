@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of a file that claims to be ELF, of any class and byte order: the outline is well formed
-   whatever they say, and a section that is found has bytes. */
+/* Headers of an alleged ELF file, of any class and byte order. The outline must be well formed for
+   any input, and a found section must not be empty. */
 #include "symbol/elf_outline.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section headers of a file that claims to be ELF: whatever they say, reads stay inside what the
+/* Section headers of an alleged ELF file: for any input, reads stay inside the range that the
    callback grants and the answer is well formed. */
 #include "elf/elf_sections.h"
 

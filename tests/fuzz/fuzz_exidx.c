@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as the index of a 32-bit ARM file, its .ARM.extab and its code: what is told is a whole
-   table or nothing.  The first byte says how many entries the index has; the file is made around
-   the bytes. */
+/* Any bytes as the index of a 32-bit ARM file, its .ARM.extab and its code: the result is a
+   complete table or nothing. The first byte is the number of index entries; the file is built
+   around the other bytes. */
 #include "tables/exidx.h"
 #include "tables/exidx_code.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream as it comes off a connection: frames are cut off its front until one is refused or
-   incomplete.  Checked: a frame lies inside the stream, keeps its limit, and its header written
-   again is the header that was read. */
+/* A stream as received on a connection: frames are cut off its front until a frame is rejected or
+   incomplete. Checks that a frame lies inside the stream, keeps its limit, and that its header is
+   unchanged after writing it again. */
 #include "proto/frame.h"
 #include "proto/limits.h"
 

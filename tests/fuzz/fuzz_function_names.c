@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names in a profile that nobody wrote: what is believed of them lies in its code, ends within 64
-   bits and is clean, what is found lies where it was looked for, and what was read is written again
-   as it was. */
+/* Names in an untrusted profile. An accepted name lies in its code, ends within 64 bits and is
+   clean text. A found name covers the queried address. Names are unchanged after writing them
+   again. */
 #include "report/kept_names.h"
 
 #include "common/buf.h"
@@ -41,7 +41,7 @@ static void check_place(const struct kept_names *kept, const struct module_names
   for (uint32_t i = 0; i < match.count; i++) check_frame(&match.frames[i], last);
 }
 
-/* Adds what is in PAYLOAD three times and looks for all of it. */
+/* Adds the content of PAYLOAD three times and looks up all of it. */
 static void check_found(struct span payload, const struct module_names *modules, uint32_t count) {
   struct kept_names kept;
   kept_names_init(&kept, 1);

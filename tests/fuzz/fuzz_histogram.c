@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A histogram's ring with anything changed in it: the reader looks at no more counters than there
-   are, and the handler's side, set up before or after the change, stores into counters and sums and
-   nowhere else. */
+/* A histogram's ring with arbitrary changes. The reader reads only existing counters. The handler's
+   side, set up before or after the change, writes only to counters and sums. */
 #include "patches.h"
 #include "ring/histogram_layout.h"
 #include "ring/histogram_reader.h"

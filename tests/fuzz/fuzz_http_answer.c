@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as what a server answers: a head, then a body in chunks, which must come out the same
-   in one go and byte by byte.  Where the head sends us elsewhere it is nowhere that it must not. */
+/* Any bytes as an HTTP server's answer: a head, then a chunked body, which must decode the same in
+   one piece and byte by byte. A redirect must point only to a permitted target. */
 #include "common/buf.h"
 #include "fetch/answer_head.h"
 #include "fetch/chunks.h"
@@ -16,7 +16,7 @@ static void require(bool is_true) {
   if (!is_true) abort();
 }
 
-/* Returns how it ended; CONTENT gets what was in the chunks. */
+/* Returns the result of decoding; CONTENT receives the data of the chunks. */
 static int take_apart(struct span body, size_t step, struct buf *content) {
   struct chunks chunks = {0};
   int result = -EAGAIN;

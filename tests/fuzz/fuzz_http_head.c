@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a request head.  What is taken must be so whole and unambiguous that a second reader
-   could not see it otherwise: one head end, no byte that parsers disagree about, spans inside. */
+/* Any bytes as a request head. An accepted head must be unambiguous for a second parser: one end of
+   head, no byte that parsers treat differently, spans inside the input. */
 #include "http/gate.h"
 #include "http/head_guard.h"
 

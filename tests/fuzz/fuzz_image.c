@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An image table as a stranger could leave it: what passes the checks must be usable as it is. */
+/* An image table from an untrusted process: a table that passes the checks must be safe to use. */
 #include "patches.h"
 #include "ring/image_table.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bounded inflate that every batch, debug piece and stored block comes through.  The input is
-   two 16-bit numbers, what the sender says it inflates to and what the reader allows, and the
-   packed bytes.  Whatever those claim: on success the output is exactly as long as was said, never
-   over what is allowed, and on failure what was in the buffer is all that is in it. */
+/* The bounded inflate of every batch, debug piece and stored block. The input is two 16-bit
+   numbers, the sender's inflated size and the reader's limit, and the packed bytes. For any input:
+   on success the output has exactly the declared size, within the limit. On failure the buffer is
+   unchanged. */
 #include "common/buf.h"
 #include "proto/compress.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A packet as any program may send it to the daemon: the first byte says how many descriptors come
-   along, the rest is the packet.  It goes through a real socket; whatever it is, it is judged, what
-   is taken for good has ended strings, and no descriptor stays open. */
+/* A packet as any program may send it to the daemon: the first byte is the number of descriptors,
+   the rest is the packet. It is sent through a real socket. Any packet gets a verdict, strings of
+   an accepted packet are terminated, and no descriptor stays open. */
 #include "daemon/intake_packet.h"
 
 #include <errno.h>

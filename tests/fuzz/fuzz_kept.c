@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file that was left in the state directory, a recorder's or a histogram's, with anything changed
-   in it and of any length: the next daemon settles it, ships it or refuses it, and takes it away;
-   the books add up, and the spool has what they say.
+/* A recorder's or histogram's file left in the state directory, with arbitrary changes and any
+   length. The next daemon ships or rejects it and deletes it. The counters add up and match the
+   spool.
 
      input: flags (1 byte: histogram, of another boot), bytes cut off the end (2 bytes), patches.h
  */
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   uint8_t *ring = kept_rings_make(data[0] & IS_HISTOGRAM, note, &terms, &size);
   size_t cut = (size_t)data[1] | (size_t)data[2] << 8;
   patches_apply(ring, size, data + 3, len - 3);
-  image_table_of(ring)->pid = KEPT_RINGS_NOBODY; /* else it may be somebody's who lives */
+  image_table_of(ring)->pid = KEPT_RINGS_NOBODY; /* otherwise it may be the pid of a live process */
   kept_rings_path(dir, data[0] & IS_OLD_BOOT ? old_boot : NULL, data[0] & IS_HISTOGRAM, path);
   close(kept_rings_leave(path, ring, size - cut % size));
   free(ring);

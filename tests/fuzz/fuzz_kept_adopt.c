@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file that somebody still writes into, a recorder's or a histogram's, with anything changed in
-   it before and after a daemon takes it on: either it stays as it is, or a target stands for it,
-   which is drained, switched, described and ended as any other.  The books add up, the spool has
-   what they say, no descriptor stays open.
+/* A recorder's or histogram's file of a live writer, with arbitrary changes before and after a
+   daemon adopts it. Either the file stays as it is, or it becomes a target, which is drained,
+   switched, described and ended like any other. The counters add up and match the spool, and no
+   descriptor stays open.
 
      input: flags (1 byte: histogram, its process lives), bytes cut off the end (2 bytes),
    patches.h; the second half of the patches comes when the file was taken on */
@@ -68,7 +68,7 @@ static void open_worker(void) {
   log_set_level(LOG_LEVEL_ERROR);
   settings.hz = 99;
   settings.spool_bytes = 16 << 20;
-  const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; /* nobody waits there */
+  const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; /* never blocks */
   snprintf(settings.state_dir, sizeof settings.state_dir, "%s/fuzz-kept-adopt.XXXXXX", memory);
   if (mkdtemp(settings.state_dir) == NULL) abort();
   memcpy(settings.runtime_dir, settings.state_dir, sizeof settings.runtime_dir);
@@ -81,7 +81,7 @@ static void open_worker(void) {
   atexit(clean_up);
 }
 
-/* A program's of this daemon's version; of this very process where it is to live. */
+/* Makes a file of this daemon's version; its pid is this process if it is to be alive. */
 static uint8_t *make(unsigned flags, size_t *ret_size) {
   struct proc_stat stat;
   const struct histogram_note nobodys = {RUN, 1 << 20};
@@ -118,7 +118,7 @@ static void check_books(void) {
   if (acked != books->shipped) abort();
 }
 
-/* What a worker does with a target from its first tick to its last. */
+/* A worker's operations on a target, from its first tick to its last. */
 static void use(struct target *target, const uint8_t *data, size_t len) {
   if (target->held.pid <= 0 || rate_period_ns(target) < RATE_PERIOD_NS_MIN) abort();
   drain_run(&worker.drain);

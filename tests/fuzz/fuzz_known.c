@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What somebody at the collector's address answers: files, each whole, or a refusal. */
+/* An untrusted answer from the collector's address: complete files, or a rejection. */
 #include "upload/known.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 enum { HEAD_BYTES = sizeof(struct index_header) + 2 * sizeof(struct index_section) };
 
-/* DATA as both tables of an index, the second one from the byte that its first two name. */
+/* DATA as both tables of an index; its first two bytes give the start of the second table. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   struct lr_tables tables;
   if (len < 2) return 0;

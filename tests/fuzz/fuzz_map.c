@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* List of symbols -> symbol index.  Whatever the text, the answer is a reason or an index that
-   passes its own reader's full check. */
+/* List of symbols -> symbol index. Any text gives a reason or an index that passes its reader's
+   full check. */
 #include "whole_index.h"
 
 #include "common/buf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a maps file: each line is a mapping that makes sense, or is passed over; the reader
-   always comes to the end. */
+/* The text of a maps file: each line is a valid mapping or is skipped, and the reader always
+   reaches the end. */
 #include "proc/mappings.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One message: the first byte of the input is its type, the rest its payload.  One that is taken
-   must survive being sent again, unchanged from then on. */
+/* One message: the first byte is its type, the rest its payload. An accepted message must be
+   accepted again after encoding, and then be unchanged. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "proto/messages.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* .gnu_debugdata -> bytes.  Whatever the stream, an error or bytes within the limit come of it. */
+/* .gnu_debugdata -> bytes. Any stream gives an error or output within the limit. */
 #include "symbol/packed_symbols.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A piece of the kernel's ring, as the events of a stranger could have filled it: size, time and
-   fields of every record up to the first whose size makes no sense, each read as all that a sample
-   may hold. */
+/* A piece of the kernel's ring, filled by untrusted events. Reads size, time and fields of every
+   record up to the first invalid size. Each record is parsed with all fields that a sample may
+   have. */
 #include "perf/perf_record.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A histogram that was left, with anything changed in it: its journal is settled one way or the
-   other, within the file, and what is past it becomes a batch that can be sent, or is refused.
+/* A histogram of an ended program, with arbitrary changes. Its journal is completed or rolled back,
+   within the file. The remaining counts become a batch that can be sent, or are rejected.
 
      input: mode (1 byte: the batch that was announced is in the spool), then patches.h */
 #include "drain/postmortem.h"

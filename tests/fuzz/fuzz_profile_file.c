@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile file that nobody wrote: whatever is read of it adds up, and makes a tree. */
+/* An untrusted profile file: the part that is read adds up and makes a tree. */
 #include "report/named_tree.h"
 #include "report/profile_reader.h"
 

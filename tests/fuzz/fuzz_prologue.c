@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as the code of each CPU: a scan ends, stays inside, and tells of places that rise, each
-   with a rule that can be.  The first byte says which CPU, and whether the function is open. */
+/* Any bytes as code of each CPU: a scan ends, stays inside, and reports ascending addresses, each
+   with a valid rule. The first byte selects the CPU and whether the function is open. */
 #include "tables/prologue.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static const struct instruction_cpu *const cpus[] = {&instruction_arm, &instruction_thumb,
-                                                     &instruction_mips, &instruction_riscv,
-                                                     &instruction_aarch64,
-                                                     &instruction_x86_64};
+static const struct instruction_cpu *const cpus[] = {&instruction_arm,     &instruction_thumb,
+                                                     &instruction_mips,    &instruction_riscv,
+                                                     &instruction_aarch64, &instruction_x86_64};
 enum { CPUS = sizeof cpus / sizeof cpus[0], START = 1 << 16, OPEN = 0x80, HAS_BODY = 0x40 };
 
 struct told {

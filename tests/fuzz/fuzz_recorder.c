@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recorder's ring with anything changed in it, as a crash, a power cut or a stranger could leave
-   it: every value that is yielded was a word of the slot, and there are no more than it has room
-   for.  The handler's side goes on in it without leaving the slot. */
+/* A recorder's ring with arbitrary changes, as after a crash, a power cut or an untrusted writer.
+   Every yielded value was a word of the slot, and their number is within the slot's capacity. The
+   handler's side continues in it without leaving the slot. */
 #include "patches.h"
 #include "ring/recorder_reader.h"
 #include "ring/recorder_writer.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of one slot, as a target could leave them, taken for records and for pairs: each is
-   decoded until the end or the first that makes no sense; what is yielded must be usable as it is.
- */
+/* The bytes of one slot from an untrusted target, decoded as records and as pairs, until the end or
+   the first invalid one. Every yielded record must be safe to use. */
 #include "ring/ring_reader.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selectors from anyone who may read: parsing stays in bounds and time, a refusal has a reason, and
-   what was accepted can be matched. */
+/* Untrusted selectors: parsing stays in bounds and time, a rejection has a reason, and an accepted
+   selector can be matched. */
 #include "query/selector.h"
 #include "store/store_read.h"
 

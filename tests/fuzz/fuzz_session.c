@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole conversation without a socket: frames, messages, states.
 
-   The first byte chooses who the peer is and how the workers answer; the rest is the stream, cut
-   where the session asks.  Jobs come back in order, some at once and some late, with outcomes that
-   the first byte picks.  What must hold for any bytes: a session never takes more than it was
-   given, never asks for more than a frame, has no more jobs in flight than the limit, sends only
-   frames that its own decoder takes, and once closing reads nothing. */
+   The first byte selects the peer's role and the workers' behaviour; the rest is the stream, cut
+   where the session requests. Jobs return in order, some at once and some late, with outcomes
+   chosen by the first byte. Invariants for any input: a session never consumes more than its input
+   and never requests more than a frame. It keeps its limit of jobs in flight, sends only frames
+   that its own decoder accepts, and reads nothing once closing. */
 #include "ingest/session.h"
 #include "quota/quota.h"
 
@@ -15,12 +15,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 enum {
   IS_STRANGER = 1,
-  IS_LATE = 2, /* jobs come back only when no more may be in flight */
+  IS_LATE = 2, /* jobs return only at the limit of jobs in flight */
   OUTCOME_SHIFT = 2,
   OUTCOME_MASK = 3,
-  IS_WANTING = 16, /* batches make the collector ask for two files */
+  IS_WANTING = 16, /* the collector requests two files for batches */
   IS_WHOLE = 32,
-  IS_SHEDDING = 64, /* batches are told to come later */
+  IS_SHEDDING = 64, /* batches get a retry-later answer */
   HAS_QUOTAS = 128, /* of few bytes */
   NOW_NS = 1000000000,
 };
@@ -37,7 +37,7 @@ static void check(int holds) {
   if (!holds) abort();
 }
 
-/* Everything that the session says must be frames of messages that decode. */
+/* The session's output must be frames with messages that decode. */
 static void check_output(struct session *session) {
   struct span rest = buf_span(&session->out);
   while (rest.len > 0) {
@@ -87,7 +87,7 @@ static void take(struct world *world, struct job *job) {
     finish_first(world);
 }
 
-/* Lets the session take one step.  Returns whether it may take another. */
+/* Lets the session run one step. Returns whether it may run another. */
 static int step(struct world *world, struct span *stream) {
   struct session *session = &world->session;
   size_t need = session->need_bytes;

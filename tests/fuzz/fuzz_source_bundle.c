@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bundle of sources from somebody who may upload: what is said to be in order is found again, and
-   nothing that it holds leads a look out of it. */
+/* An untrusted bundle of sources: each file of an accepted bundle is found again, and no content
+   leads a lookup outside of it. */
 #include "proto/limits.h"
 #include "proto/source_bundle.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A spool segment that nobody wrote: the reader must end, stay inside the file, go forward, and
-   account for every byte. */
+/* An untrusted spool segment: the reader must end, stay inside the file, advance, and account for
+   every byte. */
 #include "proto/spool_segment.h"
 
 #include "common/buf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An ELF file and what its debug information refers to -> symbol index.  The input is the length of
-   the file in 4 bytes, little-endian, the file, and a supplement. */
+/* An ELF file and the supplement of its debug information -> symbol index. The input is the length
+   of the file in 4 bytes, little-endian, the file, and a supplement. */
 #include "whole_index.h"
 
 #include "symbol/index_builder.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reader of symbol indexes.  No bytes may lead a lookup out of them, and every name that a checked
-   index gives is clean.  What is tried is said to be of this version, or each new one would make
-   the seeds worthless. */
+/* Reader of symbol indexes. For any bytes, lookups stay inside, and every name from a checked index
+   is clean text. The version field is overwritten with the current one: otherwise each new version
+   would make the seeds worthless. */
 #include "symbol/alias_name.h"
 #include "symbol/name_text.h"
 #include "symbol/symbol_index.h"

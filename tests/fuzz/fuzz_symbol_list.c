@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Eight bytes of address, then a list of symbols.  Whatever the text: an answer is a line of it
-   that reaches the address; the index answers as one linear reading does, and where the text is
-   sorted the search in it too.  The same bytes are an index that lies. */
+/* Eight bytes of address, then a list of symbols. For any text, a result is a line of it that
+   reaches the address. The index gives the same result as a linear search, and so does binary
+   search if the text is sorted. The same bytes are also read as an untrusted index. */
 #include "symbol_list/list_index.h"
 #include "symbol_list/symbol_list.h"
 

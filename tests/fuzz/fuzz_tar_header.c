@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A header of a backup's archive: what is taken has a name that stays in its folder, and is the
-   same when it is written and read again. */
+/* A header of a backup's archive: an accepted name stays in its folder and is unchanged after
+   writing and reading it again. */
 #include "backup/tar_header.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
       strncmp(member.name, "../", 3) == 0)
     abort();
   if (tar_header_encode(&member, written) != 0)
-    return 0; /* cut elsewhere than at a slash of ours */
+    return 0; /* split at another slash than our writer does */
   if (tar_header_decode(written, &again) != 0) abort();
   if (strcmp(member.name, again.name) != 0 || member.size != again.size) abort();
   return 0;

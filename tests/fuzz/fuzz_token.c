@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a token, from an Authorization field or an Enroll message: it is taken only in the
-   two lengths and the alphabet that tokens have, its hash is that of the secret part alone, and
-   what token_print makes is always taken. */
+/* The text of a token, from an Authorization field or an Enroll message. Only the two valid lengths
+   and the tokens' alphabet are accepted. The hash covers only the secret part, and every output of
+   token_print is accepted. */
 #include "identity/token.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* Text that is taken has a known form, and what follows the secret does not change the hash. */
+/* Accepted text has a valid form, and text after the secret does not change the hash. */
 static void check_text(const uint8_t *data, size_t len) {
   uint8_t hash[TOKEN_HASH_BYTES], of_secret[TOKEN_HASH_BYTES];
   char *text = malloc(len + 1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operator's rules, and behind a byte 0xff the path, arch, build-id and quality, a line each,
-   of a module as a board says them.  Whatever either says: rules are within their limits or told of
-   with their line, and the rule that is chosen is the first that fits, by another way of matching.
- */
+/* The operator's rules, then a byte 0xff, then a module's path, arch, build-id and quality as a
+   board reports them, a line each. For any input, rules are within their limits or rejected with
+   their line. The chosen rule is the first match by a second, independent matcher. */
 #include "translators/translator_rules.h"
 
 #include <errno.h>
@@ -13,7 +12,7 @@ enum { WORD_BYTES = 512, WORDS = 4, MATCH_STEPS_MAX = 1 << 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* As simple as it can be said; GIVES_UP where that takes too long. */
+/* A simple matcher; GIVES_UP if matching takes too long. */
 enum { NO, YES, GIVES_UP };
 
 static int match(const char *pattern, const char *text, unsigned *steps) {
@@ -43,7 +42,7 @@ static void check_rule(const struct translator_rule *rule) {
     abort();
 }
 
-/* WHAT has no quality, so that no rule is out of its reach. */
+/* WHAT has no quality, so every rule may apply to it. */
 static void check_choice(const struct translator_rules *rules, const struct translator_case *what) {
   int chosen = translator_rules_choose(rules, what);
   if (chosen < -1 || chosen >= (int)rules->count) abort();

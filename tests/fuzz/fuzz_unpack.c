@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An archive of a stranger's: every file that comes out is as long as it says, within the limit,
-   and can be looked at. */
+/* An untrusted archive: every extracted file has its declared length, is within the limit, and can
+   be inspected. */
 #include "upload/look.h"
 #include "upload/unpack.h"
 
@@ -14,8 +14,8 @@ enum { WORDS_MAX = 64 };
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* The head of a cpio file can ask its reader for 4 GiB, which the program's own limit refuses
-   (main.c); a sanitizer has no such limit, so libFuzzer is told not to take it for a find. */
+/* The head of a cpio file can make its reader request 4 GiB, which the program's own limit denies
+   (main.c). A sanitizer has no such limit, so libFuzzer must not report it as a finding. */
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   static char *words[WORDS_MAX + 2], limit[] = "-malloc_limit_mb=8192";
   if (*argc > WORDS_MAX) return 0;

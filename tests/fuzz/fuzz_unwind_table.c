@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A spoilt table, as it may lie on a board's disk: it is refused, or any look into it stays inside
-   and gives a rule that lies inside, too. */
+/* A damaged unwind table, as on a board's disk: it is rejected, or every lookup stays inside and
+   returns a rule inside the table. */
 #include "unwind/unwind_table.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stranger's ELF file, as the module and as its debug file, becomes a table or is refused; what
-   comes out is a whole table, whose rows rise, and any look into it stays inside. */
+/* An untrusted ELF file, as module and as its own debug file, becomes a table or is rejected. A
+   table is complete, its rows ascend, and every lookup stays inside. */
 #include "tables/table_make.h"
 #include "tables/table_rows.h"
 #include "tests/unit/tables/machines.h"

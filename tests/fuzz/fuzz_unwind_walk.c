@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A walk whose registers, stack, table and regions are all a stranger's: it ends within its room,
-   and no load lies outside of the stack and the table (each on the heap in exactly its bytes).
+/* A walk with untrusted registers, stack, table and regions: it ends within its limit. Every load
+   lies inside the stack or the table, each of which is an exact heap allocation.
 
      5 registers (8 bytes each) | low (8) | flags, regions, table bytes (2 each), 0 (2) |
      regions: start, size, address (8 each); the table where bit 0 of size is set, and one at

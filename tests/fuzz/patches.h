@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For formats that are mostly zeros: the input is not the file but what is changed in a good one.
+/* For formats that are mostly zeros: the input is a list of changes to a valid file.
 
      offset (4 bytes, little-endian, modulo the file's size), length (1 byte), the bytes; repeated
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a fuzz target over a corpus without libFuzzer, so that every build replays every input
-   ever found.  For each file it also tries every prefix and a fixed set of one-byte changes, which
-   finds most missing bounds checks at once.  Arguments: corpus folders. */
+/* Runs a fuzz target over a corpus without libFuzzer, so every build replays all recorded inputs.
+   For each file it also tries every prefix and a fixed set of one-byte changes, which finds most
+   missing bounds checks at once. Arguments: corpus folders. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 enum { FILE_BYTES_MAX = 1 << 20, MUTATIONS_PER_FILE = 1000 };
 
 static void try_copy(const uint8_t *data, size_t len) {
-  uint8_t *exact = malloc(len ? len : 1); /* an exact allocation, so that ASan sees one byte over */
+  uint8_t *exact =
+      malloc(len ? len : 1); /* exact allocation: ASan detects an overrun of one byte */
   if (exact == NULL) abort();
   memcpy(exact, data, len);
   LLVMFuzzerTestOneInput(exact, len);

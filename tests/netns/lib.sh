@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by scenarios that want a network with faults: puts the script into a network namespace of its
-# own, the collector's, and makes the others beside it.  They go away with the processes that hold them.
-# Root does this by right, an ordinary user in a user namespace where that is allowed.
+# Sourced by tests that need a network with faults: puts the script into its own network namespace,
+# the collector's, and makes the others beside it. The namespaces end with their processes. Root may
+# do this directly, an ordinary user in a user namespace where that is allowed.
 #
 #     board               air              router                         collector (the script)
 #     b0 10.9.1.2 ---- w0 wire w1 ---- r0 10.9.1.1   r1 10.9.2.1 ---- c0 10.9.2.2
 #
 #   on_board, on_router COMMAND...   runs it there (in the background: nsenter itself, whose pid is the command's)
-#   line loss=PERCENT delay=MS rate=BYTES   what the line between board and router does from now on (netem where
-#                       the kernel has it, else wire.c); `clear_line` heals it
-#   rebind              the router takes another address, and forgets whom it spoke for
+#   line loss=PERCENT delay=MS rate=BYTES   sets the line between board and router from now on (netem if
+#                       the kernel has it, else wire.c); `clear_line` resets it
+#   rebind              the router changes its address and loses its NAT table
 if [[ ${TORTURE_HALF:-} == user* && -z ${FLEETPROF_AS_USER:-} && $(id -u) = 0 ]]; then
   . "$(dirname "${BASH_SOURCE[0]}")/../e2e/ordinary_user.sh"
   again_as_ordinary "$@"

@@ -37,7 +37,7 @@ class Proxy:
         self.lock = threading.Lock()
         self.door = socket.socket()
         self.door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Small, so that a board notices soon that nobody reads.
+        # Small, so a board soon notices that the proxy does not read.
         self.door.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         self.door.bind(listen)
         self.door.listen(256)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire: a cable between two interfaces of this network namespace, with what goes wrong on cables.
+/* wire: a cable between two interfaces of this network namespace, with faults.
 
      wire A B        carries Ethernet frames both ways until its stdin ends
      wire --plain A  only turns off A's offloads, so that what is sent has its length and checksum
 
-   A line on stdin changes what it names, for frames that come from now on:
+   A line on stdin changes its settings for later frames:
 
      loss=PERCENT    of the frames are dropped, each by itself; 100 is a line that is cut
      delay=MS        that a frame takes, one way
      rate=BYTES      a second, one way; 0 is no limit
 
-   It is what netem does, for kernels that have none: packet sockets, one queue each way, and so
-   much room in it that a slow line is late and not endless. */
+   It replaces netem on kernels without it: packet sockets with one queue each way. The queues are
+   limited, so a slow line has a bounded delay. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/ethtool.h>
@@ -36,7 +36,7 @@
 enum {
   FRAME_BYTES = 2048, /* an MTU of 1500 and its head */
   ROOM_FRAMES = 1024, /* of a line of 2 s at 6 Mbit/s */
-  ROOM_SECONDS = 8,   /* what a slow line holds, as modems do */
+  ROOM_SECONDS = 8,   /* buffer of a slow line, as in modems */
   LINE_BYTES = 256,
 };
 
@@ -46,7 +46,7 @@ struct frame {
   uint8_t bytes[FRAME_BYTES];
 };
 
-struct way { /* from one end to the other */
+struct way { /* one direction */
   int from, to;
   uint64_t free_ns; /* the line is busy until then */
   unsigned first, count;
@@ -125,7 +125,7 @@ static void take(struct way *way) {
   way->bytes += frame->len;
 }
 
-/* Sends what is due; returns when the next one is. */
+/* Sends the frames that are due; returns the time of the next one. */
 static uint64_t give(struct way *way, uint64_t at_ns) {
   while (way->count > 0) {
     struct frame *frame = &way->frames[way->first];
@@ -181,7 +181,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: wire A B, or wire --plain A\n");
     return 2;
   }
-  setvbuf(stdin, NULL, _IONBF, 0); /* poll must see what fgets has not taken */
+  setvbuf(stdin, NULL, _IONBF, 0); /* poll must see input that fgets would buffer */
   ways[0].from = ways[1].to = open_end(argv[1]);
   ways[1].from = ways[0].to = open_end(argv[2]);
   carry();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spends CPU time in one function, then for ever in another: what came last is known.
+/* Spends CPU time in one function for SECONDS, then in another until it is killed. So the code of
+   its last samples is known.
 
-     acts SECONDS     of the first one */
+     acts SECONDS     in the first function */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>

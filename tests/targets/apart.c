@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Works in a pid namespace of its own: its child has the number 1 there, and that one's child
-   NUMBER, which here are other processes.  apart SECONDS NUMBER; each prints the CPU time that it
-   has spent; 77 where they cannot be had. */
+/* Works in its own pid namespace: its child has pid 1 there, and the grandchild has pid NUMBER.
+   Both numbers belong to other processes outside.
+
+     apart SECONDS NUMBER     each process prints the CPU time that it has spent
+
+   Exits with 77 if the namespace or the pid is not available. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -29,7 +32,7 @@ static int pass_on(pid_t pid) {
   return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* The next process that is made in this namespace has NUMBER. */
+/* Makes NUMBER the pid of the next process in this namespace. */
 static int choose(int number) {
   char text[16];
   int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);

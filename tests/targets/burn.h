@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work for the functions of a program whose shares are known: no system call, and no function, so
-   that the time is that of the function that it stands in, whoever knows what was inlined. */
+/* Work for functions with known shares. It makes no system call and is no function itself, so its
+   time belongs to the function that contains it, with or without knowledge of inlining. */
 #ifndef TARGETS_BURN_H
 #define TARGETS_BURN_H
 
@@ -19,6 +19,6 @@ static volatile uint64_t sink;
     sink += x;                                        \
   } while (0)
 
-#define LEAF __attribute__((noipa)) static void /* noipa: equal bodies are not folded into one */
+#define LEAF __attribute__((noipa)) static void /* noipa: prevents folding of equal bodies */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chains of calls that are known exactly, through frames of all kinds: small, large, one with a
-   frame pointer among those without, with many saved registers, through the C library and back, in
-   another thread, and recursive.  Compiled without frame pointers.
+/* Known call chains through frames of all kinds: small, large, with many saved registers, with a
+   frame pointer among frames without, through the C library and back, in another thread, and
+   recursive. Compiled without frame pointers.
 
-     chain SECONDS     works at the bottoms, in turn */
+     chain SECONDS     works at the bottom of each chain in turn */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ FRAME static void large_frame(void) {
   sink += (uint64_t)room[sink % sizeof room];
 }
 
-/* One that has a frame pointer among those that have none. */
+/* A frame with a frame pointer among frames without. */
 FRAME __attribute__((optimize("no-omit-frame-pointer"))) static void pointed_frame(size_t bytes) {
   volatile char room[1000];
   room[bytes % sizeof room] = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Closes one library after the beginning of another, loaded later, has become unreadable.
+/* Closes a library after the start of another library, loaded later, has become unreadable.
 
-     closes FILE OTHER protect     its first page is protected
-     closes FILE OTHER truncate    OTHER, a file of the caller's own, has lost its content
+     closes FILE OTHER protect     the first page of OTHER is protected
+     closes FILE OTHER truncate    OTHER, a file that the caller owns, is truncated to nothing
 
-   Prints how many times the first library was closed.  It leaves by _exit: at a usual exit the
-   loader would call functions of the other library. */
+   Prints how many times the first library was closed. It exits by _exit: a normal exit would make
+   the loader call functions of OTHER. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdint.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* COUNT threads or children that spend MS of CPU time each, and what the kernel says they all did.
+/* COUNT threads or children that spend MS of CPU time each.
 
      crowd threads COUNT MS    all at once
      crowd forks COUNT MS      children, all at once
      crowd turns COUNT MS      threads, one after the other
      crowd c11 COUNT MS        threads made by thrd_create, all at once
-     crowd vforks COUNT MS     COUNT threads, one after the other, each with a vfork's child that
+     crowd vforks COUNT MS     COUNT threads, one after the other, each with a vfork child that
                                waits for a signal before it ends; then one that spends MS
      crowd leaderless COUNT MS  threads, all at once; the first one has ended by pthread_exit
      crowd heirs COUNT MS      threads, one after the other; the first one has ended likewise
 
-   Prints the CPU seconds of the program and its children. */
+   Prints the CPU seconds of the program and its children, as the kernel measures them. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>

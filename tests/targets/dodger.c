@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that a timer cannot sample, or not all of it.  Its main thread works as well, unless
-   said otherwise, so that something is always sampled.
+/* A program that a timer cannot sample, or only in part. Its main thread also works except where
+   noted, so some thread is always sampled.
 
      dodger raw SECONDS           two threads made by clone(2), past every library
      dodger block SECONDS         two threads that block every signal
@@ -14,8 +14,8 @@
      dodger deaf SECONDS          main and two threads block every signal
      dodger moment SECONDS        main blocks every signal for seven seconds
 
-   Prints "done" when its time is up or SIGTERM comes, for nothing may have harmed it; and when
-   SPENT is in its environment, the CPU time that it had. */
+   Prints "done" at the end of its time or on SIGTERM: sampling must not have harmed it. If SPENT is
+   in its environment, it also prints its CPU time. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -54,13 +54,13 @@ __attribute__((noipa)) static void burn(unsigned who) {
   for (unsigned i = 0; i < ROUNDS; i++) sink[who] += i;
 }
 
-/* A raw thread shares nothing that libc wants to know of: no thread-local storage, no calls. */
+/* A raw thread shares no state with libc: no thread-local storage and no calls. */
 static int be_raw(void *argument) {
   while (!is_over) burn((unsigned)(uintptr_t)argument);
   return 0;
 }
 
-/* The signals that end it are for nobody, too: it ends with its time. */
+/* Blocks SIGTERM too: the thread ends only with its time. */
 static void block_all(void) {
   sigset_t all;
   sigfillset(&all);
@@ -97,7 +97,7 @@ static void start_two(void *(*body)(void *)) {
     if (pthread_create(&thread, NULL, body, (void *)i) != 0) exit(1);
 }
 
-/* As one that cleans up all it can find does. */
+/* Deletes every timer that it can find, like a program that cleans up inherited state. */
 static void delete_timers(void) {
   while (spent_ns() < 500000000U) burn(0);
   for (int id = 0; id < TIMER_IDS; id++) syscall(SYS_timer_delete, id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library whose constructor does what makes a program hard to know: it moves the environment away
-   from where the kernel put it, and gives the process another name.  Preloaded after the agent, it
-   comes first. */
+/* A library whose constructor makes a program hard to identify: it moves the environment away from
+   its original place and renames the process. Preloaded after the agent, so its constructor runs
+   first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells the daemon at SOCKET again and again that the program PID has ended.
-   Usage: flush_flood SOCKET PID TIMES [WAIT_S]
-   Prints how many answers came; with WAIT_S all ask first, for ten minutes, and wait so long, or
-   until TERM. */
+/* Repeatedly reports to the daemon at SOCKET that the program PID has ended.
+
+     flush_flood SOCKET PID TIMES [WAIT_S]
+
+   Prints the number of answers. With WAIT_S it first sends all requests, within ten minutes, and
+   then waits WAIT_S seconds or until SIGTERM. */
 #include "intake/intake_client.h"
 
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forks again and again; the children work a little and end with a status of their own, one in four
-   after a fork of its own, one in eight by a signal.
+/* Forks repeatedly. Each child works a little and ends with its own exit status; one in four forks
+   too, and one in eight ends by a signal.
 
-     forks [COUNT]     prints the sum of what the children said, which is known beforehand */
+     forks [COUNT]     prints the sum of the children's statuses, which is known in advance */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library whose clock stands still, as a program has it that replays what was recorded. */
+/* A library that stops the clock, as in a program that replays a recording. */
 #include <time.h>
 
 int clock_gettime(clockid_t id, struct timespec *ret) {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that means harm: it registers with the daemon as any target does and then writes
-   whatever it likes over the ring while the daemon reads it.
+/* A malicious program: it registers with the daemon like any target, then writes arbitrary data
+   into the ring while the daemon reads it.
 
      hostile SOCKET SECONDS MODE PID GO   MODE: stacks, pc-lr, histogram, recorder, packets,
                                           register, events, greed, flood
-   PID: of a stranger, in whose name slots are claimed.  GO: a file; when it is there, all begin
 
-   A ring's scribbler does not only write noise, which is refused at the first look: it also writes
-   records, slots and tables that are nearly right, with addresses all over 10 000 mappings of
-   files.  The events are the kernel's, but of other fields than the daemon expects, so that what
-   the program has in its registers stands where an identity should.  Greed registers
-   and never waits for the answer, which costs it little and the daemon much.  A flood is for a
-   program that is sampled by perf already: the kernel writes down whatever it maps, calls itself
-   and starts, and it does so without end.  Prints what it did, in counts.
- */
+   PID: another user's process, in whose name slots are claimed. GO: a file; when it exists, all
+   instances begin.
+
+   The ring modes write noise, which the first check rejects, and also nearly valid records, slots
+   and tables, with addresses all over 10 000 file mappings. "events" opens kernel events with
+   fields other than the daemon expects, so register contents stand where an identity should.
+   "greed" registers and never waits for the answer, which is cheap for the program and expensive
+   for the daemon. "flood" is for a program that perf already samples: it maps files, renames itself
+   and starts threads or programs without end, and the kernel records each event. Prints counts of
+   its actions. */
 #include "intake/intake_client.h"
 #include "intake/perf_attr.h"
 #include "ring/histogram_format.h"
@@ -75,15 +76,15 @@ static _Noreturn void give_up(const char *what, int error) {
   exit(2);
 }
 
-/* Says that it is ready, and waits for the others. */
+/* Reports that it is ready, and waits for the other instances. */
 static void begin(void) {
   fprintf(stderr, "begins\n");
   while (access(go_path, F_OK) != 0) usleep(10000);
   end_seconds = now_seconds() + seconds;
 }
 
-/* Many small files of terrible names, mapped executable beside each other, so that mappings are
-   never merged; half of the names are gone then. */
+/* Maps many small files with hostile names executable, next to each other, so mappings are never
+   merged. Half of the names are then deleted. */
 static void map_files(void) {
   char name[64], dir[] = "/tmp/fleetprof-hostile.XXXXXX";
   if (mkdtemp(dir) == NULL) give_up(dir, errno);
@@ -144,7 +145,8 @@ static void introduce(struct intake_request *request, unsigned collect) {
   memcpy(request->service, "hostile", noise() % 2 ? 8 : 7);
 }
 
-/* Registers; returns the ring's descriptor, -1, or -EAGAIN: the daemon wants to be asked later. */
+/* Registers. Returns the ring's descriptor, -1 on failure, or -EAGAIN: the daemon requests a retry
+   later. */
 static int enroll(unsigned collect, struct intake_request *request) {
   struct intake_answer answer = {.fd = -1};
   int socket, maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -164,7 +166,7 @@ static int enroll(unsigned collect, struct intake_request *request) {
   return error ? error : answer.fd;
 }
 
-/* A record that is right in all but what it says. */
+/* A record with a valid form and false content. */
 static size_t put_record(uint8_t *at, size_t room, unsigned collect) {
   struct ring_record record = {0};
   if (collect == RING_PC_LR) {
@@ -269,7 +271,7 @@ static void torture_ring(unsigned collect) {
   printf("%llu strokes over a ring of %zu bytes\n", (unsigned long long)strokes, size);
 }
 
-/* Descriptors that are not what the packet says. */
+/* Descriptors of other kinds than the packet declares. */
 static int foreign(void) {
   int ends[2];
   switch (noise() % 6) {
@@ -333,8 +335,8 @@ static void torture_packets(void) {
       packet.request.bin_bytes = noise() % 2 ? 0 : (uint32_t)bad_length();
       if (noise() % 4 == 0) packet.bytes[noise() % 16] = (uint8_t)noise();
       size_t len = noise() % 4 ? sizeof packet.request : noise() % sizeof packet;
-      /* A kind that asks for a file of what would take the honest one's place is the same user's
-         right, so nobody is paused by name here but this one. */
+      /* A kind that requests a file in the place of the honest program's file is permitted to the
+         same user. So this packet names only this program, and pauses no other by name. */
       memcpy(packet.request.service, "hostile", 8);
       if (noise() % 16 == 0) len = 0; /* descriptors beside nothing */
       send_packet(socket, &packet.request, len);
@@ -365,7 +367,7 @@ static void torture_register(void) {
          (unsigned long long)count[REFUSED], (unsigned long long)count[WAITS]);
 }
 
-/* Events that can be redirected into the daemon's rings and whose records mean something else. */
+/* Events that can be redirected into the daemon's rings and whose records have another meaning. */
 static unsigned open_events(int fds[INTAKE_FDS_MAX]) {
   struct perf_event_attr attr;
   unsigned count = 0;
@@ -421,12 +423,12 @@ static void torture_events(void) {
          (unsigned long long)refused);
 }
 
-/* Returns how many answers had come that tell it to wait. */
+/* Returns the number of answers received that request waiting. */
 static uint64_t read_answers(int socket) {
   struct intake_reply reply;
   uint64_t waits = 0;
   while (recv(socket, &reply, sizeof reply, MSG_DONTWAIT) == (ssize_t)sizeof reply)
-    waits += reply.kind == INTAKE_BUSY; /* a ring that comes is closed by the kernel */
+    waits += reply.kind == INTAKE_BUSY; /* the kernel closes a ring that was sent along */
   return waits;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that knows the true share of each of its functions, in the shapes that make sampling
-   hard.
+/* A program that measures the true share of each of its functions, with workloads that are hard to
+   sample.
 
      known_shares KIND SECONDS SEED FILE [PERIOD_US]
 
@@ -16,8 +16,8 @@
      turns    one thread, two functions in turn for 1 ms each
      nested   one thread, phases of 50 to 300 ms in two functions, bursts of 20 to 200 us
 
-   SECONDS are of CPU time.  At the end FILE has "f NANOSECONDS NAME" lines, "kernel NANOSECONDS"
-   and "total NANOSECONDS": of functions by the threads' own clocks, of all by getrusage. */
+   SECONDS are of CPU time. At the end FILE has lines "f NANOSECONDS NAME", "kernel NANOSECONDS" and
+   "total NANOSECONDS". Functions are measured by the threads' clocks, the total by getrusage. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -80,7 +80,7 @@ static uint64_t used_ns(void) {
   return total;
 }
 
-/* Spins for about NS of CPU time; it looks at the clock seldom, for that is a system call. */
+/* Spins for about NS of CPU time. It rarely reads the clock, because that is a system call. */
 #define SPIN(ns)                                                                  \
   do {                                                                            \
     uint64_t x = sink | 1, steps = (ns) / 2;                                      \
@@ -88,7 +88,7 @@ static uint64_t used_ns(void) {
     sink = x;                                                                     \
   } while (0)
 
-/* noipa: equal bodies are not folded into one. */
+/* noipa: prevents folding of equal bodies. */
 #define LEAF(n)                                              \
   static __attribute__((noipa)) void part_##n(uint64_t ns) { \
     SPIN(ns);                                                \
@@ -111,7 +111,7 @@ static int choose(struct worker *worker) {
   return function;
 }
 
-/* Spends NS in one function, and counts what it was. */
+/* Spends NS in one function and adds the measured time. */
 static void burst(struct worker *worker, uint64_t ns) {
   int function = choose(worker);
   uint64_t start = thread_ns();

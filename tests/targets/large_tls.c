@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread whose variables of its own lie between its stack and its descriptor (x86-64), and take
-   more room than libc's own frames.
+/* A thread with large thread-local variables, which lie between its stack and its descriptor
+   (x86-64) and are larger than libc's own frames.
 
-     large_tls [MS [STACK_KIB]]     of CPU time; on a stack of the program's own */
+     large_tls [MS [STACK_KIB]]     MS of CPU time; on a stack that the program allocates */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program whose callers are known, whatever a linker makes of it: main calls outer, which calls
-   upper for three quarters of the time and lower for one.  A script links it in one piece, or all
-   but main as a library (-DIN_LIBRARY) and main with it (-DIN_PROGRAM).
+/* A program with known callers in any link layout: main calls outer, which calls upper for three
+   quarters of the time and lower for one quarter. A script links it as one piece, or all but main
+   as a library (-DIN_LIBRARY) and main against it (-DIN_PROGRAM).
 
      layout [SECONDS]     prints the part of upper in the time of both, by the thread's clock
 
-   upper is in a section of its own, for a linker that puts it far away.  The padding
-   moves code: its offset in the file and its address differ by more than a page.  Upper and lower
-   call nothing and leave the link register alone, on a CPU of 32 bits as well. */
+   upper is in its own section, for a linker that places it far away. The padding moves code: its
+   file offset and its address differ by more than a page. Upper and lower call nothing and leave
+   the link register alone, on 32-bit CPUs too. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ __attribute__((noipa, aligned(64), section(".far_part"))) void upper(uint32_t ra
   BURN(random);
 }
 
-/* Its last call is no jump, so it is on the stack. */
+/* Its last call is not a tail call, so the function stays on the stack. */
 __attribute__((noipa)) double outer(double seconds) {
   uint64_t random = 1;
   double in_upper = 0, in_lower = 0, before = thread_seconds(), end = before + seconds;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says what is not so to the daemon at SOCKET: of a program of its own, that was sampled at rates
-   and by samplers that there are not, and for longer than there is time; of STRANGER, another
-   user's, that it is its own.  Each lie must be refused, and the truth between them be taken.
-   Usage: liar SOCKET STRANGER; prints how many lies, or which one was believed and ends with 1. */
+/* Sends false requests to the daemon at SOCKET. About its own program it claims impossible rates,
+   samplers and CPU times. It also claims to own STRANGER, another user's process. The daemon must
+   reject each false request and accept the true ones between them.
+
+     liar SOCKET STRANGER     prints the number of lies, or the accepted lie and exits with 1 */
 #include "intake/intake_client.h"
 #include "ring/ring_format.h"
 
@@ -18,7 +19,7 @@ enum { TIMEOUT_MS = 5000, HZ_99 = 99000, OWN = -100, STRANGERS = -101 };
 
 struct word {
   const char *what;
-  struct intake_request request; /* kind, and what of it is a lie */
+  struct intake_request request; /* kind, and the false fields */
 };
 
 static const struct word notes[] = {

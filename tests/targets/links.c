@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link of a chain: spends CPU time and becomes the next program.  What each link may do, and what
-   may be done to it, is the matter of how its file was installed.
+/* A link of a chain: spends CPU time and executes the next program. Each link's privileges depend
+   on how the test installed its file.
 
-     links PROGRAM...     the next link and those after it; the last one prints the seconds of CPU
-                          time that the whole chain had, which are those of one process */
+     links PROGRAM...     the next link and those after it; the last one prints the CPU seconds
+                          of the whole chain, which is one process */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program in step with the kernel's tick: it sleeps 3 ms, then works 2/3 ms in one function and
-   1/3 ms in another, for ever.  A sleep ends at a tick of its own clock, so at CONFIG_HZ=250 each
-   round is one tick long, and whoever looks only at ticks sees the same few instructions again
-   and again.
+   1/3 ms in another, without end. A sleep ends at a tick, so at CONFIG_HZ=250 each round is one
+   tick long. A sampler that only samples at ticks sees the same few instructions again and again.
 
      lockstep [SECONDS]     prints: share share cpu-seconds
 
-   The shares are what the thread's clock measured between the two, not what was wanted. */
+   The printed shares are measured by the thread's clock. */
 #include "burn.h"
 
 #include <stdio.h>
@@ -22,7 +21,7 @@ static uint64_t clock_ns(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* The clock costs a system call: it is asked between long stretches of work. */
+/* The clock costs a system call, so it is read between long stretches of work. */
 LEAF first_two_thirds(uint64_t steps_a_us) {
   BURN(steps_a_us, LONG_NS * steps_a_us / 1000);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spends its CPU time while signals are blocked, and lets them through at the end, as many event
-   loops do.
+/* Spends its CPU time with signals blocked and unblocks them at the end, as many event loops do.
 
      masks loop SECONDS       blocks all signals but within ppoll, which waits a millisecond after
                               each 30 ms of work
      masks section SECONDS    blocks them for half a second of work, and works as long without
 
-   The work that nothing interrupts is in `guarded`, the other in `exposed`. */
+   Work with blocked signals is in `guarded`, other work in `exposed`. */
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ __attribute__((noinline)) static void guarded(double seconds) {
 }
 
 __attribute__((noinline)) static void exposed(double seconds) {
-  work(seconds, 30000); /* another function to a compiler that folds equal ones */
+  work(seconds, 30000); /* differs, so a compiler cannot fold the two functions */
 }
 
 int main(int argc, char **argv) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that knows who calls whom.  Two functions, `often` and `seldom`, call each of some
-   forty others, in proportions of its own for each, and every call of one of these costs the same
-   whoever called.  So a caller's part of the calls is its part of the time.  Each turn takes a
-   quarter of the forty by chance and is as long as these are, so that no sampler keeps step with
-   turns and samples a few turns apart know nothing of each other.
+/* A program with known call edges. Two functions, `often` and `seldom`, each call some forty others
+   in their own proportions. A call costs the same from either caller, so a caller's part of the
+   calls is its part of the time. Each turn takes a random quarter of the forty and lasts as long as
+   these. So no sampler keeps step with turns, and samples a few turns apart are independent.
 
-     leaf_N   calls nobody
+     leaf_N   has no callees
      half_N   works, calls a function that calls another, and works again
      deep_N   calls itself, by `often` four levels deep and by `seldom` one, and `helper` in the end
-     goal_N   is only reached through hop_N, which jumps there: its callers are hop_N's
+     goal_N   is only reached by a jump from hop_N: its callers are hop_N's
 
      mixed_callers SECONDS     prints a line for each edge: callee caller calls */
 #include <stdint.h>
@@ -18,7 +17,7 @@
 
 enum { ROUNDS = 150, WAIT_ROUNDS = 4000, OFTEN_LEVELS = 4, SELDOM_LEVELS = 1 };
 
-/* The first of each kind's ten bits in what a turn takes. */
+/* The first of ten bits of each kind in a turn's bit set. */
 enum { LEAF_BIT, HALF_BIT = 10, DEEP_BIT = 20, GOAL_BIT = 30, BITS = 40 };
 
 #define APART __attribute__((noipa)) static

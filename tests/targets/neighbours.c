@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One function works; those beside it, within the 64 bytes that begin with the first, are never
-   called.
+/* One function works. The functions beside it, within the 64 bytes that begin with the first, are
+   never called.
 
      neighbours SECONDS */
 #include <stdlib.h>

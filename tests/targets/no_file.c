@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* no_file HOW SECONDS [FILE]: burns CPU time in first_work and half as much in second_work, where
-   no path leads to the code any more:
+/* no_file HOW SECONDS [FILE]: burns CPU time in first_work and half as much in second_work, after
+   the path to the code has become invalid:
 
-     memfd      the program runs from memory      unlink     its file is gone
+     memfd      the program runs from memory      unlink     its file is deleted
      replace    FILE stands in its file's place   mremap     its text lies in anonymous memory
-     copy       its text lies in a memfd          plain      nothing of that  */
+     copy       its text lies in a memfd          plain      nothing changes */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ void second_work(long count) {
   __asm__ volatile("");
 }
 
-/* Rounds of one length could be in step with the kernel's tick on a CPU of some speed. */
+/* The length varies: constant rounds could be in step with the kernel's tick at some CPU speed. */
 static long next_count(void) {
   static uint64_t x = 88172645463325252U;
   x ^= x << 13;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the daemon's LD_PRELOAD: as soon as the file that NO_REMAP names is there, no perf event can
-   be mapped any more.  The kernel counts the pages of a ring that is mapped once more not again, so
-   nothing that a test may do to the machine makes just that fail. */
+/* For the daemon's LD_PRELOAD: once the file named by NO_REMAP exists, mapping a perf event fails.
+   A preload is needed because the kernel does not charge the pages of a ring that is mapped again,
+   so no resource limit makes only that mapping fail. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

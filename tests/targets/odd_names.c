@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recursion to itself and through another, and leaves that several call: what a form for other
-   tools can get wrong in its sums.  A script gives the functions the names that such a form can get
-   wrong.
+/* Direct and mutual recursion, and leaves with several callers: the cases in which an export format
+   can compute wrong sums. A script then renames the functions to names that an export format can
+   write wrongly.
 
      odd_names [SECONDS]
 
-   Bursts are of random length, so that no sampler can march in step with them. */
+   Bursts have random length, so no sampler keeps step with them. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,7 +13,7 @@
 static volatile uint64_t sink;
 static uint64_t state = 1;
 
-#define PART __attribute__((noipa)) static void /* noipa: equal bodies are not folded into one */
+#define PART __attribute__((noipa)) static void /* noipa: prevents folding of equal bodies */
 
 static uint64_t next_random(void) {
   state = state * 6364136223846793005U + 1442695040888963407U;

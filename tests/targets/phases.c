@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of phases by its own CPU clock: of each round the first 30 % are spent in one function
-   and the rest in another.
+/* A program with phases by its own CPU clock: the first 30 % of each round are spent in one
+   function and the rest in another.
 
      phases ROUND_US [SECONDS]     prints: share share cpu-seconds
 
-   The shares are what the thread's clock measured.  The clock is read every CHUNK_NS or so, and a
-   phase's rest is carried into the next round, so that rounds have the asked length on the
-   average. */
+   The printed shares are measured by the thread's clock. The clock is read about every CHUNK_NS. A
+   phase's overrun is carried into the next round, so rounds have the requested length on average.
+ */
 #include "burn.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ LEAF second_phase(uint64_t steps) {
   BURN(steps, steps);
 }
 
-/* Runs PHASE until the clock says UNTIL_NS.  Returns what the clock says then. */
+/* Runs PHASE until the clock reaches UNTIL_NS. Returns the clock's value then. */
 static uint64_t run_until(void (*phase)(uint64_t), uint64_t until_ns, uint64_t steps) {
   uint64_t now;
   while ((now = cpu_ns()) < until_ns) phase(steps);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library that plugs.c loads: one function that takes CPU time. */
+/* The library that plugs.c loads: one function that spends CPU time. */
 #include <stdint.h>
 #include <time.h>
 

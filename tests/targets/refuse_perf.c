@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel that refuses perf events, for everything that runs below: what perf_event_paranoid 3 or
-   a container's seccomp profile does, without touching the machine.  The agent is told of the
-   filter, which is one more than there were.
+/* Denies perf events to a program and its children, like perf_event_paranoid 3 or a container's
+   seccomp profile, without changing the machine. FLEETPROF_FILTERS gives the agent the number of
+   seccomp filters, which this adds 1 to.
 
      refuse_perf PROGRAM ARG...     perf_event_open fails with EACCES */
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* renames HOW MILLISECONDS ROUNDS: a thread works in first_work while it is called "first", and
-   half as long in second_work while it is called "second".  It is named
+/* renames HOW MILLISECONDS ROUNDS: a thread works in first_work while it is named "first", and half
+   as long in second_work while it is named "second". HOW sets the name:
 
      self    by itself, with pthread_setname_np     prctl     by itself, with prctl
      other   by another thread                      file      through its file in /proc
-     vfork   by itself, with prctl, and a vfork's child names itself "child" right after  */
+     vfork   by itself, with prctl, and a vfork's child names itself "child" right after */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,7 +20,7 @@
 static const char *how;
 static double seconds;
 static long rounds;
-static const char *_Atomic wanted; /* by the thread, of the other one */
+static const char *_Atomic wanted; /* requested by the thread, set by the other thread */
 static volatile unsigned long sink;
 
 __attribute__((noinline)) static double spin(double until) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library for plugs.c that puts its program into a sandbox: whoever reads a clock of CPU time
-   from then on is killed. */
+/* A library for plugs.c that puts the program into a sandbox: from then on, reading a CPU-time
+   clock kills the program. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that is installed setuid by the test that runs it: prints who it is, spends a little
-   CPU time, and shows whether the loader let a preload in.  Privileged programs must come through
-   a profiled run with their privilege and without us. */
+/* A program that a test installs setuid. It prints its user ids, spends a little CPU time, and
+   shows whether the loader accepted a preload. Privileged programs must keep their privilege under
+   a profiled run, and run without the agent. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that notices when somebody else's signal disturbs it: a canary in errno, waits with a
-   timeout that must not be interrupted, an alternate stack in use, a handler of its own that runs
-   often, a thread that blocks every signal.
+/* A program that detects disturbance by foreign signals: a canary in errno, waits with a timeout
+   that must not be interrupted, an alternate stack in use, its own handler that runs often, and a
+   thread that blocks every signal.
 
-     signals [SECONDS]     prints the disturbances it saw, which must be none */
+     signals [SECONDS]     prints the number of disturbances, which must be 0 */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -45,7 +45,7 @@ static void spin_with_canary(void) {
   if (errno != CANARY) atomic_fetch_add(&lost_canaries, 1);
 }
 
-/* Works and waits in turn: what works gets the signals, what waits must not feel them. */
+/* Works and waits in turn. Signals arrive during work; they must not interrupt a wait. */
 static void *wait_often(void *unused) {
   while (thread_seconds() < seconds) {
     for (int i = 0; i < SPINS; i++) spin_with_canary();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spends CPU time for SECONDS and prints how much, in nanoseconds: its own and its children's, as
-   getrusage says.
+/* Spends CPU time for SECONDS. Prints its own and its children's CPU time in nanoseconds, by
+   getrusage.
 
      spender spin SECONDS      all the time
      spender sleep SECONDS     100 us at work, 100 us asleep

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fixed amount of work, the same in every run, on a stack of a usual depth: what a sampler adds
-   to its CPU time is what the sampler costs.  Built with frame pointers and without.
+/* A fixed amount of work, equal in every run, on a stack of usual depth. So an increase of its CPU
+   time under a sampler is the sampler's cost. Built with and without frame pointers.
 
      spin [UNITS]     a unit is about a millisecond; prints the CPU seconds it took
      spin -           the same until SIGTERM */

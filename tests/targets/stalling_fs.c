@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file system of one program, which stops answering when it is told to.
+/* A file system of one program, which stops answering on a signal.
 
      stalling_fs PROGRAM FOLDER    mounts FOLDER/program, a copy of PROGRAM; root only
 
-   USR1: from now on no question is answered.  TERM: unmounted, and all who wait are let go.  Spoken
-   to the kernel directly, so that no library is needed.  Nothing may be kept by the kernel but the
-   pages that it has read: every look at the file is a question. */
+   SIGUSR1: all further requests stay unanswered. SIGTERM: unmounts and releases all waiting
+   processes. It speaks the kernel's FUSE protocol directly, so it needs no library. The kernel may
+   cache only file pages: every lookup is a request. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
@@ -35,7 +35,7 @@ static void answer(const struct fuse_in_header *to, int error, const void *body,
   struct fuse_out_header head = {
       .len = (uint32_t)(sizeof head + len), .error = -error, .unique = to->unique};
   struct iovec pieces[2] = {{&head, sizeof head}, {(void *)(uintptr_t)body, len}};
-  if (writev(device, pieces, len > 0 ? 2 : 1) < 0) return; /* who asked has gone */
+  if (writev(device, pieces, len > 0 ? 2 : 1) < 0) return; /* the requesting process has gone */
 }
 
 static struct fuse_attr attr_of(uint64_t node) {

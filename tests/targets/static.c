@@ -12,7 +12,7 @@ enum { ROUNDS = 300000000 };
 __attribute__((noinline, noclone)) static uint64_t static_work(void) {
   uint64_t x = 1;
   for (int i = 0; i < ROUNDS; i++) x = x * 6364136223846793005U + 1442695040888963407U;
-  __asm__ volatile("" ::: "memory"); /* or one call would do for all */
+  __asm__ volatile("" ::: "memory"); /* prevents merging of calls into one */
   return x;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine whose hypervisor takes a fifth of all busy time, for programs that are started with
-   this library preloaded.  CPU clocks, getrusage, wait4 and /proc/PID/stat say four fifths of what
-   the kernel bills, and the line of all CPUs in /proc/stat has the rest as steal time.  The clock
-   of perf events is as it was: that is what a hypervisor does to a guest that knows of it. */
+/* Simulates a hypervisor that steals a fifth of all busy time, for programs started with this
+   library preloaded. CPU clocks, getrusage, wait4 and /proc/PID/stat return four fifths of the
+   kernel's figures. The line of all CPUs in /proc/stat reports the rest as steal time. The clock of
+   perf events is unchanged, as in a guest whose kernel accounts steal time. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -65,7 +65,8 @@ static void scale_stat(const char *text, FILE *out) {
   fputc('\n', out);
 }
 
-/* "cpu  USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL", without what follows. */
+/* Scales "cpu  USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL"; the fields after these are dropped.
+ */
 static void scale_board(const char *text, FILE *out) {
   enum { IDLE = 3, IOWAIT = 4, STEAL = 7, FIELDS };
   unsigned long long ticks[FIELDS] = {0}, taken = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames that assembler makes and compilers do not, on x86-64: each KIND spins in a leaf below a
-   known chain of callers.
+/* Frames of hand-written assembler that compilers do not make, on x86-64. Each KIND spins in a leaf
+   below a known chain of callers.
 
      strange_frames KIND [MILLISECONDS]
 
      faulted   a handler runs for a fault in the first instruction of a function
-     by_reg    a frame counted from a register that calls do not preserve: r9, rcx, r11 in turn
+     by_reg    a frame addressed by a register that calls do not preserve: r9, rcx, r11 in turn
      calling   the same in rax, and the function calls a helper that leaves rax alone
      moved     the return address is in rdi
      pushing   no unwind information: a loop pushes a variable number of words; %rbp is kept

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads a library, works in it, unloads it, and does the same with another for half as long: the
-   loader nearly always puts the one where the other was.
+/* Loads a library, works in it, unloads it, and does the same with another for half as long. The
+   loader nearly always maps each at the other's previous address.
 
-     swaps FILE OTHER MILLISECONDS SECONDS     prints how often a library stood where the last one
-   did */
+     swaps FILE OTHER MILLISECONDS SECONDS
+
+   Prints how often a library got the address of the previous one. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program to be paused and resumed: two threads and a forked child that use the CPU, and threads
-   that sleep in poll and must not notice anything.
+   that sleep in poll, which must not be interrupted.
 
-     switched SECONDS [FILE]     runs that long, or until there is FILE; prints CPU seconds (with
+     switched SECONDS [FILE]     runs that long, or until FILE exists; prints CPU seconds (with
                                  the child's), and how many of the sleepers' waits ended early */
 #include <errno.h>
 #include <poll.h>

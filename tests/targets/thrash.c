@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fixed amount of work that lives in memory: a walk along a random cycle through more words than
-   any cache holds.  Programs that are worth a profile often look like this, and a handler's data is
-   never in the cache when its signal comes.
+/* A fixed amount of memory-bound work: a walk along a random cycle through more words than any
+   cache holds. Programs that are worth profiling often behave like this. The handler's data is
+   never in the cache when its signal arrives.
 
      thrash [UNITS]     a unit is about a millisecond; prints the CPU seconds it took */
 #include <stdint.h>
@@ -20,7 +20,7 @@ static uint64_t next_random(uint64_t *state) {
   return *state;
 }
 
-/* One cycle through all words (Sattolo's shuffle). */
+/* A single cycle through all words (Sattolo's shuffle). */
 static uint32_t *make_cycle(void) {
   uint32_t *next = malloc(WORDS * sizeof *next);
   uint64_t state = 88172645463325252U;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many short threads, some alive at once, ending in every way a thread can: by return, by
-   pthread_exit, by cancellation, detached.  Some have the smallest stack there is.
+/* Many short threads, several alive at once, with every kind of end: return, pthread_exit,
+   cancellation, detached. Some have the minimum stack size.
 
-     threads [COUNT]     prints how many came to their end, which must be all */
+     threads [COUNT]     prints the number of finished threads, which must be COUNT */
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>

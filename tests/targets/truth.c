@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that knows its own truth: two threads spend their CPU time 60/30/10 % in three
-   functions, reached over two paths.  Each thread looks at its own clock after every burst and goes
-   on with the function that is furthest behind its share; bursts are of random length, so that no
-   sampler can march in step with them.
+/* A program that measures its own shares: two threads spend their CPU time 60/30/10 % in three
+   functions, reached over two paths. After every burst each thread reads its own clock and
+   continues with the function that is furthest below its share. Bursts have random length, so no
+   sampler keeps step with them.
 
      truth [SECONDS]     prints: share share share user-seconds system-seconds
 
-   The shares are what the thread clocks measured, not what was wanted. */
+   The printed shares are measured by the thread clocks. */
 #include "burn.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # 1: threads in malloc, dlopen, dl_iterate_phdr, exceptions and unwinding, at the highest rate, with
-# glibc and with musl: every thread goes on.  In the long form ten minutes of each sampler.
+# glibc and with musl: every thread makes progress. In the long form ten minutes of each sampler.
 ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of workers, keepers, and both, at random moments, under load, the collector up: the programs end as without
-# us, each record is stored or lost with a reason, none twice, and nothing stays behind in the spools.
+# kill -9 of workers, supervisors, and both, at random moments, under load, with the collector up.
+# The programs end as without the agent, each record is stored or lost with a reason, none twice,
+# and nothing remains in the spools.
 . "$(dirname "$0")/lib.sh"
 export FLEETPROF_WINDOW=1s
 boards=$(pick 1 4) kills=$(pick 6 70)
 start_collector
 random_seconds() { printf '%d.%03d' $(($1 * RANDOM / 32768 / 1000)) $(($1 * RANDOM / 32768 % 1000)); } # up to MS
 
-# Programs one after the other, half of them by timer; `run` starts a daemon when there is none.
+# Programs one after the other, half of them by timer; `run` starts a daemon if there is none.
 load() { # BOARD
   local turn=0 status
   while [ ! -e "$W/enough" ]; do
@@ -18,7 +19,7 @@ load() { # BOARD
     [ $status = 0 ] || echo "$sampler: a program ended with $status" >>"$W/ended-$1"
   done
 }
-# One of: the worker (twice as often), the keeper, both.  Prints what it killed.
+# Kills the worker (twice as often), the supervisor, or both. Prints the choice.
 strike() {
   local keeper=$(cat "$B/fleetprofd.pid" 2>/dev/null) worker
   worker=$(pgrep -P "${keeper:-0}") || worker=
@@ -52,14 +53,15 @@ for pid in "${loads[@]}"; do wait "$pid"; done
 sum=0
 for n in $(seq "$boards"); do
   B=$W/board-b$n
-  # The next daemon closes the books of those before it.
+  # The next daemon closes its predecessors' counters.
   until_true 30 run --hz 499 --flush-timeout 5s -- "$targets/truth" .2 >/dev/null || fail "b$n: nothing runs any more"
   until_true 60 books_are_closed "b$n" || fail "b$n: the books do not close: $(books "b$n") $(asked "d['spool']")"
   read -r produced had _ _ < <(books "b$n")
   answered=$(SINCE=2h profile "{board=\"b$n\"}" | json "d['samples']")
   [ "$answered" = "$had" ] || fail "b$n: the answer holds $answered samples of $had stored"
   lost=$(api loss | json "[{k: v for k, v in b['dropped'].items() if v} for b in d['boards'] if b['board'] == 'b$n'][0]")
-  # Who comes after a daemon that died closes its books; the collector, which does so of runs that nobody tells of any more, has nothing to close.
+  # The next daemon closes a dead daemon's counters. The collector closes runs that are no longer
+  # reported, and must find none.
   [[ $lost != *run_ended* ]] || fail "b$n: the books of a daemon that died were not closed by the next one: $lost"
   stuck=$(asked "(d['spool']['records'], d['spool']['corrupt_segments'])")
   [ "$stuck" = "(0, 0)" ] || fail "b$n: left in the spool: $stuck: $(ls "$B/spool")"

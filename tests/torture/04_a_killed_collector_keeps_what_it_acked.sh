@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of the collector at random moments, of its start as well, among fifty boards that go on delivering: every
-# batch that was acked is in the answers, once, and every board's books agree with its own.
+# kill -9 of the collector at random moments, including its start, among fifty boards that keep
+# delivering: every acked batch is in the answers, once, and every board's counters agree with the
+# collector's.
 #
-# What they deliver is forty minutes old and windows stay for ten.  Every other life has a clock that runs sixty times as
-# fast (fast_clock.c): a round a second sums up and deletes windows, and most of these lives end in or beside such a round.
+# The delivered data is forty minutes old and windows are kept for ten. Every other life has a clock
+# that runs sixty times as fast (fast_clock.c): a round a second rolls up and deletes windows, and
+# most of these lives end in or near one of these rounds.
 . "$(dirname "$0")/lib.sh"
 fleet=$(dirname "$0")/../fleet
 kills=$(pick 8 220)
@@ -26,7 +28,7 @@ start_collector "${life[@]}"
 random_seconds() { printf '%d.%03d' $(($1 * RANDOM / 32768 / 1000)) $(($1 * RANDOM / 32768 % 1000)); } # up to MS
 recordings=()
 for file in "$fleet"/captured/*; do recordings+=(--recording "$file"); done
-# Asked to stop by TERM, they deliver what waits.
+# On SIGTERM, they deliver pending batches.
 "$targets/../fleet/fleetsim" --data "$W/data" --agents "127.0.0.1:$A" "${recordings[@]}" --boards 50 --threads 2 --backlog 10 --age 40m \
   --duration 30m --window 2s --drain 120s --truth "$W/truth" --faults duplicate=0.02,lose-ack=0.01 >"$W/fleet" 2>"$W/fleet.err" &
 boards=$!
@@ -71,7 +73,8 @@ fast_down
 collector_up "${life[@]}"
 kill -TERM $boards
 wait $boards || fail "the boards end with $?: $(tail -n 1 "$W/fleet.err")"
-# Windows that went are in sums of five minutes, and they lie where the clock of that life had them: at its end it is a minute ahead for each of its seconds.
+# Deleted windows are in sums of five minutes, at the time of that life's clock: at its end it is a
+# minute ahead for each of its seconds.
 awk -v minutes=$longest '$1 == "span" { $2 = sprintf("%.0f", 300 * int(($2 - 5) / 300)); $3 = sprintf("%.3f", $3 + (minutes + 5) * 60) } { print }' "$W/truth" >"$W/truth-of-fast-clocks"
 agreed=$("$fleet/truth_agrees.py" "$W/truth-of-fast-clocks" "http://127.0.0.1:$H" 30) || fail "$agreed"
 say "$agreed"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a power cut leaves of a board: the disk as it was a moment ago, torn at the end of its newest file; /run gone.  The
-# daemon starts, sends again what the collector has (once it counts), cuts the tail and counts it.  In the long form the
-# books of the run that was cut are closed, too.  (Every write, dropped, torn and reordered, and again during recovery:
+# A board after a power cut: the disk as it was a moment ago, torn at the end of its newest file;
+# /run is empty. The daemon starts, resends batches that the collector has (which count once), cuts
+# the tail and counts it. In the long form the counters of the interrupted run are closed too.
+# (Every write, dropped, torn and reordered, and again during recovery:
 # tests/unit/spool/spool_power_cut_test.c.)
 . "$(dirname "$0")/lib.sh"
 files=$(dirname "$0")/spool_files.py

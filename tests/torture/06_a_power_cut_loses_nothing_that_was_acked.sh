@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The power of the collector's disk goes at every write that a store makes, with what was not flushed lost, kept, or
-# torn and out of order, and again while the store gets up (tests/unit/store: a VFS under SQLite).  The short form is among
-# the unit tests; the long one takes every write three times.
+# The collector's disk loses power at every write of a store, with unflushed data lost, kept, or
+# torn and out of order, and again during the recovery (tests/unit/store: a VFS under SQLite). The
+# short form is among the unit tests; the long form takes every write three times.
 . "$(dirname "$0")/lib.sh"
 tests=${FLEETPROF_TARGETS%/targets}/unit/store
 for name in power_cut_test store_faults_test; do

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 7: while a program is sampled root tries to cut its ring, deletes the board's folder, and the disk
-# below that folder is full: the program never notices, and what was lost is counted: as records in the
-# books, and where the ring itself was emptied, as [unsampled] time of a total that is the program's own.
+# 7: while a program is sampled, root tries to truncate its ring, deletes the board's folder, and
+# fills the disk below that folder. The program is not disturbed, and losses are counted: as records
+# in the counters, and where the ring itself was emptied, as [unsampled] time of the program's true
+# total.
 . "$(dirname "$0")/lib.sh"
 start_collector
-# collected NAME: a board whose books the collector has.
+# collected NAME: a board whose counters the collector has.
 collected() {
   enroll "$1"
   fleetprofd --state "$B" --collector "127.0.0.1:$A" --window 1s || fail "the daemon does not start"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 8: a program with 256 MiB forks 2000 times; with us each fork takes at most three times what the costliest
-# took without us, of the program's own CPU time, and all of them end.  (Where a signal makes the kernel give a fork up and begin
-# anew, on kernels whose CPU timers expire in the interrupt: tests/boards/signals_hurt_no_call.sh.)
+# 8: a program with 256 MiB forks 2000 times. With the agent each fork takes at most three times the
+# costliest fork without it, in the program's own CPU time, and all of them end. (Kernels whose CPU
+# timers expire in the interrupt, where a signal makes the kernel restart a fork:
+# tests/boards/signals_hurt_no_call.sh.)
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board forks

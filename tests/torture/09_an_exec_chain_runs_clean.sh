@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 9: dynamic -> sh -> static -> 32-bit -> musl -> setuid -> dynamic: every program runs, stderr stays empty, no
-# death by signal; as root and as an ordinary user.  All that they spend is told, what the first burns under its
-# name, and, after the setuid program has given up the user that it was lent, what the last burns as well.
+# 9: dynamic -> sh -> static -> 32-bit -> musl -> setuid -> dynamic: every program runs, stderr
+# stays empty, no death by signal; as root and as an ordinary user. All CPU time is reported. The
+# first program's time is under its name, and so is the last one's, after the setuid program has
+# dropped its effective user.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || not_run "only root can make a setuid link for another user"
 HZ=997
@@ -22,8 +23,9 @@ compile "$W/chain/static" gcc -O2 -static -pthread "$source" && links+=("$W/chai
 compile "$W/chain/bits32" gcc -O2 -m32 -pthread "$source" && links+=("$W/chain/bits32")
 compile "$W/chain/static32" gcc -O2 -m32 -static -pthread "$source" && links+=("$W/chain/static32")
 compile "$W/chain/musl" musl-gcc -O2 "$source" && links+=("$W/chain/musl")
-# For each of the two it is setuid for the other.  A privileged program's loader forgets what is preloaded:
-# as a start script would, the link after it says it again, which only a run by timer needs.
+# For each of the two users the program is setuid for the other. A privileged program's loader
+# ignores preloads. The next link sets the preload again, like a start script would, which only a
+# run by timer needs.
 for who in 0 "$ordinary"; do
   mkdir "$W/chain/of-$who"
   cp "$torture/chain" "$W/chain/of-$who/setuid"
@@ -36,7 +38,7 @@ chain_of() {
   [ "$2" = perf ] || chain+=(/usr/bin/env "LD_PRELOAD=$agent")
   chain+=("$W/chain/dynamic")
 }
-# is_clean WHO: as WHO, whose words are prefixed by $as.
+# is_clean WHO: as user WHO, with the command prefix $as.
 is_clean() {
   local who=$1 sampler plain spent total first last
   for sampler in "${samplers[@]}"; do

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 10: calls with timeouts that the kernel never restarts end as they would without us: no EINTR.  Transfers on
-# loopback, both ends sampled at the highest rate, bring what was sent: curl by TLS, git, SFTP by pipes and, where
-# an SSH server is there, by SSH (OpenSSH and libssh2), ZeroMQ.  The one clock of a process (itimer) signals the process,
-# so now and then a thread that waits: of that, one call in a thousand at most, as README says.
+# 10: calls with timeouts that the kernel never restarts end as without the agent: no EINTR.
+# Transfers on loopback, both ends sampled at the highest rate, deliver the sent data: curl by TLS,
+# git, SFTP by pipes and, where an SSH server is available, by SSH (OpenSSH and libssh2), ZeroMQ.
+# The single clock of a process (itimer) signals the process, so occasionally a waiting thread: at
+# most one call in a thousand, as README states.
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board eintr
@@ -14,7 +15,8 @@ if ! is_refused; then
   say "itimer: $(tail -n 1 "$W/run.out")"
   samplers+=(itimer)
 fi
-# Our signal interrupts nothing on the kernel that runs here; on an older one the handler asks for a restart.
+# Our signal interrupts nothing on the running kernel; on an older kernel the handler requests a
+# restart.
 asks_for_restart() {
   sampled timer /usr/bin/python3 -c 'import ctypes, os, sys
 SIGURG, SA_RESTART, action = 23, 0x10000000, (ctypes.c_ulong * 4)()
@@ -26,7 +28,7 @@ say "kernel $(uname -r); kernels before 5.9 need a board of their own (a virtual
 
 mkdir "$W/served" "$W/got"
 head -c "$(pick 20000000 500000000)" /dev/zero | openssl enc -aes-128-ctr -pass pass:noise -nosalt -pbkdf2 >"$W/served/file" 2>/dev/null
-# serve NAME COMMAND...: in the background, sampled by whichever agent there is.
+# serve NAME COMMAND...: in the background, sampled by any available agent.
 is_refused && by_agent=auto || by_agent=timer
 serve() {
   fleetprof run --state "$B" --flush-timeout 0s --sampler $by_agent --hz $HZ -- "${@:2}" >"$W/$1.log" 2>&1 &

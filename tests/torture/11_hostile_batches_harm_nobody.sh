@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Batches that nobody should believe, from a board with a good certificate: bombs, counts of 2^31, nesting, wrong checksums,
-# a batch cut at each of its bytes, frames of every wrong kind (door/malformed.py).  Each is refused for good, alone or with
-# its connection; the collector stays within MOST_MIB, an honest board beside it is acked as ever, and the books close.
+# Invalid batches from a board with a good certificate: bombs, counts of 2^31, nesting, wrong
+# checksums, a batch cut at each of its bytes, frames of every wrong kind (door/malformed.py). Each
+# is rejected for good, alone or with its connection. The collector stays within MOST_MIB, an honest
+# board beside it is acked as usual, and the counters add up.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/door
 MOST_MIB=$(pick 400 400) # of its own; the queue, and what is being decoded, may have 64 MiB each
@@ -32,7 +33,7 @@ is_closed() { [ "$(api loss | json "all(b['produced'] == b['stored'] + sum(b['dr
 until_true 10 is_closed || fail "the books do not close: $(api loss)"
 say "$(cat "$W/evil"); the collector took at most $peak MiB; beside it $count acks, median $median ms, 99 % within $longest ms, $alone ms alone"
 
-# And who goes on like that has to wait between: the door's own quota of refusals.
+# A board that continues must wait between: the limit of rejections.
 stop_collector
 collector_up --board-refusals 20
 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$door/malformed.py" "$evil" "127.0.0.1:$A" >"$W/evil" 2>&1 && fail "the quota of refusals holds nobody up"

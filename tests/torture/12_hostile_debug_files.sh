@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 12: debug files from strangers: spoiled ones, by the thousand, of every DWARF version, compressed, of both word sizes and
-# byte orders, packed symbol tables, kernel modules, supplements; bombs.  The reader may die of one in its sandbox, but makes no broken index, refuses nothing without a
-# word, and takes no longer than its limit (bombs may reach it); the collector answers others meanwhile, says which file is bad, and
-# takes the next within 5 s, also while a kernel's debug information is read.
+# 12: untrusted debug files: damaged files, by the thousand, of every DWARF version, compressed, of
+# both word sizes and byte orders, packed symbol tables, kernel modules, supplements; bombs. The
+# reader may crash on a file in its sandbox, but makes no broken index, gives a reason for each
+# rejection, and keeps its time limit (bombs may reach it). The collector answers other queries
+# meanwhile, reports the bad file, and takes the next within 5 s, also while a kernel's debug
+# information is read.
 . "$(dirname "$0")/lib.sh"
 hostile=$(cd "$(dirname "$0")" && pwd)/hostile
 [ -x "$torture/hostile_elf" ] || not_run "there is no collector in this build"
@@ -31,7 +33,8 @@ fn on_panic(_: &core::panic::PanicInfo) -> ! { loop {} }
 #[no_mangle]
 pub extern "C" fn half(x: u32) -> u32 { [x, 2, 3].iter().map(|y| y / 2).sum() }
 R
-# makes NAME COMMAND...: one file of the corpus; a compiler that is not here is left out with a word.
+# makes NAME COMMAND...: one file of the corpus; if the compiler is missing, prints that and skips
+# it.
 makes() {
   local name=$1
   shift
@@ -58,7 +61,8 @@ strip -o corpus/stripped corpus/dwarf-5
 /usr/bin/python3 "$hostile/bombs.py" bombs || fail "the bombs cannot be made"
 rm -f corpus/*.dwo
 
-# A packed symbol table, a module of the kernel, a big-endian file that is linked, two files with what dwz has moved out of them.
+# A packed symbol table, a module of the kernel, a big-endian linked file, two files with parts
+# moved out by dwz.
 nm corpus/dwarf-5 --format=posix --defined-only | awk '$2 ~ /[Tt]/ { print $1 }' >functions
 if objcopy -S --keep-symbols=functions corpus/dwarf-5 packed && command -v xz >/dev/null; then
   xz -f packed && strip -o corpus/debugdata corpus/dwarf-5 && objcopy --add-section .gnu_debugdata=packed.xz corpus/debugdata || fail "no packed symbol table"
@@ -82,7 +86,7 @@ fi
 "$torture/hostile_elf" take corpus/* >taken || fail "the corpus itself: $(cat taken)"
 grep -q ', 0 deaths' taken || fail "the corpus itself: $(cat taken)"
 say "$(tail -n 1 taken)"
-# Spoiled: the seed is new each time, and told, in the long form.
+# Damaged files: in the long form the seed is new each time, and printed.
 seed=$(pick 1 "$(date +%s)")
 "$torture/hostile_elf" read "$seed" "$(pick 4000 120000)" corpus/* >read 2>&1 || fail "seed $seed: $(cat read)"
 sed 's/^ */  /' read
@@ -95,9 +99,10 @@ if is_long; then
   done
 fi
 
-# Through a collector that others ask meanwhile.  The long form asks for a p99 below 2 times what it is without uploads.  The short one
-# does not judge it: of some 100 questions a round the p99 is the second-slowest, medians of three rounds were 1.2 to 3.0 times and single
-# rounds 0.2 to 3.3 with nothing wrong, and uploads slowed by 30 and 100 ms were not seen in it.
+# Through a collector with other queries meanwhile. The long form requires a p99 below 2 times that
+# without uploads. The short one does not judge it: of some 100 queries a round the p99 is the
+# second-slowest. Without any fault, medians of three rounds were 1.2 to 3.0 times and single rounds
+# 0.2 to 3.3, and uploads slowed by 30 and 100 ms were not visible in it.
 start_collector --board-modules 0 --board-series 0 # the stranger says of more than its quotas would let it
 enroll hostile
 run --service truth -- "$targets/truth" 1 >/dev/null || fail "truth"
@@ -116,7 +121,7 @@ kill -0 "$COLLECTOR" || fail "the collector has ended"
 suffixes=$(curl -s -w ' %{http_code}' -H "Authorization: Bearer $token" -T bombs/suffixes "http://127.0.0.1:$H/api/v1/debug/$(sha256sum bombs/suffixes | cut -d ' ' -f 1)")
 case $suffixes in *"its names would take "*422) ;; *) fail "names that share their bytes: $suffixes" ;; esac
 
-# What is bad is said to be, where nothing better is known; its bytes are not looked at again.
+# Bad files are reported, unless a better one is known; their bytes are not read again.
 put() { curl -s -o "$W/put" -w '%{http_code}' -H "Authorization: Bearer $token" -T "$1" "http://127.0.0.1:$H/api/v1/debug/$id"; }
 of_gone() { api debug | json "([m['$1'] for m in d['modules'] if m['build_id'] == '$id'] or [''])[0]"; }
 is_told() { [ -n "$(of_gone reason)" ]; }
@@ -139,7 +144,7 @@ of_gone reason | grep -q "its file was refused: " || fail "a bad file without a 
 say "a bad file: $(of_gone reason)"
 [ "$(put bad)" = 400 ] && grep -q 'refused before' "$W/put" || fail "a bad file again: $(cat "$W/put")"
 
-# The next file is served at once, and so it is while the largest is read.
+# The next file is read at once, also while the largest is read.
 vmlinux=$(ls "${FLEETPROF_VMLINUX:-}" /usr/lib/debug/boot/vmlinux-* 2>/dev/null | head -n 1)
 if ! is_long; then
   :

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Board thief names board victim wherever a peer can name one: in SNI, in the labels of its Hello and of its programs, in a service, in
-# headers and addresses of the API, in the request of a renewal.  All it sends is thief's, or refused; victim never sent a thing.
+# Board thief names board victim wherever a peer can give a name: in SNI, in the labels of its Hello
+# and of its programs, in a service, in headers and addresses of the API, in the request of a
+# renewal. All its data is stored as thief's, or rejected; victim never sent anything.
 . "$(dirname "$0")/lib.sh"
 start_collector --certificate-life 8s
 enroll victim
@@ -61,7 +62,7 @@ openssl x509 -in "$W/renewed" -noout -subject -ext subjectAltName >"$W/names" ||
 grep -q 'CN = thief' "$W/names" && ! grep -q victim "$W/names" || fail "thief's renewal names $(cat "$W/names")"
 [ "$(api boards | json "[b['name'] for b in d['boards']]")" = "['thief']" ] || fail "boards: $(api boards)"
 
-# The API: who a visitor is comes from its token alone.
+# The API identifies a visitor by token alone.
 for asked in "-H X-Board:victim" "-H X-Forwarded-User:admin" "-H Host:victim"; do
   # shellcheck disable=SC2086
   status=$(curl -s -o "$W/answer" -w '%{http_code}' $asked -X PUT --data-binary x "http://127.0.0.1:$H/api/v1/debug/abcdef?board=victim")

@@ -7,11 +7,11 @@ checks=$(pick 20000000 100000000)
 board errno --window 1s
 SAMPLES=3 holds "$torture/errno_canary" "$checks"
 holds "$torture/stepped" "$(pick 20 2000)"
-# The ring is full when nobody drains it: it is small at 99 Hz, and forged samples fill it; more slowly where the
-# machine has other things to do.
+# The ring fills when it is not drained: it is small at 99 Hz, and forged samples fill it, more
+# slowly under other load.
 worker=$(pgrep -P "$(cat "$B/fleetprofd.pid")")
 is_settled() { [ "$(asked "d['targets']")" = '[]' ] && books_are_exact; }
-# The shortest may have ended before anybody looks; then the next one is longer.
+# The shortest may end before the check; then the next one is longer.
 until_sampled_or_gone() {
   is_either() { is_gone $canary || is_sampled; }
   until_true 10 is_either

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 15: 10 000 threads a second (joined, detached, cancelled, ended by pthread_exit, made by raw clone): timers
-# return to what they were, memory does not grow, nothing crashes, and the last finds a place like the first;
-# threads of a raw clone that stay are counted as what they are.
+# 15: 10 000 threads a second (joined, detached, cancelled, ended by pthread_exit, made by raw
+# clone): the number of timers returns to its start, memory does not grow, nothing crashes, and the
+# last thread gets a slot like the first; raw clone's threads that stay are counted by that reason.
 ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
@@ -13,14 +13,14 @@ is_fast() { # SAMPLER THREADS
   rate=$(sed -n 's/.* \([0-9]*\) threads a second$/\1/p' "$W/run.out")
   [ "${rate:-0}" -ge 10000 ]
 }
-# The rate is this machine's business while others load it: then it is tried again, and let be.
+# The rate depends on other load of this machine: it is tried again, and then accepted.
 is_loaded() { [ "$(cut -d . -f 1 /proc/loadavg)" -ge "$(nproc)" ]; }
 for sampler in "${samplers[@]}"; do
   is_fast "$sampler" "$(pick 12000 2000000)" || is_fast "$sampler" 12000 || is_fast "$sampler" 12000 && continue
   is_loaded || fail "$sampler: $rate threads a second"
   without "10 000 threads a second by $sampler" "others load this machine; there were $rate"
 done
-# Who does not give his place back takes it from one who comes later.
+# A thread that does not release its slot takes it from a later thread.
 unsampled=$(asked "d['loss']['threads_unsampled']")
 [ "$unsampled" = 0 ] || fail "$unsampled threads found no place, and a few are alive at once"
 books_are_exact || fail "the books: $(asked "d['loss']")"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 16: threads with PTHREAD_STACK_MIN, with small alternate stacks, and on stacks of the program's own that have no
-# room for a signal frame, vector registers in use.  Where a signal frame does not fit a thread is not sampled by
-# timer, and status counts it.
+# 16: threads with PTHREAD_STACK_MIN, with small alternate stacks, and on stacks of the program's
+# own without room for a signal frame, vector registers in use. If a signal frame does not fit, a
+# thread is not sampled by timer, and status counts it.
 ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
@@ -28,7 +28,8 @@ if compile "$W/small_musl" musl-gcc -D_GNU_SOURCE -O2 "$torture_sources/small_st
   listed 4 "$W/small_musl" min "$ms" # 2 KiB: less than a signal frame
 fi
 if grep -qw amx_tile /proc/cpuinfo; then
-  # Frames grow once the program has asked for AMX.  Where a stack has no room for those the process leaves, and is counted once.
+  # Frames grow once the program has requested AMX. If a stack lacks room for those, timer sampling
+  # of the process stops, and is counted once.
   SAMPLES=1 listed 1 "$torture/small_stacks" tiles least 300
   SAMPLES=3 listed 0 "$torture/small_stacks" tiles 16384 300
 else

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 17: Python, Node, Java, Go and Rust programs print what they print without us; in the long form each
-# runs its own profiler too, whose total stays within 5 % (the best of three runs: others use this
-# machine), or within three deviations of what Java counts, which takes a few hundred samples.  The short form leaves out what must be compiled.
+# 17: Python, Node, Java, Go and Rust programs print the same as without the agent. In the long form
+# each also runs its own profiler, whose total stays within 5 % (the best of three runs, because of
+# other load), or within three deviations of Java's count of a few hundred samples. The short form
+# omits programs that must be compiled.
 . "$(dirname "$0")/lib.sh"
 HZ=997
 board runtimes
@@ -69,8 +70,9 @@ has java Java && { is_long || [ -n "$(command -v javac)" ]; } && has javac Java 
 }
 without .NET "Debian has no package of it"
 if ! is_long; then
-  # Of the runtimes' own profilers the one that counts calls and takes CPU time: as many calls as without us, and in them the
-  # CPU time that the same run has had.  Two runs may take different times where others use this machine.
+  # Of the runtimes' profilers, one counts calls and CPU time: the same number of calls as without
+  # the agent, and in them the CPU time of the same run. Two runs may differ in time under other
+  # load.
   read -r _ _ calls < <(/usr/bin/python3 work.py beside)
   for sampler in "${samplers[@]}"; do
     read -r total cpu ours < <(sampled "$sampler" /usr/bin/python3 work.py beside) || fail "$sampler: cProfile ended early"

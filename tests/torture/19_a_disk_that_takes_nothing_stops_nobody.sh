@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The board's disk becomes full, then its syncs fail, then it is read-only, each while a program runs and the collector is away:
-# nothing ends, what the disk refuses waits in memory, and all of it arrives.  (A full disk from the start, while a file is
-# begun and with every other call: tests/unit/spool/spool_fault_test.c.)
+# The board's disk becomes full, then its syncs fail, then it is read-only, each while a program
+# runs and the collector is away: nothing ends, rejected writes wait in memory, and all batches
+# arrive. (A full disk from the start, while a file is begun and with every other call:
+# tests/unit/spool/spool_fault_test.c.)
 if [ -z "${FLEETPROF_UNSHARED:-}" ]; then
   export FLEETPROF_UNSHARED=1
   for how in "-m" "-rm" "-m --propagation unchanged"; do
@@ -36,7 +37,8 @@ for _ in {1..12}; do in_memory || program 0s "a full disk"; done
 in_memory || fail "a full disk: nothing waits in memory: $(asked "d['spool']")"
 rm "$B/spool/filler"
 arrives "a full disk"
-# refuses CALLS ERROR WHAT: a disk on which an error has made the file system read-only, or that cannot sync.
+# refuses CALLS ERROR WHAT: a disk whose file system became read-only after an error, or that cannot
+# sync.
 refuses() {
   stop_collector
   strace -f -qq -p "$(worker)" -e "trace=$1" -e "inject=$1:error=$2" -o "$W/calls" 2>/dev/null &

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A collector that takes connections and never says a word, while a full spool gets more: the limit holds, the oldest goes
-# first, and when the collector is back all that is left arrives, at no more than the rate that was allowed.  (Two days of
-# it, second by second, are in tests/unit/uplink/uplink_session_test.c.)
+# A collector that accepts connections and never sends anything, while batches are added to a full
+# spool. The limit holds and the oldest batches are dropped first. When the collector is back all
+# remaining batches arrive, at no more than the permitted rate. (Two days of it, second by second:
+# tests/unit/uplink/uplink_session_test.c.)
 . "$(dirname "$0")/lib.sh"
 files=$(dirname "$0")/spool_files.py
 rate=300000
@@ -34,7 +35,7 @@ begun=$(date +%s%N)
 queue_is_empty() { [ "$(asked "d['spool']['entries']")" = 0 ]; }
 until_true 40 queue_is_empty || fail "the queue stands still: $(status)"
 took=$((($(date +%s%N) - begun) / 1000000))
-# A second's worth goes at once.
+# A second's worth is sent at once.
 [ $took -ge $(((bytes / rate - 2) * 1000)) ] || fail "$bytes bytes in $took ms: more than $rate a second"
 stored=$(api loss | json "d['stored']")
 [ "$stored" = "$samples" ] || fail "stored $stored of the $samples samples that waited"

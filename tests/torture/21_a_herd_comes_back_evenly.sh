@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A collector that is killed, and all its boards at once: they come back within the time that it had told them to take, one
-# after the other, all within a minute, and nothing is lost or counted twice.  In the long form 5000 boards, whose busiest
-# second must stay below three times the mean (with few boards that second is a matter of chance).
+# A collector is killed, and all its boards at once. They reconnect one after the other within the
+# delay that it had given them, all within a minute, and no batch is lost or counted twice. In the
+# long form 5000 boards, whose busiest second must stay below three times the mean (with few boards
+# that second is random).
 . "$(dirname "$0")/lib.sh"
 fleet=$(dirname "$0")/../fleet
 boards=$(pick 300 5000)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board boots in 1970, ten years ahead, an hour back, has slept for an hour, is set by a day in mid-run: five boots with the clocks
-# that count from boot starting anew (time namespaces), most of them without a collector.  The next boots deliver what they
-# kept, and every sample lands in the minute in which it was taken; the collector is reached with each of these clocks, and
-# not a sample is lost but where a busy machine does not empty a ring in time.
+# A board boots in 1970, ten years ahead, an hour back, after an hour of sleep, and its clock is set
+# by a day in mid-run: five boots, each restarting the clocks since boot (time namespaces), most of
+# them without a collector. The next boots deliver the spool, and every sample is placed in the
+# minute in which it was taken. The collector is reached with each of these clocks, and no sample is
+# lost except where a busy machine does not drain a ring in time.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] && unshare -T --boottime 1000 true 2>/dev/null || not_run "no time namespace of its own (root and Linux 5.6 are needed)"
 start_collector
@@ -13,7 +14,8 @@ ns_before=$(date +%s)
 clocks=$(dirname "$torture")/targets/other_clocks.so
 
 set_wall() { /usr/bin/python3 -c 'import struct, sys; open(sys.argv[1], "r+b" if len(sys.argv) > 3 else "wb").write(struct.pack("=q", int(float(sys.argv[2]) * 1e9)))' "$W/wall" "$@"; }
-# boot SERVICE WALL SLEPT COMMAND...: one boot of the board, WALL seconds off, that has slept for SLEPT seconds; COMMAND runs in it, with the daemon there.
+# boot SERVICE WALL SLEPT COMMAND...: one boot of the board, WALL seconds off, after SLEPT seconds
+# of sleep; COMMAND runs in it, with the daemon.
 boot() {
   local service=$1 uptime
   uptime=$(cut -d. -f1 /proc/uptime)

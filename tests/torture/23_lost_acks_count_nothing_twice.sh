@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A proxy lets boards in and their batches through, and loses every answer to those for minutes: by an RST a second
-# later, and by silence.  All boards send again and again what is stored already.  Meanwhile, then, collector and
-# worker are killed in turn.  When answers come again every record and every weight is there once.
+# A proxy passes boards' batches, and drops every answer to them for minutes: by an RST a second
+# later, and by silence. All boards repeatedly resend stored batches. Collector and worker are
+# killed in turn meanwhile. When answers arrive again every record and every weight exists once.
 . "$(dirname "$0")/lib.sh"
 fleet=$(dirname "$0")/../fleet
 proxy=$(dirname "$0")/../netns/proxy.py

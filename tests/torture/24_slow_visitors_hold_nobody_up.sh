@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Visitors who send a head or a body, or read an answer, a byte a second, and thousands who say nothing at all (in all as
-# many as descriptors allow): each is sent away at its deadline or for another's sake, boards are acked and the API answers
-# meanwhile: acks as soon as without them (lib.sh: unaffected), answers, each on a connection that has to find a place first, within SLOW_MS.
+# Clients that send a head or a body, or read an answer, a byte a second, and thousands of silent
+# clients (in all as many as descriptors allow). Each is closed at its deadline or to make room.
+# Meanwhile boards are acked as soon as without them (lib.sh: unaffected), and the API answers
+# within SLOW_MS, each on a new connection that first needs a place.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/door
 many=$(pick 800 10000)
@@ -22,7 +23,7 @@ watch_crowd() { while sleep 0.5; do curl -fs --max-time 20 "http://127.0.0.1:$H/
 watch_crowd &
 started+=($!)
 sleep 1
-# Every answer is asked for on a connection of its own: it must find a place among theirs.
+# Every query uses a new connection: it must find a place among theirs.
 beside "$(pick 4 50)" crowded
 crowd=$(sort -n "$W/connections" | tail -n 1)
 [ "${crowd:-0}" -ge $CROWD ] || fail "no crowd: $crowd connections at once, of $many that came"

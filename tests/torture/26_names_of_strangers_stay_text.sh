@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program whose functions, source files, file name, threads, service and labels are called what a page could take for
-# markup, for scripts or for another order of letters, one function whose name is 100 KB, and a board whose own labels are
-# such, too: it is run, named and stored, and every view shows each name as text and keeps its shape; the pictures and
-# /metrics are still what they are.  No program's name can hold a NUL: a board that makes its batches up says such names.
+# A program whose functions, source files, file name, threads, service and labels look like markup,
+# scripts or text of another direction, one function with a name of 100 KB, and a board with labels
+# of that kind. It is run, named and stored, and every view shows each name as text and keeps its
+# layout; pictures and /metrics stay valid. A program's name cannot hold a NUL, so a board with
+# fabricated batches sends those.
 . "$(dirname "$0")/lib.sh"
 export FLEETPROF_WEB=${FLEETPROF_WEB:-${FLEETPROF_TARGETS%/tests/targets}/web}
 door=$(dirname "$0")/door

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# No memory, at each allocation in turn: whatever a board sends (every message that is decoded or encoded, its whole
-# conversation), the store with all that it does, and every question to the API.  Each is done, or refused as a whole and
-# done the next time; the programs count what they let fail.  Their short forms are unit tests.
+# Out of memory, at each allocation in turn: every message of a board (decoded or encoded, and its
+# whole conversation), all operations of the store, and every query of the API. Each succeeds, or is
+# rejected as a whole and succeeds the next time; the programs count the failed allocations. The
+# short forms are unit tests.
 . "$(dirname "$0")/lib.sh"
 units=${FLEETPROF_TARGETS%/targets}/unit
 for test in fault/alloc_fail ingest/session_alloc_fail store/store_alloc_fail http/http_alloc_fail; do

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Each call by which a worker reaches its disk and its collector fails now and then, one kind after the other: programs
-# run on, the daemon lives, and in the end what was produced is stored or counted as lost.  (Every call of the spool one by
-# one, by five errors, is in tests/unit/spool/spool_fault_test.c.)
+# Each call by which a worker reaches its disk and its collector fails occasionally, one kind after
+# the other: programs run on, the daemon lives, and finally all produced samples are stored or
+# counted as lost. (Every call of the spool one by one, with five errors:
+# tests/unit/spool/spool_fault_test.c.)
 . "$(dirname "$0")/lib.sh"
 strace -o /dev/null true 2>/dev/null || not_run "strace may not be used here"
 start_collector

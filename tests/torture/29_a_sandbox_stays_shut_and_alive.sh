@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 29: seccomp filters (strict, KILL_PROCESS, TRAP, ERRNO as libseccomp's default) installed after the
-# start, then threads and forks: nobody is killed by a system call that we make, and the threads that were
-# there before are sampled on: they do twice as much behind the filter as before it, and so it is told.
-# launcher: a vfork's child sandboxes itself; what its parent begins later is sampled like before.
+# 29: seccomp filters (strict, KILL_PROCESS, TRAP, ERRNO as libseccomp's default) are installed
+# after the start, followed by threads and forks. No process is killed by a system call of ours.
+# Existing threads are still sampled: they do twice as much behind the filter as before it, and the
+# shares show that. launcher: a vfork child sandboxes itself; its parent's later children and
+# threads are sampled as before.
 . "$(dirname "$0")/lib.sh"
 HZ=5000
 ms=$(pick 100 10000)
@@ -14,7 +15,7 @@ if is_refused; then
 else
   modes+=(strict)
 fi
-# A period is drawn, and who is not met is chance: four deviations of the samples that there can be.
+# Periods are random: four deviations of the possible number of samples.
 goes_on() {
   local before behind lost
   recorded "$1" "$torture/sandbox" "$2" "$ms" >"$W/run.out" || fail "$1: $2: ended with $?"
@@ -30,7 +31,7 @@ for mode in "${modes[@]}"; do
   for sampler in "${samplers[@]}"; do goes_on "$sampler" "$mode"; done
 done
 
-# The other way round: a filter that was there before the program, and kills for a call of ours.
+# The other way round: a filter from before the program's start, which kills on a call of ours.
 LONE=(env "LD_PRELOAD=$agent" FLEETPROF_SAMPLER=timer)
 "$torture/jail" /bin/echo free >"$W/plain.out" || fail "jail ends with $? without us"
 same "$torture/jail" /bin/echo free

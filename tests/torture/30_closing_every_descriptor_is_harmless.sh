@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 30: a program sees no descriptor or thread of ours, closes 0 to 1024 (or all, by close_range), becomes
-# a daemon, uses the numbers again: its files stay its own, and data keeps flowing; also where each parent
-# ends at once and the run is over long before the daemon is; redis-server as a daemon, too.
+# 30: a program sees no descriptor or thread of ours, closes 0 to 1024 (or all, by close_range),
+# becomes a daemon, and reuses the numbers. Its files are not affected, and samples keep arriving,
+# also where each parent ends at once and the run is over long before the daemon is; redis-server as
+# a daemon, too.
 . "$(dirname "$0")/lib.sh"
 ms=$(pick 300 20000)
 board fds
@@ -10,7 +11,7 @@ mkdir "$W/files" "$W/more"
 SAMPLES=$((ms / 10)) same "$torture/closes_all" "$W/files" "$ms"
 SAMPLES=$((ms / 10)) same "$torture/closes_all" "$W/more" "$ms" range
 
-# alone SAMPLER: the samples are those of the daemon: nobody else spends CPU time.
+# alone SAMPLER: the samples are the daemon's: no other process spends CPU time.
 alone() {
   local before
   rm -rf "$W/alone" && mkdir "$W/alone"
@@ -24,9 +25,10 @@ alone() {
 nobody_is_left() { [ "$(asked "sum(not t['ended'] for t in d['targets'])")" = 0 ]; }
 for sampler in "${samplers[@]}"; do alone "$sampler"; done
 
-# A daemon that many know: what it says it spent is told, but for what nobody waits for (rusage is for parents): time
-# within task switches, which events do not count, and the last moments before its end: 5 % and 40 ms (1.3 % of 2.7 s
-# were missing by perf, on a busy machine), and never more than it was.
+# Compares a daemon's samples with its own figure. Without a waiting parent, which would get rusage,
+# some time is missing: time within task switches, which events do not count, and the last moments
+# before its end. The limit is 5 % and 40 ms (1.3 % of 2.7 s were missing by perf, on a busy
+# machine), and never more than the figure.
 daemon_of_redis() {
   local redis pid spent told
   redis=$(port)

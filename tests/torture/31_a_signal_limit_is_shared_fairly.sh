@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 31: with RLIMIT_SIGPENDING of 8, which all processes of a user share, 200 threads are sampled as far
-# as it goes, another program of that user still gets its timers, who is not sampled is counted, and the
-# daemon warns of it once.
+# 31: with RLIMIT_SIGPENDING of 8, which all processes of a user share, 200 threads are sampled up
+# to the limit. Another program of that user still gets its timers, unsampled threads are counted,
+# and the daemon warns of it once.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || not_run "the limit counts whatever else this user runs: root makes a user for it"
 HZ=997

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # 32: a program whose memory cgroup has just enough for it and the agent's own pages (64 KiB) is not
-# killed: the ring, a megabyte, is charged to the daemon.  As root and as an ordinary user.
+# killed: the ring, a megabyte, is charged to the daemon. As root and as an ordinary user.
 . "$(dirname "$0")/lib.sh"
 if [ -w /sys/fs/cgroup/memory ] && [ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ]; then
   group=/sys/fs/cgroup/memory/fleetprof-torture-$$ limit=memory.limit_in_bytes peak=memory.max_usage_in_bytes events=memory.oom_control
@@ -14,7 +14,7 @@ mkdir "$group" 2>/dev/null || not_run "no memory cgroup can be made below ${grou
 drop_group() { rmdir "$group" 2>/dev/null || { sleep .5; rmdir "$group"; }; }
 trap 'drop_group; finish' EXIT
 in_group() { bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$@"; }
-# is_spared WHO: with a board of its own, and the room that WHO needs without us.
+# is_spared WHO: with a separate board, and the memory that WHO needs without the agent.
 is_spared() {
   local who=$1 room kills before
   run_it() { in_group setpriv --reuid="$who" --regid="$who" --clear-groups env LD_PRELOAD="$agent" FLEETPROF_SOCKET="$B/fleetprofd.sock" "$@"; }

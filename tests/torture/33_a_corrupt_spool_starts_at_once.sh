@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A spool whose files are noise, zeros, cut, of another version, a terabyte long, with impossible lengths and with flipped
-# bits: the daemon starts at once, sets aside and counts what is bad, and ships the rest.
+# A spool with files of noise, zeros, truncated, of another version, a terabyte long, with
+# impossible lengths and with flipped bits: the daemon starts at once, sets bad data aside and
+# counts it, and ships the rest.
 . "$(dirname "$0")/lib.sh"
 files=$(dirname "$0")/spool_files.py
 start_collector

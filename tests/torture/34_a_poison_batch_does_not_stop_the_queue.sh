@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# In the middle of what waits for a real collector stand a batch that does not inflate and one that contradicts its own
-# envelope.  Each is refused once, kept in quarantine and told by status; everything before and behind is stored, and a
-# restart sends neither again.
+# The queue for a real collector contains a batch that does not inflate and one that contradicts its
+# own envelope. Each is rejected once, kept in quarantine and reported by status; all batches before
+# and behind are stored, and a restart sends neither again.
 . "$(dirname "$0")/lib.sh"
 files=$(dirname "$0")/spool_files.py
 start_collector
@@ -21,7 +21,7 @@ stored=$(api loss | json "d['stored']")
 [ "$stored" = "$samples" ] || fail "stored $stored of $samples samples in $batches batches"
 refused() { curl -fs "http://127.0.0.1:$H/metrics" | awk '/batches_refused_total/ && !/^#/ { n += $2 } END { print n + 0 }'; }
 [ "$(refused)" = $((2 * runs)) ] || fail "the collector refused $(refused) batches, not $((2 * runs))"
-# kill -9 of both, and a start: nothing comes again.
+# kill -9 of both, and a start: nothing is sent again.
 kill -9 "$(cat "$B/fleetprofd.pid")" "$(worker)"
 fleetprofd --state "$B" --collector "127.0.0.1:$A" || fail "the daemon does not start again"
 run -- true || fail "no program can be run: $?"

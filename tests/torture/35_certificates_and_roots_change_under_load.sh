@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Certificates of eight seconds are renewed, and the root that all of them stand on is replaced, while boards deliver and the
-# collector is killed in between: no batch is lost, and nobody touches a board.  Two boards are real ones; a simulated fleet,
-# which knows the first root alone, delivers beside them and is what --finish waits for.
+# Certificates of eight seconds are renewed, and the root that signs them is replaced, while boards
+# deliver and the collector is killed in between: no batch is lost, and no board needs manual work.
+# Two boards are real; a simulated fleet, which has only the first root, delivers beside them, and
+# --finish waits for it.
 . "$(dirname "$0")/lib.sh"
 fleet=$(dirname "$0")/../fleet
 seconds=$(pick 4 60)
@@ -57,8 +58,8 @@ for name in a-north a-south; do
 done
 grep -q 'rollover begun' "$W/data/audit.log" && grep -q 'rollover finished by force' "$W/data/audit.log" || fail "the audit log does not tell of it"
 
-# Who enrolls now gets the new root; a board of the first one is a stranger.
-# The collector notices within ten seconds that its root is another.
+# A board that enrolls now gets the new root, and does not trust the first. The collector detects
+# within ten seconds that its root has changed.
 enrolls() { (enroll late) >"$W/late" 2>&1; }
 until_true 30 enrolls || fail "late does not enroll: $(cat "$W/late")"
 B=$W/board-late

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board with a live session is revoked: the session is cut within a minute, it does not come back, cannot renew or enroll again, nothing that
-# it takes afterwards is stored, and its spool is kept.  All of it is in the logs of changes and of denials.
+# A board with a live session is revoked: the session is closed within a minute, it cannot
+# reconnect, renew or enroll again, none of its later samples is stored, and its spool is kept. The
+# logs of changes and of denials contain all of it.
 . "$(dirname "$0")/lib.sh"
 start_collector --certificate-life 20s
 enroll thief

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A token that was used, has expired, is another's or of another role; a request that asks for other names, for CA:TRUE, that its
-# key did not sign, or is a megabyte long: each is refused, or gets a board's certificate and nothing more, and is a line in a log.
+# A used, expired or another board's token, or one of another role; a request with other names, with
+# CA:TRUE, not signed by its key, or of a megabyte. Each is rejected, or gets only a board's
+# certificate, and is logged.
 . "$(dirname "$0")/lib.sh"
 start_collector
 token() { fleetprof-collector token --data "$W/data" "$@"; }
@@ -10,7 +11,8 @@ short=$(token --board short --ttl 1s)
 reader=$(token --role read)
 fleetprof enroll --collector "127.0.0.1:$A" --token "$once" --state "$W/board-once" >"$W/log" 2>&1 || fail "enroll: $(cat "$W/log")"
 
-# ask TOKEN FILE [LENGTH]: sends an Enroll with the request in FILE; prints the answer's bytes as text.
+# ask TOKEN FILE [LENGTH]: sends an Enroll with the request in FILE; prints the answer's bytes as
+# text.
 ask() {
   /usr/bin/python3 - "$A" "$@" <<'END'
 import socket, ssl, struct, sys
@@ -61,7 +63,7 @@ refused "unknown token" "fpt_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" plain
 fleetprof-collector revoke --data "$W/data" --board gone --force
 refused "board is revoked" "$(token --board gone 2>/dev/null)" plain
 
-# What a request asks for beside its key is not looked at: name, alternative names, CA:TRUE.
+# A request's fields besides its key are ignored: name, alternative names, CA:TRUE.
 greedy=$(token --board modest)
 request greedy other-board -addext "subjectAltName=URI:spiffe://fleetprof/board/other-board,DNS:collector" -addext basicConstraints=critical,CA:TRUE \
   -addext keyUsage=keyCertSign -addext extendedKeyUsage=serverAuth
@@ -71,7 +73,7 @@ grep -q 'CN = modest' "$W/greedy.txt" && grep -q 'URI:spiffe://fleetprof/board/m
   && grep -q 'TLS Web Client Authentication' "$W/greedy.txt" || fail "the certificate is not a board's: $(cat "$W/greedy.txt")"
 grep -q 'other-board\|DNS:\|CA:TRUE\|Certificate Sign\|Server Auth' "$W/greedy.txt" && fail "the certificate has what was asked for: $(cat "$W/greedy.txt")"
 
-# A request that is not one leaves the token as it is.
+# An invalid request does not consume the token.
 good=$(token --board late)
 /usr/bin/python3 -c 'import sys; d = bytearray(open(sys.argv[1], "rb").read()); d[-3] ^= 1; open(sys.argv[2], "wb").write(d)' "$W/plain" "$W/forged"
 head -c 1000 /dev/urandom >"$W/noise"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # 38: vfork, posix_spawn, system and popen storms: every child runs, and the parent's memory and
-# environment hash to what they were; a child of a plain fork is sampled as its parent is.
+# environment keep their hash; a child of a plain fork is sampled like its parent.
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 SAMPLES=1 # what is sampled lives short: more than none
@@ -10,6 +10,6 @@ same "$torture/spawn_storm" "$(pick 200 50000)"
 same bash -c 'for i in $(seq 300); do /bin/true; done; echo $i'
 same /usr/bin/python3 -c 'import subprocess
 print(sum(subprocess.run(["true"]).returncode for _ in range(30)))'
-# The parent waits: what is sampled is the children's.
+# The parent waits, so the samples are the children's.
 HZ=997
 SAMPLES=60 same bash -c 'for child in 1 2 3; do (for ((i = 0; i < 150000; i++)); do :; done; echo $i) & wait; done'

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 39: chroot into an empty folder, setuid, no capabilities: after the agent's start, and before it.  Silent,
-# and listed: each run has its note in status, and where no agent could come up it says so.
+# 39: chroot into an empty folder, setuid, no capabilities: after the agent's start, and before it.
+# The program prints nothing extra and is listed: each run has its record in status, with the reason
+# if no agent could start.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || not_run "only root can drop root"
 HZ=997
@@ -10,7 +11,8 @@ mkdir "$W/empty"
 board drops
 SAMPLES=20 same "$torture/drops" "$W/empty" $ordinary "$ms"
 SAMPLES=20 same "$torture/drops" "$W/empty" $ordinary "$ms" hidden
-# Before: the program starts as nobody, who may not open the daemon's folder, and without capabilities.
+# Before: the program starts as user nobody, who may not open the daemon's folder, and without
+# capabilities.
 chmod 700 "$B"
 same setpriv --reuid=$ordinary --regid=$ordinary --clear-groups --bounding-set=-all --no-new-privs "$torture/drops" / $ordinary "$ms"
 # Before: in a root that has the program and its libraries, but no /proc and no socket.

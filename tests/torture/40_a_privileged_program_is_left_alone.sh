@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 40: a setuid program (AT_SECURE) gets no ring and its environment is not read; one that is not
-# dumpable, or that its user may run but not read, runs as without us; what each has spent is in the total,
-# whether anybody could look or not.
+# 40: a setuid program (AT_SECURE) gets no ring and its environment is not read. An undumpable
+# program, or one that its user may execute but not read, runs as without the agent. The CPU time of
+# each is in the total, whether or not the process is readable.
 . "$(dirname "$0")/lib.sh"
 HZ=5000
 [ "$(id -u)" = 0 ] || not_run "only root can make a program that is setuid for another user"
@@ -23,7 +23,7 @@ for program in "$W/setuid" "$W/unreadable 20" "$torture/drops / $ordinary 100 hi
     say "$sampler: ${program##*/}: $(($(produced) - before)) samples"
   done
 done
-# The total: both burn at least what they were told to, and tell nobody more than a start and an end costs.
+# The total: both burn at least the requested time, and at most the cost of a start and an end more.
 mkdir -m 755 "$W/user/files"
 chown "$ordinary" "$W/user/files"
 # is_billed SAMPLER MS COMMAND...
@@ -51,8 +51,9 @@ sleep .3
 ! grep -E 'memfd|libfleetprof' "/proc/$target/maps" || fail "a setuid program has a ring"
 ! has_timer || fail "a setuid program has timers"
 wait $runner || fail "the setuid program ended with $?"
-# The loader ignores our preload there; the system-wide list of preloads it obeys, and then the agent sees to it.
-# The program is setuid for the user whose daemon answers, so that nothing but the agent's own look keeps it out.
+# The loader ignores our preload there, but obeys the system-wide list of preloads; then the agent
+# itself must stay out. The program is setuid for the user whose daemon answers, so only the agent's
+# own check keeps it out.
 if unshare -m true 2>/dev/null; then
   mkdir "$W/etc" && cp -a /etc/. "$W/etc/" && echo "$agent" >"$W/etc/ld.so.preload"
   cp "$torture/sleepers" "$W/lent-sleepers" && chown "$ordinary" "$W/lent-sleepers" && chmod 4755 "$W/lent-sleepers"
@@ -76,6 +77,7 @@ if unshare -m true 2>/dev/null; then
 else
   without "/etc/ld.so.preload" "no mount namespace of its own"
 fi
-# By hand, with every variable that could mislead: no socket is even tried (there is nobody to answer).
+# Started directly, with every variable that could mislead: no socket is even tried (no daemon would
+# answer).
 as_user env LD_PRELOAD="$agent" FLEETPROF_SOCKET="$B/fleetprofd.sock" "$W/setuid" >"$W/run.out" 2>"$W/run.err"
 [ ! -s "$W/run.err" ] || fail "preloaded by hand: stderr: $(cat "$W/run.err")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 41: guard page, cycle, top of the stack, odd, kernel address, 0, ... in the frame pointer: no fault, and an
-# answer that says that stacks are short.
+# 41: guard page, cycle, top of the stack, odd, kernel address, 0, ... in the frame pointer: no
+# fault, and the answer reports short stacks.
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board lies

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 44: a program whose own real-time handler is heavy and runs on an alternate stack, interrupted there
-# by us and by itself; and our handler entered a second time at each of its own instructions, as a signal's
-# handler that came into it could: samples that met a running handler are dropped and counted, nothing else.
+# 44: a program with a heavy real-time handler on an alternate stack, interrupted there by our
+# signal and its own. Also our handler entered a second time at each of its instructions, as by a
+# signal handler that interrupts it: samples that met a running handler are dropped and counted,
+# with no other effect.
 ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 45: the agent beside jemalloc, tcmalloc, heaptrack and an LD_AUDIT library, in both orders; in programs built with
-# AddressSanitizer, and under valgrind, whose thread checkers report nothing of us.
+# 45: the agent beside jemalloc, tcmalloc, heaptrack and an LD_AUDIT library, in both orders; in
+# programs built with AddressSanitizer, and under valgrind, whose thread checkers report nothing
+# about the agent.
 . "$(dirname "$0")/lib.sh"
 HZ=5000
 board preloads
@@ -43,7 +44,7 @@ else
   without heaptrack "it is not installed"
 fi
 if [ -n "$all" ]; then try "all at once" "$all"; fi
-# A program built with AddressSanitizer minds who comes before it, and its children mind, too.
+# A program built with AddressSanitizer requires its library to be first, and so do its children.
 cat >"$W/clean.c" <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -69,8 +70,8 @@ clean" ] || fail "AddressSanitizer: $(cat "$W/run.out")"
   at_least 5 "$before" || fail "AddressSanitizer: not sampled"
   say "AddressSanitizer: two programs, as they were"
 fi
-# memcheck, helgrind and drd have nothing to say of a clean program; the thread checkers take atomics for races, so there
-# the agent stays out and says so.
+# memcheck, helgrind and drd report nothing for a clean program. The thread checkers take atomics
+# for races, so the agent stays out there and reports that.
 cat >"$W/threads.c" <<'C'
 #include <pthread.h>
 #include <stdio.h>

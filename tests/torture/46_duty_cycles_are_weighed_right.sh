@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 46: 1, 10, 25 and 50 % duty: the weight of the answer is what getrusage says, within 3 % and four
-# periods (samples at either end; exec and the loader, which getrusage has and the first period may
-# miss).  Bursts that are in step with the kernel's tick (20 and 8 ms) and shorter than it may never meet
-# a CPU-time timer, which fires at the tick: that time is [unsampled].  Where the phase wanders (20.7 and
-# 7.3 ms) the samples alone must weigh as much, and three standard deviations: an expiration is noticed at
-# a tick, which meets bursts of W shorter than it, T apart, with the chance W / T: each tick that does is
-# worth a tick, so the sum strays by sqrt(used * tick).
-# By perf, which has no tick, samples and [kernel] always weigh as much, by whatever clock [kernel] is known.
-# An event's clock runs on while the hypervisor steals the CPU: the answer may hold that much more, and
-# [kernel] may lack the program's part of it (kernel_part.c).  The samples in user mode
-# alone are held to what the program itself has measured of its bursts.  They are expirations of which the
-# part u was in user mode: their sum strays by period * sqrt(N u (1 - u)) of N = used / period: at 1 % duty
-# and u = 0.88 by 12 ms of 730 in a minute, at 50 % duty by 0.1 %.  Three of these are chance, 3 % as above,
-# and where they are less 4 % more: interrupts within bursts are kernel time (3.7 % measured on a crowded machine,
-# by an event that samples the kernel too).
+# 46: 1, 10, 25 and 50 % duty: the answer's weight equals getrusage within 3 % and four periods
+# (samples at either end; exec and the loader, which getrusage includes and the first period may
+# miss).
+#
+# Bursts in step with the kernel's tick (20 and 8 ms) and shorter than it may never meet a CPU-time
+# timer, which fires at the tick: that time is [unsampled]. If the phase wanders (20.7 and 7.3 ms)
+# the samples alone must have that weight, within three standard deviations. An expiration is
+# noticed at a tick, which meets bursts of W shorter than it, T apart, with the chance W / T. Each
+# tick in a burst counts a tick, so the sum deviates by sqrt(used * tick).
+#
+# perf has no tick: samples and [kernel] always have that weight, whichever clock measures [kernel].
+# An event's clock continues while the hypervisor steals the CPU: the answer may hold that much
+# more, and [kernel] may lack the program's part of it (kernel_part.c).
+#
+# The samples in user mode alone are compared with the program's own measurement of its bursts. They
+# are expirations of which the part u was in user mode. Their sum deviates by period * sqrt(N u (1 -
+# u)) of N = used / period: at 1 % duty and u = 0.88 by 12 ms of 730 in a minute, at 50 % duty by
+# 0.1 %. The limit is three of these, 3 % as above, and downwards 4 % more: interrupts within bursts
+# are kernel time (3.7 % measured on a crowded machine, by an event that samples the kernel too).
 . "$(dirname "$0")/lib.sh"
 HZ=499
 SINCE=2h # the long form on a busy machine
@@ -39,7 +43,7 @@ for file in "$W"/duty-*-of-*; do
   read -r used in_bursts <"$file"
   ends=$((4 * 1000000000 / HZ))
   say "$name: getrusage $((used / 1000000)) ms, answered $((total / 1000000)) ms, of it sampled or [kernel] $((weight / 1000000)) ms; bursts $((in_bursts / 1000000)) ms, in user mode $((in_user / 1000000)) ms"
-  # is_within WEIGHT TRUTH SPARE: within 3 %, and what is spare
+  # is_within WEIGHT TRUTH SPARE: within 3 % plus SPARE
   is_within() { is_all_of "$1e-9" "$2e-9" .03 "$3e-9"; }
   is_within "$total" "$used" $ends || fail "$name: the answer's total is $total ns, getrusage says $used"
   case $name in *-perf-*) ;;

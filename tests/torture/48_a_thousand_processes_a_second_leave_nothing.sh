@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 48: a thousand processes a second that live for a moment, each of them seen by the daemon: all end as they should;
-# afterwards no target, ring, descriptor, mapping or file of theirs is left, the memory is flat, and the books are exact.
+# 48: a thousand short processes a second, each of them registered by the daemon. All end normally;
+# afterwards no target, ring, descriptor, mapping or file of theirs is left, the memory is flat, and
+# the counters are exact.
 . "$(dirname "$0")/lib.sh"
 RATE=1000
 seconds=$(pick 4 150)
@@ -9,7 +10,7 @@ start_collector
 enroll lives
 fleetprofd --state "$B" --collector "127.0.0.1:$A" || fail "no daemon"
 keeper=$(cat "$B/fleetprofd.pid")
-# What a target may leave behind, of keeper and worker, and in the state folder.
+# Possible remains of a target, in supervisor and worker, and in the state folder.
 descriptors() { ls "/proc/$keeper/fd" "/proc/$(worker)/fd" | grep -c '^[0-9]'; }
 mappings() { cat "/proc/$keeper/maps" "/proc/$(worker)/maps" | grep -cE 'memfd:|perf_event'; }
 files() { find "$B" | grep -vcE '/(spool|tables)(/|$)'; }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board behind a router: a third of the packets lost, 2 s of delay, packets of 576 bytes, all of it at once, a line
-# that is cut and nobody told, an address that the router changes, an RST in the middle of a record.  Each time
-# delivery goes on less than 30 s after the line is well again, and at the end every record is stored, once.
+# A board behind a router: a third of the packets lost, 2 s of delay, packets of 576 bytes, all of
+# it at once, a silently cut line, a router that changes its address, an RST in the middle of a
+# record. Each time delivery continues less than 30 s after the line is repaired, and finally every
+# record is stored, once.
 . "$(dirname "$0")/../netns/lib.sh"
 RESUMES_WITHIN=30
 make_network
@@ -17,7 +18,7 @@ while True:
         pass
     time.sleep(.12)
 P
-# behind NAME ADDRESS: a board whose collector is there, and its program.
+# behind NAME ADDRESS: a board whose collector is at ADDRESS, and its program.
 behind() {
   enroll "$1"
   on_board fleetprofd --state "$B" --collector "$2" --window 1s || fail "$1: no daemon"
@@ -65,7 +66,7 @@ fi
 mtu 576
 ! is_long || suffers "576 bytes" 60
 suffers "30 % loss, 1 s each way, 576 bytes" "$(pick 1 120)" loss=30 delay=1000
-# A slow line is a line: it is not given up, and what the collector wants beside batches keeps none of them waiting.
+# A slow line is not given up, and the collector's requests besides batches do not delay batches.
 if is_long; then
   before=$(stored direct) calls=$(reconnects direct) slow_from=$(date +%s)
   suffers "2000 bytes a second" 120 rate=2000
@@ -103,7 +104,7 @@ for board in direct proxied; do
   [ "$answered" = "$had" ] || fail "$board: the answer holds $answered samples of $had stored"
   say "$board: produced $produced = stored $had, in the answer $answered"
 done
-# What was on its way for long lies where it was taken: no ten seconds of the program's steady duty lack.
+# Long-delayed data is placed at its time: no ten seconds of the program's steady duty are missing.
 if is_long; then
   each=()
   for ((at = slow_from - 60; at < slow_to + 60; at += 10)); do

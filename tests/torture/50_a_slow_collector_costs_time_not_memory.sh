@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A collector that reads 1 KiB/s, one that does not read at all, and one that reads and never answers: the daemon's
-# memory stays as it was, programs are sampled and found as ever, and what waits waits on the disk.  A line on which
-# nothing comes back is given up within KEEPALIVE seconds (the long form waits for that).  At the end all is stored.
+# A collector that reads 1 KiB/s, one that does not read at all, and one that reads and never
+# answers: the daemon's memory stays flat, programs are sampled and detected as usual, and pending
+# batches wait on the disk. A connection without answers is given up within KEEPALIVE seconds (the
+# long form waits for that). Finally all is stored.
 . "$(dirname "$0")/lib.sh"
 proxy=$(dirname "$0")/../netns/proxy.py
 KEEPALIVE=60    # uplink_session.c gives a silent line up after 45 s
@@ -31,7 +32,7 @@ reconnects() { asked "d['uplink']['reconnects']"; }
 has_let_go() { [ "$(reconnects)" -gt "$1" ]; }
 until_true 20 has_acks 2 || fail "nothing is delivered: $(asked "d['uplink']")"
 
-# Another program comes and is sampled, and the daemon answers at once.
+# Another program starts and is sampled, and the daemon answers at once.
 works() { # MODE
   local begun=$(date +%s%N) before took
   before=$(produced)

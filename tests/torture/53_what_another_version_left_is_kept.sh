@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Upgrade and downgrade.  A collector on what each kept older version left (tests/golden/stores): every sample is in the
-# answer, a backup of it restored too, and boards deliver into it.  A collector on what a newer one wrote: it says so in one
-# line, exits with 1, and has changed no byte.  A daemon on what each kept older version left of a board (tests/golden/boards), its
-# worker and its keeper killed: all that waited in the spool is stored, its books close, and it goes on with new samples.
+# Upgrade and downgrade. A collector on each kept older version's store (tests/golden/stores): every
+# sample is in the answer, also after restoring a backup of it, and boards deliver into it. A
+# collector on a newer version's store reports that in one line, exits with 1, and has changed no
+# byte. A daemon on each kept older version's board state (tests/golden/boards), saved after a kill
+# of worker and supervisor: the whole spool is stored, its counters are closed, and it continues
+# with new samples.
 . "$(dirname "$0")/lib.sh"
 golden=$(dirname "$0")/../golden/stores
 weight() { api profile -d match='{}' -d from=2026-01-01T00:00:00Z -d to=2026-01-10T00:00:00Z -d limit=1 | json "d['total'], d['samples']"; }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board was profiled at a million different places, another one is at work.  Somebody asks for a year of that in every form,
-# and with regular expressions that are bombs.  Each question is answered or refused with the name of the limit that it hit,
-# within its time and the memory that a query may have; until the last of them the other board's batches are acknowledged as soon
-# as without them (lib.sh: unaffected), and the collector stays within its own memory.
+# One board has samples at a million different places, another one is working. A client queries a
+# year of that in every format, and with regular expressions that are bombs. Each query is answered
+# or rejected with the name of the limit that it hit, within its time and the memory limit of a
+# query. Until the last of them the other board's batches are acked as soon as without them (lib.sh:
+# unaffected), and the collector stays within its own memory.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/door
 STACKS=$(pick 1000000 3000000) # VIEW_NODES_MAX is two million
@@ -23,7 +24,8 @@ neighbour=$!
 started+=($neighbour)
 
 peak() { awk '/^VmHWM/ { print $2 }' "/proc/$COLLECTOR/status"; }
-# ask WANTED ROUTE ARGUMENT...: the status is one of WANTED (an extended regular expression); what is refused is told as JSON, with a detail.
+# ask WANTED ROUTE ARGUMENT...: the status is one of WANTED (an extended regular expression); a
+# rejection is JSON with a detail.
 ask() {
   local wanted=$1 route=$2 status at
   shift 2
@@ -58,7 +60,7 @@ read -r p s _ < <(books wide)
 [ "$p" = "$s" ] && [ "$s" = "$STACKS" ] || fail "$s of $p stored"
 say "$count acks meanwhile: median $median ms, 99 % within $longest ms, $alone ms alone; a query took $(query_mib) MiB at most, the collector $(($(peak) / 1024)) MiB"
 
-# Where there is less memory, a query has a quarter of that.
+# On a machine with less memory, a query has a quarter of it.
 stop_collector
 collector_up --board-nodes 0 --memory-limit 256M
 ask "422" profile "${year[@]}" -d format=tree

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 63: samples in the vDSO, the signal trampoline, PLT stubs, IFUNC choices, thread-local storage: named
-# for what they are or module+offset, never for a wrong function.  Each corner's names together have the
-# share that the program's own clock gave it, within two points and four standard deviations of its samples.
+# 63: samples in the vDSO, the signal trampoline, PLT stubs, IFUNC choices, thread-local storage:
+# they have their true name or module+offset, never a wrong function's. Each corner's names together
+# have the share given by the program's own clock, within two points and four standard deviations of
+# its samples.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll corners

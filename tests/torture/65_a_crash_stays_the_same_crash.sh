@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 65: SIGSEGV, abort, SIGBUS, stack overflow: the same status, and a core with the same signal at the same
-# instruction, without our rings in it; the program's crash handler runs, and the samples of the function before the crash are kept to
-# the last (its CPU time, but for what lies between two samples).
+# 65: SIGSEGV, abort, SIGBUS, stack overflow: the same status, and a core with the same signal at
+# the same instruction, without our rings in it. The program's crash handler runs, and the samples
+# of the function before the crash are kept to the last (its CPU time, except the part between two
+# samples).
 ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=1000

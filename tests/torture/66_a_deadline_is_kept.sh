@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 66: 99.9 % of samples (in the short form 99 %: three of 3000 are chance) take the thread at most 20 us (of its own time,
-# beyond what a signal takes it that is no sample); a SCHED_FIFO control loop misses no more deadlines than without us, as far as chance allows, and
-# says how long it was held up (p99.9, its own clock); a program is moved between CPUs, stopped and
-# continued, frozen and thawed, and goes on.
+# 66: 99.9 % of samples (in the short form 99 %: three of 3000 are chance) take at most 20 us of the
+# thread's own time, beyond the cost of a signal without a sample. A SCHED_FIFO control loop misses
+# no more deadlines than without the agent, up to chance, and reports its delays (p99.9, its own
+# clock). A program is moved between CPUs, stopped and continued, frozen and thawed, and continues.
 . "$(dirname "$0")/lib.sh"
 HZ=1000
 seconds=$(pick 1 120)
@@ -30,7 +30,7 @@ for _ in 1 2; do
 done
 is_fifo() { grep -q SCHED_FIFO "$W/plain.out"; }
 is_fifo || without "a verdict on deadlines" "this user may not have SCHED_FIFO, and what runs beside an ordinary loop delays it"
-# What other programs of this machine do to a run differs from one to the next: four deviations.
+# The effect of other programs on a run differs from one to the next: four deviations.
 most=$(/usr/bin/python3 -c "print(int($plain + 4 * ($plain + 1) ** .5))")
 for sampler in "${samplers[@]}"; do
   sampled "$sampler" "$torture/deadline" "$seconds" >"$W/run.out" 2>"$W/run.err" || fail "$sampler: ended with $?: $(cat "$W/run.err")"

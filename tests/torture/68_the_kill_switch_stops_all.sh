@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 68: with the kill-switch file set, the timers of all running programs, half of them root's and half an ordinary
-# user's (100; half of them burn in short steps, half a millisecond each 400, as most daemons do), are gone with the CPU time of
-# their next sample, and the programs run on.  (A program that sleeps is not woken for it, which would end its poll with
-# EINTR: its timer goes with its next sample.)  The bound is in CPU time: two periods of it, and the tick that the kernel
-# looks at timers by.  In a mount namespace of its own: the file's folder is this machine's.
+# 68: with the kill-switch file set, the timers of all running programs, half of them root's and
+# half an ordinary user's, are deleted with the CPU time of their next sample, and the programs run
+# on. There are 100 programs; half of them burn in short steps, half a millisecond each 400, as most
+# daemons do. (A sleeping program is not woken, which would end its poll with EINTR: its timer is
+# deleted at its next sample.) The bound is in CPU time: two periods of it, and the tick by which
+# the kernel checks timers. In a separate mount namespace: the file's folder is this machine's.
 if [ -z "${TORTURE_INSIDE:-}" ]; then
   unshare -m true 2>/dev/null || { echo "not run: no mount namespace of its own (root is needed)"; exit 77; }
   TORTURE_INSIDE=1 exec unshare -m "$0"
@@ -32,8 +33,9 @@ drop_unarmed() {
   done
   running=("${left[@]}")
 }
-# start COUNT COMMAND...: that many more programs, preloaded, of the board B; ten at once.  An agent waits 200 ms for its
-# daemon and then goes on without a timer: on a busy machine another program takes its place.
+# start COUNT COMMAND...: that many more programs, preloaded, of the board B; ten at once. An agent
+# waits 200 ms for its daemon and then continues without a timer: on a busy machine another program
+# replaces it.
 start() {
   local how wanted=$((${#running[@]} + $1)) tries=0
   while [ ${#running[@]} -lt "$wanted" ]; do
@@ -69,7 +71,7 @@ is_told() {
 }
 until_true 10 is_told || fail "not all are off"
 spent_by_armed >"$W/before"
-# Prints who has had its time, and has a timer still.
+# Prints the programs that have used that CPU time and still have a timer.
 disobedient() {
   spent_by_armed | awk -v bound=$bound_ms 'NR == FNR { before[$1] = $2; next } ($1 in before) && $2 - before[$1] > bound { print }' "$W/before" -
 }

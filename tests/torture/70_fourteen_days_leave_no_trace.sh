@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # 70: two weeks of a board and of a collector, time-scaled: memory, descriptors and disk stay flat.
 #
-# The board: fleetprofd with clocks that run thirty times as fast (fast_clock.c), and programs that come and go, each of
-# which closes a window: as many as a board has in 14 days that closes one a minute.  The collector: boards that
-# deliver one day after the other, 14 of them and more; old ones make room (--max-bytes).  A line through the readings
-# of the last two thirds says what the rest of the days would add.
+# The board: fleetprofd with clocks that run thirty times as fast (fast_clock.c), and short
+# programs, each of which closes a window: as many as a board closes in 14 days at one a minute. The
+# collector: boards that deliver one day after the other, 14 and more; old days are deleted
+# (--max-bytes). A line fitted to the last two thirds of the readings predicts the growth of the
+# remaining days.
 . "$(dirname "$0")/lib.sh"
 fleet=$(dirname "$0")/../fleet
 WINDOWS=$((14 * 24 * 60)) # one a minute
 compile "$W/fast_clock.so" cc -D_GNU_SOURCE -shared -fPIC -O2 "$(dirname "$torture_sources")/fast_clock.c" || not_run "the clock cannot be built"
 
-# What the process PID has: memory of its own in KiB, descriptors.
+# Figures of process PID: private memory in KiB, descriptors.
 memory_of() { awk '/RssAnon/ { print $2 }' "/proc/$1/status"; }
 descriptors_of() { ls "/proc/$1/fd" | wc -l; }
 kib_of() { du -sk "$1" | cut -f 1; }

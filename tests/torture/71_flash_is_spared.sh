@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the spool writes and syncs, as status tells it, is within what docs/spool.md publishes: nothing is synced while the
-# collector takes what is sent; without one, once in five seconds at most; and no more is written than batches and their
-# marks.  The kernel's own count of what the worker has dirtied stands beside it.
+# The spool's writes and syncs, as reported by status, are within the limits of docs/spool.md.
+# Nothing is synced while the collector acks batches; without a collector at most once in five
+# seconds; and only batches and their marks are written. The kernel's own count of the worker's
+# dirtied bytes is printed beside it.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll flash
@@ -13,7 +14,7 @@ load() { run --hz 99 --flush-timeout "$1" -- "$targets/truth" "$seconds" >/dev/n
 load 5s
 sent=$(asked "d['uplink']['acked_batches']") bytes=$(asked "d['spool']['day_bytes']") syncs=$(asked "d['spool']['day_syncs']")
 [ "$sent" -ge 2 ] || fail "only $sent batches"
-# A flush syncs what is not acked yet: one for each `run`; the start may sync what it finds.
+# A flush syncs unacked batches: one for each `run`; the start may sync existing ones.
 [ "$syncs" -le 4 ] || fail "$syncs syncs while the collector takes all"
 status | grep -q "written in the last 24 hours: .* in $syncs sync" || fail "status does not tell: $(status)"
 say "with a collector, $seconds s of 1 s windows: $sent batches, $bytes bytes, $syncs syncs; $(dirtied) bytes of pages dirtied"

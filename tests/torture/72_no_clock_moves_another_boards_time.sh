@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Clocks an hour off, in 1970, 2038 and 2106, leap seconds, stamps from all over time: every window is placed by one stated
-# rule (door/clocks.py), within the days that there are, and beside an honest board whose data stays where it is.
+# Clocks an hour off, in 1970, 2038 and 2106, leap seconds, timestamps of any time: every window is
+# placed by one documented rule (door/clocks.py), within the possible days, and beside an honest
+# board whose data stays in its place.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/door
 start_collector --retention 0

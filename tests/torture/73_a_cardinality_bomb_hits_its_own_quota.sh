@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One board sends stacks, thread names and build-ids that nobody saw before, as fast as it can and heeding nothing.  Its quotas
-# refuse them by their names, its books close, and another board is acked as soon as without it (lib.sh: unaffected).  Queries
-# wait until what was let through has settled, as beside any busy neighbour: within SLOW_MS.
+# One board sends new stacks, thread names and build-ids at its maximum rate and ignores all
+# answers. Its quotas reject them by name, its counters add up, and another board is acked as soon
+# as without it (lib.sh: unaffected). Queries wait until the accepted batches are compacted, as
+# beside any busy neighbour: within SLOW_MS.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/door
 SLOW_MS=6000 # settling what was let through takes some seconds of a core here; queries wait for it
@@ -35,7 +36,7 @@ for row in acks answers; do
 done
 say "of the bomb: $(cat "$W/bomb"); turned away by its quotas: $turned batches"
 
-# A daemon that is refused counts it under that name, and both books agree.
+# A daemon that is rejected counts it under that name, and the counters of both sides agree.
 stop_collector
 collector_up --board-series 1
 enroll daemon

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Backups of a collector that boards deliver to all the time, restored and compared.  While batches come: every batch
-# that was acked before a backup began is in it, none that was acked after it ended, and each once (the books of every
-# board say what its answers add up to).  At rest: weight by hour and board, books and names are the same, byte by byte.
-# Then the collector is lost, a restored one takes its place under its boards, and they go on: what they had delivered
-# since the backup is missing, the books say how much, and nothing is there twice.
+# Backups of a collector under constant delivery, restored and compared. While batches arrive: every
+# batch acked before a backup began is in it, none acked after it ended, and each once (every
+# board's counters equal the sum of its answers). At rest: weight by hour and board, counters and
+# names are the same, byte by byte. Then the collector is lost, a restored one replaces it, and its
+# boards continue: batches delivered since the backup are missing, the counters show how many, and
+# nothing is stored twice.
 . "$(dirname "$0")/lib.sh"
 fleet=$(dirname "$0")/../fleet
 boards=$(pick 8 200)
@@ -33,7 +34,7 @@ beside() {
 }
 beside_down() { kill $BESIDE && wait $BESIDE 2>/dev/null; }
 
-# all_of PORT: what is known of everything, by hour and by board.
+# all_of PORT: all data, by hour and by board.
 all_of() {
   local asked span="from=$(($(date +%s) / 3600 * 3600 - 30 * 86400))&to=$(($(date +%s) / 3600 * 3600 + 7200))"
   for asked in "loss?limit=100000" "series?by=board&step=3600&$span" "load?by=board&limit=100000&$span" \
@@ -42,7 +43,7 @@ all_of() {
     echo
   done
 }
-# agrees PORT: each board's books are what its answers add up to.
+# agrees PORT: each board's counters equal the sum of its answers.
 agrees() {
   /usr/bin/python3 - "$1" <<'PYTHON'
 import json, sys, urllib.request

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The page behind a proxy that speaks TLS and has put it below a path: it works whole, with a token, and all headers are
-# there as they are without one.  A site of another origin, in the browser of somebody who may read, cannot frame it, read an
-# answer, or change anything; nor can who has rebound a name or forgotten a token.
+# The page behind a proxy that terminates TLS and serves it below a path: it works completely, with
+# a token, and has all headers that it has without a proxy. A site of another origin, in the browser
+# of a user with read access, cannot frame it, read an answer, or change anything. Neither can a
+# site after DNS rebinding, nor a request without a token.
 . "$(dirname "$0")/lib.sh"
 export FLEETPROF_WEB=${FLEETPROF_WEB:-${FLEETPROF_TARGETS%/tests/targets}/web}
 if ! command -v chromium >/dev/null || [ ! -d "$FLEETPROF_WEB/node_modules/playwright-core" ]; then

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Handshakes that stop half way, by the hundred (in the long form for longer than their deadline); certificates of 16 KiB, a
-# chain of a hundred, renegotiation, a flood of wishes for session tickets, a ClientHello of 200 KiB: bounded in time and
-# memory, and a board comes in among them and is acked.
+# Hundreds of incomplete handshakes (in the long form for longer than their deadline); certificates
+# of 16 KiB, a chain of a hundred, renegotiation, a flood of requests for session tickets, a
+# ClientHello of 200 KiB: bounded in time and memory, and a board connects among them and is acked.
 . "$(dirname "$0")/lib.sh"
 door=$(cd "$(dirname "$0")" && pwd)/door
 MOST_MIB=300
@@ -24,7 +24,7 @@ crowded=$(metric 'fleetprof_ingest_handshakes_total{result="crowded_out"}')
 awk -v l="$longest" 'BEGIN { exit !(l < 14) }' || fail "a half handshake lasted $longest s"
 say "$made half handshakes, the longest of $longest s, $crowded made room for others; a board came in and worked for a second in $took ms"
 
-# Certificates.  What is wrong with them is found by their size, before anything is computed.
+# Certificates. Faults are detected by size, before anything is computed.
 cd "$W" || exit 1
 key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1" 2>/dev/null; }
 key big.key

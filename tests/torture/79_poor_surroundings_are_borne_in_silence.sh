@@ -8,7 +8,7 @@ HZ=997
 ms=$(pick 15 2000)
 board poor
 program="$torture/fp_lies $ms"
-# borne WHO NAME MOUNTS: as the user WHO, whose board B is.
+# borne WHO NAME MOUNTS: as the user WHO, the owner of board B.
 borne() {
   local who=$1 name=$2 mounts=$3 sampler
   for sampler in "${samplers[@]}"; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A second daemon on a spool that one has is refused, and the first goes on; what a power cut leaves of a daemon (its pid,
-# its socket, its books, and no process) keeps nobody out.
+# A second daemon on a spool in use is rejected, and the first continues; a daemon's remains after a
+# power cut (its pid, its socket, its counters, and no process) block no new daemon.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll one
@@ -20,7 +20,7 @@ timeout 10 fleetprofd --foreground --state "$W/board-two" --collector "127.0.0.1
 grep -q 'spool.*cannot be opened.*busy' "$W/third" || fail "it does not say why: $(tail -n 3 "$W/third")"
 run --hz 199 -- "$targets/truth" 1 >/dev/null || fail "the program ended with $?"
 until_true 20 books_are_closed one || fail "the first daemon's books do not close: $(books one)"
-# The power cut: nothing cleans up, and what /run had is still there, as on a disk.
+# The power cut: nothing cleans up, and the content of /run remains, as on a disk.
 kill -9 "$first" "$(worker)"
 cp -a "$B" "$W/after"
 [ -f "$W/after/fleetprofd.pid" ] || fail "nothing stale is left to try"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A million batches of six boards, two of which lie about half of the time (weights, counts, books, times): those that cannot be
-# are refused, of the others every number comes out exactly, the books close and no counter falls (tests/fuzz/arithmetic.c).
-# Then another seed: a month's sums are made and read in the windows' place.
+# A million batches of six boards, two of which send false data about half of the time (weights,
+# counts, counters, times). Impossible batches are rejected, every number of the others is exact,
+# the counters add up and none decreases (tests/fuzz/arithmetic.c). Then another seed: a month's
+# rollups are made and read in place of the windows.
 . "$(dirname "$0")/lib.sh"
 program=${FLEETPROF_TARGETS%/targets}/fuzz/arithmetic
 [ -x "$program" ] || not_run "$program is not built"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fast_clock.so: in a program that it is preloaded into every clock but those of CPU time runs
-   FAST_CLOCK times as fast (30), from the moment that the program started, and every wait is as
-   much shorter.  So days of windows, pings, days of budgets and rounds pass in minutes, with
-   nothing of the program changed.  Its partners go on in real time, so the factor is what their
-   answers have time for. */
+/* fast_clock.so: in a preloaded program, every clock except those of CPU time runs FAST_CLOCK times
+   as fast (30) from the program's start, and every wait is shortened by that factor. So days of
+   windows, pings, daily budgets and rounds pass in minutes, without a change of the program. Its
+   peers run in real time, so their response times limit the factor. */
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
@@ -38,8 +37,8 @@ static int is_scaled(clockid_t id) {
          id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE || id == CLOCK_BOOTTIME;
 }
 
-/* Coarse clocks begin where the fine ones do: who mixes them sees no step.  A worker that the
-   keeper forks goes on from the same moment. */
+/* Coarse clocks begin at the fine ones' values: code that mixes them sees no step. A worker forked
+   by the supervisor continues from the same moment. */
 static __attribute__((constructor)) void begin(void) {
   const char *asked = getenv("FAST_CLOCK");
   long times = asked != NULL ? strtol(asked, NULL, 10) : 0;

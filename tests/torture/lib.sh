@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by every scenario of this folder: a board's daemon without a collector, programs run with
-# and without us, and three verdicts.
+# and without the agent, and three verdicts.
 #
 #   exit 0   all that was run holds                                    ("ok")
 #   exit 1   something does not                                        ("FAILED: ...")
 #   exit 77  nothing of it can be run on this machine                  ("not run: WHY")
 #
-# A part that cannot be run prints "without PART: WHY" and the rest goes on.  TORTURE_LONG=1 asks for
-# the long form.  The common oracle is `same`: exit status, stdout and stderr as without us.
+# A part that cannot be run prints "without PART: WHY" and the rest continues. TORTURE_LONG=1
+# selects the long form. The common oracle is `same`: exit status, stdout and stderr as without the
+# agent.
 #
-# TORTURE_HALF asks for one of the other halves: `user`, all of it as an ordinary user; `refused`, where the
-# kernel refuses perf events (perf_event_paranoid 3); `user-refused`, both.
+# TORTURE_HALF selects one of the other halves: `user`, all of it as an ordinary user; `refused`,
+# where the kernel refuses perf events (perf_event_paranoid 3); `user-refused`, both.
 . "$(dirname "$0")/../e2e/ordinary_user.sh"
 half=${TORTURE_HALF:-}
 is_refused() { [[ $half == *refused ]]; }
@@ -33,9 +34,10 @@ not_run() {
   exit 77
 }
 
-# unaffected WHAT ALONE BESIDE MOST: 99 % of it within BESIDE ms, and ALONE when nothing goes on.  In the long form that is less
-# than twice as long, or FLOOR_MS where that is more: what a disk and two cores make of it anyway.  A short form runs beside other
-# tests: less than MOST ms, which nobody would call unaffected.
+# unaffected WHAT ALONE BESIDE MOST: 99 % of it within BESIDE ms, and within ALONE without the load.
+# In the long form BESIDE must be less than twice ALONE, or less than FLOOR_MS if that is more: the
+# usual cost of a disk and two cores. A short form runs beside other tests: it must be less than
+# MOST ms, which is clearly affected.
 FLOOR_MS=100
 unaffected() {
   local most=$4
@@ -48,7 +50,7 @@ samplers=(perf timer)
 [ -z "${ITIMER:-}" ] || samplers+=(itimer) # where a scenario asks: it survives exec and starts 20 ms late, by design
 ! is_refused || samplers=(auto) # which falls to the timer; the others are those of the other half
 
-# board NAME: starts a daemon that nobody collects from, and sets B.
+# board NAME: starts a daemon without a collector, and sets B.
 board() {
   B=$W/board-$1
   fleetprofd --state "$B" --collector $NOWHERE "${@:2}" || fail "the daemon does not start"
@@ -63,7 +65,7 @@ user_board() {
   started+=("$(cat "$B/fleetprofd.pid")")
 }
 
-# sampled SAMPLER COMMAND...: runs it under us; its exit status is ours.
+# sampled SAMPLER COMMAND...: runs it under the agent and returns its exit status.
 sampled() { fleetprof run --state "$B" --flush-timeout 0s --sampler "$1" --hz $HZ -- "${@:2}"; }
 # The part of the daemon's status that the expression (d) names.
 asked() {
@@ -73,9 +75,9 @@ asked() {
   json "$1" <"$W/status"
 }
 produced() { asked "d['loss']['produced']"; }
-# Prints what was lost, by reason; nothing when nothing was.
+# Prints the losses by reason; nothing if there are none.
 lost() { asked "' '.join(f'{k}={v}' for k, v in d['loss']['dropped'].items() if v)"; }
-# Each record made is in exactly one place.
+# Each produced record is in exactly one place.
 books_are_exact() {
   [ "$(asked "d['loss']['produced'] == d['loss']['shipped'] + d['loss']['open'] + sum(d['loss']['dropped'].values())")" = yes ]
 }
@@ -99,8 +101,8 @@ same() {
 at_least() { until_true 5 has_produced $(($1 + $2)); } # at_least SAMPLES BEFORE
 has_produced() { [ "$(produced)" -ge "$1" ]; }
 
-# holds COMMAND...: as `same`, for a program that says itself whether all is well: status 0 and
-# nothing on stderr, without us and with us; what it prints may have numbers in it.
+# holds COMMAND...: as `same`, for a program that checks itself: status 0 and nothing on stderr,
+# without and with the agent; its output may contain numbers.
 holds() {
   local sampler
   holds_alone "$@"
@@ -129,8 +131,9 @@ holds_under() {
   say "$sampler: $(tail -n 1 "$W/run.out")"
 }
 
-# recorded SAMPLER COMMAND...: runs it into a file, without a board; its exit status is ours, its table is in
-# $W/table.json, and `told`, of functions by the expression (f), is what it tells of them in milliseconds.
+# recorded SAMPLER COMMAND...: runs it into a file, without a board, and returns its exit status.
+# Its table is in $W/table.json; `told` prints the milliseconds of the functions selected by an
+# expression (f).
 recorded() {
   local status
   rm -f "${to:-$W}/run.fp"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs' own test suites say the same with us in them as without: zlib, sqlite, redis and xz,
-# built here from Debian's sources, and the `test` package of Debian's python3, at the highest rate, by
-# perf and by timer.
+# Programs' own test suites have the same results with the agent as without: zlib, sqlite, redis and
+# xz, built here from Debian's sources, and the `test` package of Debian's python3, at the highest
+# rate, by perf and by timer.
 #
 #   tests/torture/own_suites_pass.sh [SUITE]...     (default: all)
-# OWN_SUITES_DIR keeps the built sources for the next time.  Needs Debian's source packages (over a
-# list of its own; the system's are not touched) and the packages of deploy/packages/torture.txt.
+#
+# OWN_SUITES_DIR keeps the built sources for the next time. Needs Debian's source packages (over a
+# separate list; the system's are unchanged) and the packages of deploy/packages/torture.txt.
 . "$(dirname "$0")/lib.sh"
 src=${OWN_SUITES_DIR:-$W/sources}
 suites=${*:-zlib xz sqlite redis python}
@@ -43,8 +44,8 @@ prepare() {
   (cd $(folder_of "$1") && build "$1" && touch .fleetprof-built) >"$W/$1.build" 2>&1
 }
 
-# The suite as a command line, run in its folder.  Python's wants the signals that a shell ignores for what
-# runs in the background.
+# The suite as a command line, run in its folder. Python's suite needs the signals that a shell
+# ignores for background commands.
 command_of() {
   case $1 in
   zlib) echo "make test" ;;
@@ -55,7 +56,7 @@ command_of() {
   esac
 }
 
-# What the suite says of itself, without times and places.
+# The suite's own results, without times and places.
 verdict_of() {
   case $1 in
   zlib) grep -c 'test OK' "$2" ;;

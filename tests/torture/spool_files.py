@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Reads, makes and spoils the segment files of a spool (proto/spool_segment.h), for the scenarios beside it.
+# Reads, makes and damages the segment files of a spool (proto/spool_segment.h), for the scenarios
+# beside it.
 #
-#   spool_files.py count DIR                   prints "batches samples bytes" of what waits there
+#   spool_files.py count DIR                   prints "batches samples bytes" of the pending batches
 #   spool_files.py copies DIR SOURCE BYTES     fills DIR with copies of SOURCE, which is one run, each as another run
 #   spool_files.py poison DIR                  puts two batches that no collector can read into the middle of each run
-#   spool_files.py older DIR BATCH             puts BATCH, the raw bytes of one, before all
+#   spool_files.py older DIR BATCH             puts the raw batch in the file BATCH before all
 #   spool_files.py spoil DIR KIND              noise, zeros, version, cut, huge, length, flips: to the oldest good segment
 import ctypes
 import os

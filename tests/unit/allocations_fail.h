@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lets the n-th allocation of our own objects fail, in a test that CMake's allocations_fail(TEST)
-   links so that they come here.  One thread of the test chooses; a failure comes once. */
+/* Makes the n-th allocation of our own objects fail, in a test linked by CMake's
+   allocations_fail(TEST). One thread of the test sets it; an allocation fails once. */
 #ifndef TESTS_ALLOCATIONS_FAIL_H
 #define TESTS_ALLOCATIONS_FAIL_H
 
@@ -59,8 +59,8 @@ static inline bool choose_failure(unsigned n, bool elsewhere) {
   return has_failed;
 }
 
-/* Begins to let the N-th allocation of this thread from now on fail; 0 ends it.  Returns whether
-   the one before did. */
+/* Makes the N-th allocation of this thread from now on fail; 0 ends that. Returns whether the
+   previous setting caused a failure. */
 static inline bool allocations_fail_at(unsigned n) {
   return choose_failure(n, false);
 }

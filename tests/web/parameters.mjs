@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// node parameters.mjs SELECTION ROUTES: what the page writes into its URL (web/src/model/selection.ts) is what the collector
-// lets through (the row of "/" in collector/http/routes.c); a link with another parameter would be answered 400.
+// node parameters.mjs SELECTION ROUTES: the parameters that the page writes into its URL
+// (web/src/model/selection.ts) are those that the collector accepts (the row of "/" in
+// collector/http/routes.c). Other parameters would get status 400.
 import { readFile } from "node:fs/promises";
 
 const [selection, routes] = await Promise.all(process.argv.slice(2).map((file) => readFile(file, "utf8")));

@@ -3,5 +3,5 @@ import { render } from "preact";
 import { Page } from "./views/page";
 
 const root = document.getElementById("app");
-performance.mark("draws"); // beside the "flame" of each drawing: when what was asked
+performance.mark("draws"); // together with each drawing's "flame" mark: the time of each step
 if (root) render(<Page />, root);

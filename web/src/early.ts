@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A script by itself, which is here and runs long before the page's: what that takes to come, to be read and to draw are
-// frames during which the collector answers already.
+// A separate, small script that runs long before the page's main script. It sends the first query,
+// so the collector answers while the browser loads, parses and draws the page.
 import { askEarly } from "./api";
 import { firstQuestion } from "./model/question";
 import { parseSelection } from "./model/selection";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on the page while a question is asked, and when it is refused.
+// What the page shows while a query is running and after it failed.
 // @ts-expect-error: node's own types would be one more package for two names
 import test from "node:test";
 // @ts-expect-error: as above
@@ -20,7 +20,7 @@ test("no figure stands under another question than its own", () => {
 test("a value that stays meanwhile is said to be old, and goes when its successor is refused", () => {
   const kept = asked(answered("/one", 1, 5), "/other", true);
   assert.deepEqual([kept.value, kept.isOld, isAwaited(kept)], [1, true, true]);
-  assert.equal(asked(kept, "/other", true), kept); // and not loading anew with each drawing
+  assert.equal(asked(kept, "/other", true), kept); // does not load again with each drawing
   assert.deepEqual([refused(kept, "/other", GONE).value, refused(kept, "/other", GONE).isOld], [null, false]);
   assert.equal(refused(answered("/one", 1, 5), "/other", GONE).value, null);
   assert.deepEqual([answered("/other", 2, 6).value, answered("/other", 2, 6).isOld], [2, false]);

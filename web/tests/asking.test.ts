@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question that nobody answered is asked again, also when that was in a tab that nobody saw.
+// A query without an answer is sent again, also in a tab that was hidden then.
 // @ts-expect-error: node's own types would be one more package for two names
 import test from "node:test";
 // @ts-expect-error: as above
@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { Problem } from "../src/api";
 import { keepAsking } from "../src/state/asking";
 
-// A tab: its timers fire when they are told to.
+// A tab whose timers fire by hand.
 function tab() {
   const page = Object.assign(new EventTarget(), { hidden: false });
   let due: (() => void) | null = null;
@@ -23,7 +23,7 @@ function tab() {
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-// Asks with what each time is answered: a value, or a problem's status.
+// Queries with the given results in turn: a value, or a problem's status.
 function asking(answers: (string | number)[], everyMs: number) {
   const heard: (string | number)[] = [];
   let asked = 0;
@@ -40,14 +40,14 @@ test("a question whose turn came in a hidden tab is asked when the tab is seen",
   const { heard, end } = asking([0, "there"], 0);
   await settled();
   show(false);
-  fire(); // and sets no other timer
+  fire(); // no other timer is set
   await settled();
   assert.deepEqual([heard, isDue()], [[0], false]);
   show(true);
   await settled();
   assert.deepEqual(heard, [0, "there"]);
   show(false);
-  show(true); // it has its answer
+  show(true); // it already has its answer
   await settled();
   assert.deepEqual(heard, [0, "there"]);
   end();
@@ -67,7 +67,7 @@ test("what is asked each so often waits until nobody has scrolled for a while", 
   await settled();
   assert.deepEqual(heard, ["one", "two"]);
   end();
-  scroll(); // and nobody listens
+  scroll(); // no listener is left
 });
 
 test("what was refused is not asked again, what nobody answered is", async () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which frames of two trees are one, and which row of the comparison says what of them.
+// Matching frames of two trees, and the row of the comparison for each.
 // @ts-expect-error: node's own types would be one more package for two names
 import test from "node:test";
 // @ts-expect-error: as above
@@ -47,7 +47,7 @@ test("several versions of a side are their stem's, also of modules that no row t
   assert.deepEqual(framesOf(pairTrees(a, b, frameOf).tree),
                    ["libc.so.6/g", "libx.so.*/f", "run-1.0 -> run-1.1/main"]);
   assert.equal(rowOf(fn("libx.so.2", "f"))?.difference, 0.3);
-  assert.equal(frameOf(fn("libc.so.6", "g")).module, "libc.so.6"); // both have it
+  assert.equal(frameOf(fn("libc.so.6", "g")).module, "libc.so.6"); // both sides have it
   const both = folded("python3.10/f 1", "python3.11/f 1");
   assert.equal(pairTrees(both, both, rowsOf([], both, both).frameOf).tree.fn.length, 3);
 });
@@ -90,7 +90,7 @@ test("a row's change is of the measure that was asked for, and a frame's colour 
   assert.equal(changeOf(diffOf([]), row).verdict, "new");
   assert.equal(changeOf(diffOf([], { of: "self" }), row).verdict, "same");
   assert.equal(totalChangeOf(diffOf([], { of: "self" }), row).difference, 0.18);
-  const cpu = changeOf(diffOf([], { measure: "cpu" }), row); // parts of the 2 s that all of A takes
+  const cpu = changeOf(diffOf([], { measure: "cpu" }), row); // parts of A's total of 2 s
   assert.deepEqual([cpu.a, cpu.b, cpu.difference, cpu.ci], [0.1, 0.5, 0.4, [0.3, 0.5]]);
 });
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where keys lead in a flame graph.
+// Keyboard navigation in a flame graph.
 // @ts-expect-error: node's own types would be one more package for two names
 import test from "node:test";
 // @ts-expect-error: as above
@@ -18,7 +18,7 @@ const sceneOf = (tree: Tree): Scene => ({
 const nameOf = ({ tree }: Scene, node: number): string => fnAt(tree, node).name;
 const nodeOf = (scene: Scene, name: string): number =>
   Array.from(scene.tree.fn).findIndex((_, node) => nameOf(scene, node) === name);
-// The names that KEYS lead over.
+// The names that KEYS visit.
 function walk(scene: Scene, ...keys: string[]): string[] {
   let cursor = scene.cursor;
   return keys.map((key) => nameOf(scene, (cursor = step({ ...scene, cursor }, "Arrow" + key))));
@@ -35,7 +35,7 @@ test("no key leaves what is zoomed to, but for its callers", () => {
   const scene = { ...whole, zoom: nodeOf(whole, "a") };
   assert.deepEqual(walk(scene, "Right", "Down", "Right", "Right", "Left", "Left", "Up", "Up", "Right"),
                    ["a", "x", "y", "y", "x", "x", "a", "main", "main"]);
-  // A cursor that was left outside begins anew.
+  // A cursor outside the zoomed part starts anew.
   assert.deepEqual(walk({ ...scene, cursor: nodeOf(whole, "z") }, "Down"), ["x"]);
 });
 
@@ -54,7 +54,7 @@ test("the cursor stays within what is drawn, and the box scrolls to it", () => {
     ({ name: "f" + i, module: "app", file: null, line: null, quality: null, parent: i - 1, self: 0, total: 1 }))));
   const way = walk(deep, ...Array.from({ length: 1500 }, () => "Down"));
   assert.equal(way[way.length - 1], "f" + (levelsShown(deep.layout) - 1));
-  assert.equal(scrollFor(deep.layout, 10, 0, 20 * ROW_PX), 0); // seen already
+  assert.equal(scrollFor(deep.layout, 10, 0, 20 * ROW_PX), 0); // already visible
   assert.equal(scrollFor(deep.layout, 45, 0, 20 * ROW_PX), 26 * ROW_PX);
   assert.equal(scrollFor(deep.layout, 5, 26 * ROW_PX, 20 * ROW_PX), 5 * ROW_PX);
 });

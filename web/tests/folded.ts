@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees that tests write as text.
+// Trees written as text in tests.
 import { fnAt, pathOf, treeOf, type Fn, type Tree } from "../src/model/tree";
 
 export interface TreeNode extends Fn { readonly parent: number; readonly self: number; readonly total: number }
@@ -10,7 +10,7 @@ export const grown = (nodes: readonly TreeNode[]): Tree => treeOf({
            total: nodes.map((node) => node.total) },
 });
 
-// "main;work 3" lines, as folded stacks have them; a module stands before a slash.
+// "main;work 3" lines, like folded stacks; a module precedes a slash.
 export function folded(...lines: string[]): Tree {
   const nodes: TreeNode[] = [];
   const at = new Map<string, number>();
@@ -44,7 +44,7 @@ export function folded(...lines: string[]): Tree {
   return grown(nodes);
 }
 
-// A tree as folded stacks, sorted: one order of children is as good as another.
+// A tree as folded stacks, sorted: the order of children does not matter.
 export function unfolded(tree: Tree): string[] {
   const lines: string[] = [];
   for (let node = 1; node < tree.fn.length; node++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page computes, without a browser.
+// The page's computations, without a browser.
 // @ts-expect-error: node's own types would be one more package for two names
 import test from "node:test";
 // @ts-expect-error: as above
@@ -171,7 +171,7 @@ test("losses and times are told in words", () => {
   assert.equal(ago("2026-01-01T00:00:00Z", Date.parse("2026-01-01T02:00:00Z")), "2 h ago");
 });
 
-// A file of 64 bits with one section of notes.
+// A 64-bit file with one note section.
 function elf(little: boolean, note: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(64 + 64 * 2 + note.length);
   const view = new DataView(bytes.buffer);
@@ -194,7 +194,7 @@ test("a file's build-id is found, and a file that lies gets an error and no more
   assert.equal(await buildIdOf(readOf(whole), whole.length), "abcdef");
   for (let length = 0; length < whole.length - 1; length++)
     await assert.rejects(buildIdOf(readOf(whole.slice(0, length)), length));
-  for (let at = 0; at < whole.length; at++) { // whatever byte is wrong, it ends
+  for (let at = 0; at < whole.length; at++) { // terminates, whichever byte is wrong
     const wrong = whole.slice();
     wrong[at] = 0xff;
     await buildIdOf(readOf(wrong), wrong.length).catch((error: unknown) => assert.ok(error instanceof Error));
@@ -216,7 +216,7 @@ test("what is asked before anything is drawn is of the view that a URL opens", (
 });
 
 test("moments are written the same everywhere, a span names its day once", () => {
-  const at = (text: string): number => new Date(text).getTime(); // of here, as a reader's
+  const at = (text: string): number => new Date(text).getTime(); // in the local time zone, as for a reader
   assert.equal(moment(at("2026-01-31T23:05:09"), true), "2026-01-31 23:05:09");
   assert.equal(moment(1764230400000000 * 1000), "1764230400000000000"); // microseconds in a link
   assert.equal(spanText(Date.parse("never"), at("2026-01-31T12:00:00")), "NaN to 2026-01-31 12:00");

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Pairs of PC and link register on arm64 and armhf, of a program that knows who calls whom and how often: the true
-# part of each caller lies in the interval of its edge, measured and extrapolated, for at least 93 % of
-# the functions of 100 samples and more, on each CPU; and the ladder that looks at the code
-# resolves more than the side that a link register points to alone, less what the code refutes of that.
-# Recursion, tail calls, functions that work before and after a call.
+# Pairs of PC and link register on arm64 and armhf, of a program with known callers and call counts.
+# The true part of each caller lies in the interval of its edge, measured and extrapolated. That
+# must hold for at least 93 % of the functions with 100 samples and more, on each CPU. The rule that
+# reads code resolves more than the rule that only uses the link register's side, less what the code
+# refutes of the latter. The program has recursion, tail calls, and functions that work before and
+# after a call.
 #
-# The same of a stripped program whose debug file was uploaded: the board is asked for the code.
+# The same holds for a stripped program with an uploaded debug file: the board is asked for the
+# code.
 #
-# ROUNDS (2) runs of SECONDS_EACH (60) on each CPU, judged once, all of them together: who looks after each run and ends when it
-# holds finds what he looks for.  Of some 75 functions 5 may miss.  3 of 149 were seen to; at that rate more than 5 of 75 do in 1 of
-# 250 runs, and of intervals that hold no more than 95 times of 100 in 1 of 6.
+# ROUNDS (2) runs of SECONDS_EACH (60) on each CPU are judged once, together: stopping at the first
+# good result would be biased. Of some 75 functions 5 may miss. 3 of 149 missed; at that rate more
+# than 5 of 75 do in 1 of 250 runs. If intervals hold only 95 times of 100, that happens in 1 of 6.
 . "$(dirname "$0")/lib.sh"
 start_collector
 seconds=${SECONDS_EACH:-60} rounds=${ROUNDS:-2}
@@ -45,7 +47,7 @@ round() {
 
 are_true() { [ $((told * 100)) -ge $((functions * 93)) ]; }
 
-# Recursion is what code alone can resolve: no pair that points out of a function is a call of itself.
+# Only code can resolve recursion: no pair that points out of a function is a call of itself.
 resolves_recursion() {
   [ "$(api callers --data-urlencode "match={board=\"$ARCH\",service=\"stripped\"}" -d function=deep_9 |
     json "d['lr']['resolvable_share'] > .35 and d['lr']['code_not_seen'] == 0")" = yes ]
@@ -53,7 +55,7 @@ resolves_recursion() {
 
 stripped() {
   local token id
-  # Of its own build-id: the board has sent the other one already.
+  # A build with its own build-id: the board has already sent the other one.
   compile whole -falign-functions=32 "$root/tests/targets/mixed_callers.c"
   "$TRIPLET-objcopy" --only-keep-debug "$W/$ARCH/whole" "$W/$ARCH/whole.debug"
   "$TRIPLET-strip" -o "$W/$ARCH/stripped" "$W/$ARCH/whole"

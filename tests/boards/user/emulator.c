@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What qemu's user mode emulation lacks, preloaded into daemon and targets of these tests alone, or
-   linked into a static target.  A program that opens its own /proc/self/maps is handed a temporary
-   file with the guest's addresses, which the daemon takes for no file of procfs (and is right); who
-   opens /proc/PID/maps of another sees the host's addresses, on which nothing is executable.  So
-   the target's text, as the emulator tells it, is laid into OWN_MAPS/PID and the open fails as on a
-   board without /proc; the daemon reads that file in place of /proc/PID/maps.
+/* Supplies features that qemu's user mode emulation lacks. It is preloaded into daemon and targets
+   of these tests, or linked into a static target.
 
-   On MIPS a timer's expiry says SI_TIMER, which is -3 there; the emulator says -2, as on all other
-   CPUs (seen with qemu 7.2: a handler of a timer_create timer gets si_code -2).  It is mended on
-   its way to the handler. */
+   A program that opens its own /proc/self/maps gets a temporary file with the guest's addresses.
+   The daemon rightly does not accept that as a file of procfs. A program that opens /proc/PID/maps
+   of another process sees the host's addresses, where nothing is executable. So the target's
+   mappings, as the emulator reports them, are written to OWN_MAPS/PID and the open fails, as on a
+   board without /proc. The daemon reads that file instead of /proc/PID/maps.
+
+   On MIPS a timer's expiry has si_code SI_TIMER, which is -3 there. The emulator sets -2, as on all
+   other CPUs (seen with qemu 7.2, for a handler of a timer_create timer). It is corrected on its
+   way to the handler. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +80,7 @@ OPENS(open64)
 typedef int action_fn(int signal, const struct sigaction *action, struct sigaction *before);
 typedef void handler_fn(int signal, siginfo_t *event, void *context);
 
-static handler_fn *handler; /* of the agent's signal, the only one that is asked for here */
+static handler_fn *handler; /* of the agent's signal, the only one installed here */
 
 static void mend(int signal, siginfo_t *event, void *context) {
   if (event->si_code == SAID_OF_TIMERS) event->si_code = SI_TIMER;

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts of tests/boards/user: the agent of another CPU in programs of that CPU, under
-# qemu's user mode emulation, with the fleetprofd of the same CPU where Debian has its libraries
-# (arm64, armhf, mipsel; riscv64: the machine's own), a collector of the machine's own behind it.
+# Sourced by the scripts of tests/boards/user: the agent of another CPU in programs of that CPU,
+# under qemu's user mode emulation. fleetprofd is of the same CPU where Debian has its libraries
+# (arm64, armhf, mipsel; riscv64 uses the machine's own). The collector is the machine's own.
 #
-# Programs run under -singlestep: else a signal is only delivered at the end of a block of
+# Programs run under -singlestep: otherwise signals are delivered only at the end of a block of
 # translated code, and all samples fall there (measured: 0 of 499 in the block that worked).
-# What the emulator lacks is in emulator.c.  perf events it has none.
+# emulator.c supplies missing features. There are no perf events.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 . "$root/tests/e2e/lib.sh"
 
-# cpu ARCH: sets up what follows for it: EMULATOR, CC, LIBRARIES (qemu's -L), LIBRARY (the agent).
+# cpu ARCH: sets EMULATOR, CC, LIBRARIES (qemu's -L), LIBRARY (the agent) for ARCH.
 cpu() {
   local triplet build=$root/build-$1 sysroot=$root/build-sysroot-$1
   ARCH=$1 OBJECTS=$build/agent/preload
@@ -35,8 +35,8 @@ cpu() {
   board_up
 }
 
-# What tests/handler.sh asks of the object code: nothing of libc or of the compiler's library, no
-# thread-local storage, a KiB of stack.
+# The checks of tests/handler.sh on the object code: no functions of libc or the compiler's library,
+# no thread-local storage, a KiB of stack.
 handler_is_free() {
   local code
   code=$(TRIPLET=$TRIPLET "$root/tests/handler.sh" "$OBJECTS/libfleetprof.so" "$(find "$OBJECTS" -path '*fleetprof_handler.dir*' -name '*.o' | tr '\n' ' ')" \
@@ -53,8 +53,8 @@ compile() {
 
 emulated() { "$EMULATOR" -L "$LIBRARIES" -E OWN_MAPS="$W/$ARCH/maps" "$@"; }
 
-# The board's daemon, once it answers as fast as a program that starts will wait for it: the emulator
-# translates its code as it comes to it.
+# Waits until the daemon answers as fast as a starting program requires: the emulator translates its
+# code on first use.
 board_up() {
   enroll "$ARCH"
   if [ -n "$DAEMON" ]; then
@@ -85,7 +85,8 @@ self_share() {
   profile "{board=\"$ARCH\",service=\"$1\"}" |
     json "sum(f['self'] for f in d['functions'] if f['name'] == '$2') / (sum(f['self'] for f in d['functions'] if f['name'] not in ('[kernel]', '[unsampled]')) or 1)"
 }
-# from_caller SERVICE FUNCTION CALLERS: the part of the samples in FUNCTION whose next frame is one of CALLERS (a|b).
+# from_caller SERVICE FUNCTION CALLERS: the part of the samples in FUNCTION whose next frame is one
+# of CALLERS (a|b).
 from_caller() {
   profile "{board=\"$ARCH\",service=\"$1\"}" -d format=folded |
     awk -v f="$2" -v c="^($3)\$" '{ weight = $NF; sub(/ [0-9]+$/, ""); n = split($0, frame, ";")

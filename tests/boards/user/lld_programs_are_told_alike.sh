@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs of arm64 and armhf that lld has linked, whose code does not begin at a page of the file, sampled by CPU-time
-# timers under qemu's user mode emulation: the shares of two functions are what the program says, and stacks and pairs have
-# its callers.  As PIE and not, static, static-pie and in a library; with pages of 4 KiB and 64 KiB, code in pages of its own
-# and not; as stacks, pairs, histogram and recorder.
+# Programs of arm64 and armhf linked by lld, whose code does not begin at a page of the file,
+# sampled by CPU-time timers under qemu's user mode emulation. The shares of two functions match the
+# program's own figures, and stacks and pairs have its callers. Variants: PIE and not, static,
+# static-pie and in a library; pages of 4 KiB and 64 KiB; code in separate pages and not; stacks,
+# pairs, histogram and recorder.
 #
 #   lld_programs_are_told_alike.sh [ARCH]
 #
-# The short form has each kind and each mode.  TORTURE_LONG=1: all kinds with all flags in all modes.  LINKER=bfd: the same
-# of GNU ld's programs.
+# The short form runs each kind and each mode. TORTURE_LONG=1: all kinds with all flags in all
+# modes. LINKER=bfd: programs linked by GNU ld instead.
 . "$(dirname "$0")/lib.sh"
 linker=${LINKER:-lld}
 start_collector
@@ -58,7 +59,8 @@ await_tables() {
   wait $shell
 }
 
-# Of the folded stacks: the part of upper in the time of both, that of both with all their callers, that of both in all.
+# From folded stacks: upper's part of the time of both, the part of both with all their callers, the
+# part of both in all.
 cat >"$W/told.awk" <<'AWK'
 /^\[(kernel|unsampled)\] [0-9]+$/ { next }
 {
@@ -78,10 +80,10 @@ of_pairs() {
       json "'%d %d' % (d['total'], sum(e['weight'] for e in d['edges'] if e['function'] == 'outer'))"
   done | awk '{ all += $1; right += $2 } END { printf "%.4f", all ? right / all : 0 }'
 }
-# The collector looks at code as it comes from the board.
+# The collector reads code when it arrives from the board.
 has_pairs() { between "$(of_pairs "$1")" .9 1; }
 
-# told WHAT MODE: so it is of ./layout.
+# told WHAT MODE: checks that for ./layout.
 told() {
   local service="${1//[ ,=]/_}-$2" truth upper callers both n
   truth=$(OPTIONS="-E FLEETPROF_COLLECT=$2 -E FLEETPROF_HZ=199" sampled "$service" "$W/$ARCH/layout" 2.5) || fail "$ARCH: $*: it ended with $?"

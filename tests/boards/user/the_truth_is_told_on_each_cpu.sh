@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The agent of arm64, armhf, mipsel and riscv64 in a program that knows its own truth, sampled by CPU-time
-# timers under qemu's user mode emulation: the shares of three functions are right, nothing is lost,
-# and the program's own result is not changed.  The handler's object code calls nobody.
+# The agent of arm64, armhf, mipsel and riscv64 in a program with known shares, sampled by CPU-time
+# timers under qemu's user mode emulation. The shares of three functions are right, no sample is
+# lost, and the program's result is unchanged. The handler's object code calls no external function.
 #
 #   arm64     signed return addresses (-mbranch-protection=standard): callers have names, no address
 #             keeps a signature
@@ -11,7 +11,7 @@
 start_collector
 say_all() { say "$ARCH: $*"; }
 
-# shares FLAGS...: 60/30/10, within what some hundred samples allow.
+# shares FLAGS...: checks 60/30/10 % within the error of some hundred samples.
 shares() {
   compile truth "$@" "$root/tests/targets/truth.c"
   sampled truth "$W/$ARCH/truth" 6 >"$W/$ARCH/out" || fail "$ARCH: the program ended with $?"
@@ -22,7 +22,7 @@ shares() {
     read -r name true_share <<<"$pair"
     share=$(self_share truth "$name")
     shown+=("$name $share of $true_share")
-    # four standard deviations, and what libc takes of the time
+    # four standard deviations, plus libc's part of the time
     awk -v x="$share" -v t="$true_share" -v n="$n" 'BEGIN { d = x - t; if (d < 0) d = -d; exit !(d < 4 * sqrt(t * (1 - t) / n) + .02) }' ||
       fail "$ARCH: $name has $share of the samples, truly $true_share"
   done

@@ -268,7 +268,7 @@ def others():
             compare_shares(reader, told)
         else:
             named = folded_name if reader.endswith("folded.txt") else lambda f: f["name"]
-            # Of what is inlined speedscope takes the line of the caller alone.
+            # For inlined functions, speedscope uses only the line of the caller.
             want = outermost if reader == "speedscope, pprof.pb.gz" else None
             compare(reader, told["total"], {k: int(v) for k, v in told["self"].items()}, named, want)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make.sh NAME [BATCH]: the folder of a board whose fleetprofd (of PATH) was killed with a window open, as NAME.tar.gz beside this
-# script (README.md).  BATCH, the raw bytes of one, is put before what the daemon has made, as of an earlier run.
+# make.sh NAME [BATCH]: saves the folder of a board whose fleetprofd (from PATH) was killed with an
+# open window, as NAME.tar.gz beside this script (README.md). The raw batch in the file BATCH is put
+# before the daemon's own, like a batch of an earlier run.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 name=$1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make.sh COMMIT NAME: what that fleetprof's collector keeps, as NAME.tar.gz beside this script (README.md).
+# make.sh COMMIT NAME: saves the data of the collector of fleetprof at COMMIT, as NAME.tar.gz beside
+# this script (README.md).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 commit=$1

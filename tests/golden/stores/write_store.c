@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes what make.sh keeps: built against an earlier fleetprof, with the header of that one's own
-   tests that makes batches (FIXTURE), and of the debug store (DEBUG_STORE).  Not part of any build
+/* Writes the store that make.sh saves. It is built against an earlier fleetprof, with headers of
+   that version's tests: FIXTURE makes batches, DEBUG_STORE the debug store. Not part of any build
    of this tree. */
 #include FIXTURE
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// node behind_a_proxy.mjs COLLECTOR TOKEN WRITER KEY CERTIFICATE BUILD_ID PICTURES: the page at COLLECTOR as strangers meet it: behind a
-// proxy that speaks TLS and has put it below a path, and beside a site of another origin that would like to frame it, to
-// read it and to make its visitors write.  Prints what was wrong.
+// node behind_a_proxy.mjs COLLECTOR TOKEN WRITER KEY CERTIFICATE BUILD_ID PICTURES: the page at
+// COLLECTOR behind a proxy that terminates TLS and serves it below a path, and beside a site of
+// another origin that tries to frame it, to read it and to make its visitors write. Prints the
+// errors.
 import { readFile } from "node:fs/promises";
 import { createServer as createSite, request } from "node:http";
 import { createServer } from "node:https";
 import { browse, LOOKS, until } from "../../e2e/browser.mjs";
 
 const [collector, token, writer, key, certificate, buildId, pictures] = process.argv.slice(2);
-const SYMBOLS = "0000000000001000 T planted\n"; // a debug file that is taken from who may write
+const SYMBOLS = "0000000000001000 T planted\n"; // a debug file that is accepted from a writer
 const PREFIX = "/tools/fleetprof";
 const HEADERS = { "content-security-policy": /default-src 'none'.*frame-ancestors 'none'/, "x-frame-options": /^DENY$/, "x-content-type-options": /^nosniff$/,
                   "referrer-policy": /^no-referrer$/, "cross-origin-resource-policy": /^same-origin$/, "cache-control": /^no-(store|cache)$/,
                   vary: /Authorization/ };
 const missing = (headers) => Object.entries(HEADERS).filter(([name, value]) => !value.test(headers[name] ?? "")).map(([name]) => name);
 
-// What proxies do: the prefix goes, Host and who asked are passed on.
+// Like a proxy: removes the prefix, passes Host and the client's address on.
 const proxy = createServer({ key: await readFile(key), cert: await readFile(certificate) }, (asked, answer) => {
   if (!asked.url.startsWith(PREFIX + "/")) return void answer.writeHead(404).end("elsewhere");
   const passed = request(collector + asked.url.slice(PREFIX.length), { method: asked.method, headers: { ...asked.headers, "x-forwarded-for": "192.0.2.7" } }, (got) => {
@@ -32,7 +33,8 @@ for (const server of [proxy, site]) await new Promise((listens) => server.listen
 const origin = `https://127.0.0.1:${proxy.address().port}`;
 const { browser, check, visit, end } = await browse(origin + PREFIX + "/", pictures);
 
-// Nothing is read through a proxy without a token; with one all of the page works, and asks for nothing above its path.
+// Without a token nothing can be read through a proxy; with a token the whole page works, and
+// requests nothing above its path.
 await visit("?view=profile", "#token", { ...LOOKS.light, ignoreHTTPSErrors: true }, async (page) => {
   check((await page.textContent(".wrong")).includes("token"), `without a token: ${await page.textContent(".wrong")}`);
   await page.fill("#token", token);
@@ -55,7 +57,8 @@ await visit("?view=profile", "#token", { ...LOOKS.light, ignoreHTTPSErrors: true
   check(without.length === 0, `${answer.url().slice(0, 100)}: without ${without}`);
 }) });
 
-// A site of another origin in the browser of somebody who may read: it cannot frame the page, read an answer, or write.
+// A site of another origin in the browser of a user with read access: it cannot frame the page,
+// read an answer, or write.
 const context = await browser.newContext();
 const page = await context.newPage();
 await page.goto(`http://127.0.0.1:${site.address().port}/`);
@@ -105,7 +108,7 @@ for (const [method, path, headers, body, status] of [
 }
 const known = async () => (await (await fetch(collector + "/api/v1/debug/files", { headers: { authorization: "Bearer " + writer } })).text()).includes(buildId);
 check(!await known(), `another origin has written ${buildId}`);
-// It would have been seen: the same from who may write is.
+// The check works: the same request from a writer is accepted.
 const written = await asked("PUT", upload, { authorization: "Bearer " + writer }, SYMBOLS);
 check(written.statusCode < 300 && await until(known), `who may write gets ${written.statusCode}, and ${buildId} is not there`);
 for (const server of [proxy, site]) server.close();

@@ -39,7 +39,7 @@ while time.monotonic() - begun < seconds:
         lost += open_ones
         board = None
         time.sleep(0.2)
-# The last word: what was neither stored nor refused is lost.
+# The last message: records neither stored nor rejected are lost.
 try:
     if board is None:
         board = Board(state, address)

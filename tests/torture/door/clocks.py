@@ -18,7 +18,7 @@ SECOND, HOUR, DAY = 10**9, 3600 * 10**9, 86400 * 10**9
 OTHER = b"\x09" * 16  # a boot before this one
 NOW = time.time_ns()
 cases = [
-    # service, hello's wall clock, batch's, its boot (None: this one), where it has to be: ns before now
+    # service, hello's wall clock, batch's, its boot (None: this one), expected place: ns before now
     ("an-hour-ahead", NOW + HOUR, NOW + HOUR, None, 0),
     ("an-hour-behind", NOW - HOUR, NOW - HOUR, None, 0),
     ("of-1970", 5 * SECOND, 5 * SECOND, None, 0),

@@ -68,11 +68,11 @@ must_refuse("no zstd at all", batch(), zstd=b"hello, world" * 10, raw_len=120)
 must_refuse("an empty frame", batch(), zstd=b"", raw_len=10)
 must_refuse("another length than announced", batch(), raw_len=7)
 must_refuse("two frames", batch(), zstd=stored(batch().raw()) * 2)
-# A checksum that is wrong: the flag is set, and four wrong bytes follow.
+# A wrong checksum: the flag is set, and four wrong bytes follow.
 checked = bytearray(stored(Batch(1).raw()))
 checked[4] |= 4
 must_refuse("a bad checksum", batch(), zstd=bytes(checked) + b"\1\2\3\4")
-# Counts that nobody has, and columns that do not match them.
+# Impossible counts, and columns that do not match them.
 for field, name in ((10, "nodes"), (14, "samples")):
     for count in (HUGE, HUGE - 1, (1 << 32) - 1, 131073 if field == 10 else 262145):
         one = batch()
@@ -123,7 +123,7 @@ must_end("what only collectors say", frame(ACK, fixed(1, 1)))
 must_end("an envelope that is none", frame(BATCH, b"\xff" * 64))
 must_end("a ping that is none", frame(PING, b"\x08" + b"\xff" * 11))
 must_end("an inflated length beyond the limit", frame(BATCH, batch().envelope(raw_len=(8 << 20) + 1)))
-# After all that it is a board like any other.
+# After all that it is an ordinary board.
 verdict, fields = board.try_batch(batch())
 if verdict != "acked":
     sys.exit(f"an honest batch after all is {verdict}: {fields}")

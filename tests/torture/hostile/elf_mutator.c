@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random bytes are refused at the first header.  What gets further knows where things are: the file
-   is taken apart into regions (headers, each section) while it is still whole, and one to six
-   changes are made, mostly in what is read as DWARF.  A change is one of
+/* Random bytes are rejected at the first header. Effective changes need the file's structure. So
+   the intact file is divided into regions (headers, each section), and one to six changes are made,
+   mostly in DWARF. A change is one of
 
      - a number of 1 to 8 bytes becomes one at which arithmetic breaks, or points to itself
      - a few bytes become others; bits flip; a piece is copied over another or moved along
@@ -10,7 +10,8 @@
      - a section claims to be compressed, and to be large
      - the file ends early
 
-   Regions are found for both classes and byte orders; what cannot be found is one region. */
+   Regions are found for both classes and byte orders; a file without a readable structure is one
+   region. */
 #include "elf_mutator.h"
 
 #include <elf.h>
@@ -69,7 +70,7 @@ static void add_region(struct mutator *mutator, enum region_kind kind, uint64_t 
   mutator->regions[mutator->region_count++] = (struct region){kind, (size_t)at, (size_t)len};
 }
 
-/* What a section's name says of how interesting it is. */
+/* How interesting a section is, by its name. */
 static enum region_kind kind_of(const struct mutator *mutator, uint64_t name_at) {
   static const char *const units[] = {".debug_info",        ".debug_line",     ".debug_aranges",
                                       ".debug_rnglists",    ".debug_loclists", ".debug_addr",
@@ -106,7 +107,7 @@ static void find_regions(struct mutator *mutator) {
   }
 }
 
-/* ---- what is changed ---- */
+/* ---- changes ---- */
 
 static uint64_t odd_number(struct mutator *mutator, size_t at) {
   static const uint64_t numbers[] = {
@@ -126,7 +127,7 @@ static void put_number(struct mutator *mutator, const struct region *region) {
   unsigned bytes = 1u << below(mutator, 4);
   size_t within = (size_t)below(mutator, region->len);
   uint64_t value = odd_number(mutator, within);
-  if (below(mutator, 4) == 0) /* a little more or less than what is there */
+  if (below(mutator, 4) == 0) /* slightly more or less than the old value */
     value = get(mutator, region->at + within, bytes) + below(mutator, 9) - 4;
   put(mutator, region->at + within, bytes, value);
 }
@@ -152,7 +153,7 @@ static void copy_piece(struct mutator *mutator, const struct region *region) {
   memmove(mutator->file + region->at + to, mutator->file + from->at + source, len);
 }
 
-/* Moves all behind a place: what pointed there does so no more. */
+/* Moves everything behind a place, so offsets to it become wrong. */
 static void shift(struct mutator *mutator, const struct region *region) {
   size_t at = region->at + (size_t)below(mutator, region->len);
   size_t by = 1 + (size_t)below(mutator, below(mutator, 4) == 0 ? 256 : 4);

@@ -124,7 +124,7 @@ for with_uploads, took in everything.items():
     print(f"  {'with' if with_uploads else 'without'} uploads: p50 {share(took, .5):.2f} ms, p99 {share(took, .99):.2f} ms of {len(took)} answers")
 middle = sorted(ratios)[len(ratios) // 2]
 print(f"  p99 with to without: {middle:.2f}, rounds {' '.join(f'{r:.2f}' for r in ratios)}; uploads by answer: {dict(sum(counts, collections.Counter()))}")
-# Taken, or refused for what it is; anything else is our fault: there is room, and time.
+# Accepted, or rejected for its content; any other result is our fault: there is room, and time.
 answered = {201, 400, 409, 413, 422, "board: taken", "board: refused"}
 wrong = not all(counts) or not all(status in answered for count in counts for status in count)
 sys.exit(bool(wrong or (ratio and middle >= ratio)))

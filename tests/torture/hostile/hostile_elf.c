@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has strangers' files read as the collector's worker reads them, many of them.
+/* Has many untrusted files read in the way of the collector's worker.
 
      hostile_elf take FILE...                      reads the files as they are
 
      hostile_elf read SEED COUNT FILE...           reads them spoiled, in turn, COUNT times
 
-     hostile_elf write SEED COUNT FOLDER FILE...   writes such files, FOLDER/SEED-NUMBER
+     hostile_elf write SEED COUNT FOLDER FILE...   writes spoiled files, FOLDER/SEED-NUMBER
 
-   A file called *-common is what others refer to (dwz): each file is read with it, as it is or
-   spoiled, too.
+   Others refer to a file named *-common (dwz): each file is read with it, intact or spoiled too.
 
-   A child in the worker's own sandbox reads until it dies; then the next goes on behind that file,
-   which is told by its number: `write SEED+NUMBER 1` makes it again.  Every index that comes out is
-   checked in full, every refusal has its reason.  Prints what became of them; ends with 1 when an
-   index was broken, a reason was missing, or a spoiled file took all the CPU time that it had. */
+   A child in the worker's sandbox reads until it dies; the next continues behind that file, which
+   is reported by its number: `write SEED+NUMBER 1` makes it again. Every resulting index is checked
+   in full, and every rejection needs a reason. Prints the results; ends with 1 if an index was
+   broken, a reason was missing, or a spoiled file used up the limit of CPU time. */
 #include "elf_mutator.h"
 
 #include "common/buf.h"
@@ -73,7 +72,7 @@ static struct input load(const char *path) {
   return input;
 }
 
-/* Asks INDEX for every address that it begins a symbol at, and for some that it does not. */
+/* Looks up in INDEX every start of a symbol, and some other addresses. */
 static void read_file(struct span file, const struct span *supplement) {
   struct buf bytes = {0};
   struct index_summary summary;
@@ -135,7 +134,7 @@ _Noreturn static void be_child(const struct input *inputs, size_t input_count, u
   _exit(0);
 }
 
-/* Runs one child up to END.  Returns how it ended. */
+/* Runs one child up to END. Returns its wait status. */
 static int run_child(const struct input *inputs, size_t input_count, uint64_t seed, uint64_t end) {
   int status = 0;
   fflush(stdout);
@@ -146,7 +145,7 @@ static int run_child(const struct input *inputs, size_t input_count, uint64_t se
   return status;
 }
 
-/* A child that is out of CPU time may have spent it on the files before, too. */
+/* A child that is out of CPU time may have spent it on earlier files, too. */
 static bool has_spent_it_all(int status) {
   return WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL) &&
          clock_monotonic_ns() - books->began_ns < (CPU_SECONDS_LEAST - 1) * NS_PER_SECOND;

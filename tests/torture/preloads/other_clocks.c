@@ -67,7 +67,7 @@ static const char *other(const char *path) {
   return boot != NULL && strcmp(path, "/proc/sys/kernel/random/boot_id") == 0 ? boot : path;
 }
 
-/* Our own flags make it open64, which is what programs of ours call. */
+/* Our compiler flags make it open64, which our programs call. */
 int open(const char *path, int flags, ...) {
   va_list more;
   va_start(more, flags);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One link of a chain of execs: says what it is, burns CPU in two threads, gives up a user that it
-   was lent, and becomes the next.  Built dynamic here; the scenario builds it static, for 32 bits
-   and with musl too.  What it burns in has a name by the link's place: first, between or last.
+/* One link of a chain of execs: prints its kind, burns CPU in two threads, drops its setuid user,
+   and executes the next. Built dynamic here; the scenario also builds it static, for 32 bits and
+   with musl. The name of its burning function depends on the link's place: first, between or last.
 
-     chain [NEXT [ARGUMENT...]]     CHAIN_MS: CPU time of each thread; CHAIN_SPENT: a file, which
-                                    the last link tells what all have spent, in nanoseconds */
+     chain [NEXT [ARGUMENT...]]     CHAIN_MS: CPU time of each thread; CHAIN_SPENT: a file, to which
+                                    the last link writes the time of all, in nanoseconds */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static double ms_now(void) {
   return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Three, different enough that no compiler makes one of them. */
+/* Three, different enough that no compiler merges them. */
 __attribute__((noinline)) static void burn_first(volatile uint64_t *sink) {
   for (uint64_t i = 0; i < ROUNDS; i++) *sink += i;
 }

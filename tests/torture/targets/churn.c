@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that come and go as fast as they can: joined, detached, cancelled, ended by pthread_exit,
-   and made by clone behind libc's back.  At the end the process must have as many timers as at the
-   start and no more memory than half-way.
+/* Threads start and end at the maximum rate: joined, detached, cancelled, ended by pthread_exit,
+   and made by clone without libc. At the end the process must have as many timers as at the start
+   and no more memory than half-way.
 
-     churn THREADS     prints whether timers and memory are as they were, and how many threads a
-                       second there were */
+     churn THREADS     prints whether timers and memory are as they were, and the number of threads
+                       a second */
 #include "forger.h"
 
 #include <linux/futex.h>
@@ -56,8 +56,7 @@ static int raw_work(void *unused) {
   return 0;
 }
 
-/* A thread of which libc knows nothing; it is waited for by the futex word that the kernel clears.
- */
+/* A thread unknown to libc; the futex word that the kernel clears signals its end. */
 static void raw_thread(void *stack) {
   _Atomic pid_t alive = 1;
   int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A daemon of the old school: says what it can see of its surroundings, closes every descriptor
-   that it might have, forks twice, uses the numbers again for files of its own, burns CPU, and
-   looks that its files hold what it wrote and nothing else.
+/* A traditional daemon: prints the visible parts of its surroundings, closes every descriptor that
+   it might have, forks twice, reuses the numbers for its own files, burns CPU, and checks that its
+   files hold only its own data.
 
      closes_all FOLDER MS [range|alone]
 
-   range: by close_range(2).  alone: both parents end at once, as most daemons' do; what the daemon
-   would have ended with is in FOLDER/ended then. */
+   range: by close_range(2). alone: both parents end at once, as most daemons' do; the daemon's exit
+   status is then in FOLDER/ended. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>

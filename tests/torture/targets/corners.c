@@ -15,7 +15,7 @@
 enum {
   BLOCK = 4096,
   AT_ONCE = 2000,
-  BETWEEN_LOOKS = 50, /* at the clock: that is a system call under the vDSO's name */
+  BETWEEN_LOOKS = 50, /* of the clock, whose system call counts under the vDSO's name */
 };
 
 static volatile uint64_t sink;

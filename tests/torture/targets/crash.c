@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Burns CPU in a function of its own and then ends badly.  The crash handler, on an alternate
-   stack, says that it ran, puts the default back and lets the program die of the same signal.
+/* Burns CPU in a separate function and then crashes. The crash handler, on an alternate stack,
+   reports that it ran, restores the default and lets the program die of the same signal.
 
      crash segv|abort|overflow|bus MS [plain]     plain: without a handler */
 #include <signal.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A control loop: a thread, SCHED_FIFO if that is allowed, wakes each PERIOD_MS, works for a fixed
-   number of steps and must be done before its next period.  It looks at the clock every few steps:
-   what the longest such stretch of a period takes over the usual one is how long somebody held the
-   thread up.  Prints the missed deadlines, the usual and the longest time of the work, and the
-   delays.
+/* A control loop: a thread, SCHED_FIFO if permitted, wakes each PERIOD_MS, works for a fixed number
+   of steps and must finish before its next period. It reads the clock every few steps: the excess
+   of a period's longest stretch over the usual one is the time for which the thread was held up.
+   Prints the missed deadlines, the usual and the longest time of the work, and the delays.
 
      deadline SECONDS */
 #include <pthread.h>

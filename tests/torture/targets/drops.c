@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server's start: chroot into an empty folder, give up root for good, then live on with threads
-   and forks where there is no /proc, no library and no right to anything.
+/* A server's start: chroot into an empty folder, drop root for good, then continue with threads and
+   forks without /proc, libraries and privileges.
 
      drops FOLDER UID MS [hidden]     hidden: not dumpable either */
 #include <grp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Burns PERCENT of each period of MS milliseconds, the burst starting with the period: with a
-   period that is a multiple of the kernel's tick it is locked to it.  Prints the CPU time that it
-   used, by getrusage, and how much of that it spent in the bursts, which is in user mode but for a
-   system call that reads the clock every few ten microseconds; in nanoseconds.
+/* Burns PERCENT of each period of MS milliseconds, the burst starting with the period: a period
+   that is a multiple of the kernel's tick is locked to it. Prints its CPU time by getrusage, and
+   the part of it within the bursts, in nanoseconds. Bursts are in user mode except for a system
+   call that reads the clock every few ten microseconds.
 
      duty PERCENT MS SECONDS */
 #include <stdint.h>

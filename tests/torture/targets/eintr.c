@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call that the kernel may end with EINTR and never restarts, with a timeout, again and
-   again, each after a burst of CPU so that a CPU timer is about to expire; other threads burn
-   meanwhile. Prints the calls that were interrupted, of which there must be none.
+/* Repeats every call that the kernel may end with EINTR and never restarts, with a timeout, each
+   after a burst of CPU so that a CPU timer is about to expire; other threads burn meanwhile. Prints
+   the number of interrupted calls, which must be 0.
 
      eintr SECONDS */
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads set errno, spin, and compare: whoever's handler clobbers it is seen.  Meanwhile every way
-   out of the agent's handler is forced: its signal from a stranger (SI_QUEUE, SI_USER), a timer's
-   code with a token of nobody, a forged token of another living thread, and a SIGTRAP inside it
-   whose handler sends the signal again.  (stepped.c enters it twice, at each instruction.)
+/* Threads set errno, spin, and compare: a handler that clobbers it is detected. Meanwhile every way
+   out of the agent's handler is forced: its signal from another source (SI_QUEUE, SI_USER), a
+   timer's code with an unknown token, a forged token of another living thread, and a SIGTRAP inside
+   it whose handler sends the signal again. (stepped.c enters it twice, at each instruction.)
 
      errno_canary CHECKS     prints how often errno was wrong, which must be 0 */
 #include "forger.h"
@@ -69,8 +69,7 @@ static void *bomb(void *argument) {
   return NULL;
 }
 
-/* Forged samples of this very thread, one after the other: where nobody drains the ring, it fills.
- */
+/* Forged samples of this thread, one after the other: an undrained ring fills. */
 static void fill_ring(void) {
   for (int i = 0; i < FORGED && agent.signal != 0; i++) {
     errno = 1 + i % 130;

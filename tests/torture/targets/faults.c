@@ -91,8 +91,8 @@ static int bus(unsigned long rounds) {
   return faults == rounds * PAGES ? 0 : 1;
 }
 
-/* Where libc returns from handlers: as the kernel's manual has it, that must be exempt, or no
-   handler of anybody's could return while the selector is set. */
+/* The code from which libc returns from handlers: according to the kernel's manual it must be
+   exempt, or no handler could return while the selector is set. */
 static int find_libc(uintptr_t *ret_low, uintptr_t *ret_high) {
   char line[512];
   uintptr_t within = (uintptr_t)getpid;
@@ -131,7 +131,7 @@ static int sys(unsigned long rounds) {
   return faults == rounds * PAGES ? 0 : 1;
 }
 
-/* With nothing exempt, as emulators do whose foreign code makes no call of ours: libc's return from
+/* With nothing exempt, as in emulators whose foreign code makes no call of ours: libc's return from
    a handler would be caught as well. */
 static int sys_all(unsigned long rounds) {
   if (prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &dispatch) != 0) return 77;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that sample themselves by forged signals on stacks of the program's own, while another
-   thread unmaps and maps the pages beside those stacks without a pause.  The stacks and those pages
-   are alike, so that the kernel makes one mapping of them.
+   thread continuously unmaps and maps the pages beside those stacks. The stacks and those pages are
+   alike, so the kernel makes one mapping of them.
 
-   Four kinds of stacks: makecontext's; a switch made by hand, whose first function returns to a
-   word that is no code, or to a function behind which no byte is left of the one before, whose
-   frame is large; and a call in the middle of a function whose frame is on another stack, so
-   that what its unwind information says of this stack is wrong.
+   Four kinds of stacks. makecontext's. Two are a switch made by hand: its first function has a
+   large frame and returns to a word that is no code, or to a function whose preceding byte is not
+   code. The last is a call in the middle of a function whose frame is on another stack, so its
+   unwind information is wrong for this stack.
 
-   The ring is emptied here, as soon as there are records: otherwise most samples would find it
-   full.
+   The ring is emptied here as soon as there are records: otherwise most samples would find it full.
 
      fibers COUNT THREADS    prints how many samples were walked, and per thousand of them how many
                              were whole, and ended at the memory of another stack */
@@ -42,7 +41,7 @@ static atomic_ulong ends[ENDS];
 static atomic_bool is_over;
 static unsigned long count;
 
-/* One sampled thread. */
+/* A sampled thread. */
 struct fiber_thread {
   struct forger agent;
   struct ring_slot *slot;
@@ -129,7 +128,8 @@ static void run_by_makecontext(struct fiber_thread *thread) {
 }
 
 #ifdef __x86_64__
-/* void switch_stacks(void **from, void *to): saves what a call must keep, and goes on at TO. */
+/* void switch_stacks(void **from, void *to): saves the callee-saved registers and continues at TO.
+ */
 void switch_stacks(void **from, void *to);
 __asm__(".text\n.globl switch_stacks\n.type switch_stacks,@function\nswitch_stacks:\n"
         "push %rbp\npush %rbx\npush %r12\npush %r13\npush %r14\npush %r15\n"
@@ -216,7 +216,7 @@ static void *work(void *context) {
   return NULL;
 }
 
-/* Unmaps and maps all that is beside THREAD's stacks. */
+/* Unmaps and maps all pages beside THREAD's stacks. */
 static void *unmap_and_map(void *context) {
   struct fiber_thread *threads = context;
   for (unsigned turn = 0; !is_over; turn++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a target can find out about the agent in it, as a hostile or unlucky program would: its
-   signal, and the token that its timers carry, from /proc/self/timers. */
+/* Facts about the agent that a hostile or unlucky program can find in itself: its signal, and the
+   token of its timers, from /proc/self/timers. */
 #ifndef TORTURE_FORGER_H
 #define TORTURE_FORGER_H
 
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 struct forger {
-  int signal;      /* 0: no timer of a stranger in this process */
-  uintptr_t token; /* of one living thread */
+  int signal;      /* 0: no foreign timer in this process */
+  uintptr_t token; /* of a live thread */
   unsigned timers;
 };
 

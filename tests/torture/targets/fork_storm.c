@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forks again and again with so much memory that one fork takes longer than a timer's period.  A
-   signal that arrives within makes the kernel give the fork up and begin anew, and with a timer
-   that always expires meanwhile it never ends.  Each child ends at once.  Prints what a fork took
-   of the thread's own CPU time, in microseconds: the middle one, and the costliest.
+/* Forks repeatedly with so much memory that one fork takes longer than a timer's period. A signal
+   that arrives within makes the kernel restart the fork; with a timer that always expires meanwhile
+   it never ends. Each child ends at once. Prints the thread's CPU time of a fork in microseconds:
+   the median, and the costliest.
 
      fork_storm COUNT [MIB [LIMIT_SECONDS [HZ]]]
 
-   With HZ the program arms a timer of its own, whose handler does nothing, and does nothing
-   against this: what a careless profiler would do.  Status 3 when it was not done within
-   LIMIT_SECONDS. */
+   With HZ the program arms its own timer with an empty handler and no protection, like a careless
+   profiler. Status 3 if it was not done within LIMIT_SECONDS. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Burns CPU with lies in the frame-pointer register: a guard page, a cycle of two frames, the very
-   top of the stack, an odd address, a kernel address, 0, the stack pointer itself, one word below
-   the end of the address space.  Whoever follows them without care faults here.
+/* Burns CPU with wrong values in the frame-pointer register: a guard page, a cycle of two frames,
+   the very top of the stack, an odd address, a kernel address, 0, the stack pointer itself, one
+   word below the end of the address space. A careless walker faults here.
 
      fp_lies MS     of each lie, in the main thread and in one more */
 #include <pthread.h>
@@ -42,7 +42,7 @@ static double ms_now(void) {
 static void *lie(void *argument) {
   double ms = *(double *)argument;
   uint8_t *guard = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  /* volatile: nobody but a walker reads these */
+  /* volatile: read only by a walker */
   volatile uintptr_t cycle[4] = {0, 0x1234, 0, 0x5678};
   cycle[0] = (uintptr_t)&cycle[2];
   cycle[2] = (uintptr_t)&cycle[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that are nearly always inside a lock of libc or of the loader: malloc and free, dlopen
-   and dlclose, dl_iterate_phdr, forced unwinding through frames with clean-ups (the road of a C++
-   exception).  A profiler whose handler takes one of those locks hangs here.
+   and dlclose, dl_iterate_phdr, forced unwinding through frames with clean-ups (the path of a C++
+   exception). A profiler whose handler takes one of those locks hangs here.
 
      frenzy SECONDS LIBRARY     LIBRARY is opened and closed; a watchdog ends with 1 after 5 s
    without progress of some thread */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agent's handler takes: this thread sends itself forged samples on a deep stack, and in
-   turn the same signal as nobody's, which the handler refuses at its first look.  Its own CPU time,
-   which no other program is in, is taken before and after.  What the kernel and its interrupts do
-   around a signal is in both, so the difference of the two is the sample's.  In short rows with
-   pauses, so that the ring is drained and no sample takes the short way out of a full one.
+/* The time of the agent's handler: this thread sends itself forged samples on a deep stack, and in
+   turn the same signal with an unknown token, which the handler rejects at its first check. Its CPU
+   time, which includes no other program, is read before and after. Both include the kernel's work
+   around a signal and its interrupts, so the difference of the two is the sample's. In short rows
+   with pauses, so that the ring is drained and no sample takes the short path of a full ring.
 
-     handler_time COUNT DEPTH PERMILLE    prints the median of both, and what PERMILLE of a thousand
-                                          are within, in nanoseconds; without an agent there is
-                                          nothing to time, and it says so */
+     handler_time COUNT DEPTH PERMILLE    prints the median of both, and the bound of PERMILLE of a
+                                          thousand, in nanoseconds; without an agent it reports that
+                                          there is nothing to time */
 #include "forger.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { ROW = 32, PAUSE_US = 10000, COUNT_MAX = 1000000 };
 
-static int64_t *took[2]; /* of samples, of nobody's signals */
+static int64_t *took[2]; /* of samples, of rejected signals */
 static unsigned count;
 static struct forger agent;
 

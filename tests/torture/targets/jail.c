@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A launcher: puts a filter round the program that kills it for calls which that one never makes,
-   and becomes it.  jail PROGRAM ARG...; 77 where there are no filters. */
+/* A launcher: installs a filter that kills the program for calls which the program itself never
+   makes, and executes it. jail PROGRAM ARG...; exits with 77 if filters are not available. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

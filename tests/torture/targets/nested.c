@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program with a real-time signal of its own whose handler does what none should (allocates,
-   formats, takes its time) on an alternate stack, while other timers interrupt it there again and
-   again.  Prints a sum that only the arithmetic decides.
+/* A program with its own real-time signal whose handler does forbidden things (allocates, formats,
+   takes its time) on an alternate stack, while other timers repeatedly interrupt it there. Prints a
+   sum that depends only on arithmetic.
 
      nested SECONDS */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that run, as coroutines do, on stacks of the program's own which have no room for a
-   signal frame: a guard page lies OWN_BYTES below.  Each has an alternate stack, and only a handler
-   that asks for that can run.
+/* Threads that run, like coroutines, on stacks of the program's own without room for a signal
+   frame: a guard page lies OWN_BYTES below. Each has an alternate stack, and only a handler that
+   requests it can run.
 
      own_stack MS */
 #include <pthread.h>

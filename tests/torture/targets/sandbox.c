@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts itself into a seccomp sandbox after its start, then makes threads and forks as far as the
-   sandbox lets it.  The filters allow what this program and libc need and kill for anything else,
-   a profiler's timer_create above all.
+   sandbox permits. The filters allow the calls of this program and libc and kill for any other,
+   especially a profiler's timer_create.
 
-   A thread that was begun before the filter goes on and ends in it (it is for all threads).  It
-   burns in burn_outside before, and twice as much in burn_behind_it after; it may not look at a
-   clock there, so both are counted in rounds.
+   A thread begun before the filter continues and ends in it (it applies to all threads). It burns
+   in burn_outside before, and twice as much in burn_behind_it after. It may not read a clock there,
+   so both are counted in rounds.
 
-   launcher: the sandbox is that of a vfork's child, which has this process's memory and ends; what
-   goes on is no sandbox: burn_outside in a forked child, burn_behind_it in a new thread.
+   launcher: the sandbox is that of a vfork child, which shares this process's memory and ends; the
+   rest is not sandboxed: burn_outside in a forked child, burn_behind_it in a new thread.
 
      sandbox strict|kill|errno|trap|launcher MS */
 #include <errno.h>
@@ -31,7 +31,7 @@
 
 enum { FILTER_MAX = 128, THREADS = 3, FORKS = 3, ROUNDS = 5000000, EVEN_ROUNDS = 20000000 };
 
-/* What libc needs for threads, forks, memory and output; rt_sigreturn for any handler at all. */
+/* Calls that libc needs for threads, forks, memory and output; rt_sigreturn for any handler. */
 static const long allowed[] = {
     SYS_read,         SYS_write,          SYS_close,          SYS_mmap,
     SYS_munmap,       SYS_mprotect,       SYS_madvise,        SYS_brk,
@@ -49,8 +49,8 @@ static void burn(void) {
   for (uint64_t i = 0; i < ROUNDS; i++) sink += i;
 }
 
-/* The same instructions, which take the same time wherever they are, and different enough that no
-   compiler makes one of them. */
+/* The same instructions, which take the same time anywhere, and different enough that no compiler
+   merges them. */
 __attribute__((noinline)) static void burn_outside(void) {
   for (uint64_t left = EVEN_ROUNDS; left > 0; left--)
     __asm__ volatile("/* outside */" : "+r"(left));
@@ -68,7 +68,7 @@ static void burn_turns(void (*one)(void), double turns) {
   for (double i = 0; i < turns; i++) one();
 }
 
-/* A thread of the start: alone, so that what it burns takes the same time before and after. */
+/* An initial thread: it runs alone, so its work takes the same time before and after. */
 static void *end_inside(void *unused) {
   burn_turns(burn_outside, ms / 10);
   is_outside_done = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that uses SIGURG and all real-time signals itself, so the agent's too: installs a
-   handler of its own, ignores it, blocks and awaits it, sends it to itself with a value.  Each must
-   work as the manual says, whoever else had the signal before.
+/* A program that uses SIGURG and all real-time signals itself, including the agent's: installs its
+   own handler, ignores it, blocks and awaits it, sends it to itself with a value. Each must work
+   according to the manual, whatever used the signal before.
 
      signal_owner MODE MS     handler | ignore | wait | poll | ask | default;  burns MS afterwards
  */
@@ -102,7 +102,7 @@ static int poll_all(void) {
   return event.ssi_signo == SIGURG && event.ssi_int == 7 && close(fd) == 0 ? 0 : -1;
 }
 
-/* A query shows what was never touched, and touches nothing. */
+/* A query returns the untouched default, and changes nothing. */
 static int ask_all(void) {
   for (int signal = SIGURG; signal <= SIGRTMAX; signal = after(signal)) {
     struct sigaction now;

@@ -59,7 +59,7 @@ static void use_tiles(void) {
 #endif
 }
 
-/* Every vector register that there is holds something while the loop runs. */
+/* Every available vector register holds a value while the loop runs. */
 static void burn(void) {
   uint64_t left = ROUNDS;
 #ifdef __x86_64__

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vfork, posix_spawn, system and popen by the hundred, which share their parent's memory until they
-   exec.  The parent's memory (a filled block and its environment) must hash to what it did.
+   exec. The parent's memory (a filled block and its environment) must keep its hash.
 
      spawn_storm COUNT */
 #include <spawn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks through the agent's handler one instruction at a time, as a debugger would, and at each
-   sends its signal again, with the token of this very thread, so that the handler is entered twice
-   at every place where it can be.  errno must stay what it was.
+/* Walks through the agent's handler one instruction at a time, like a debugger, and at each sends
+   its signal again, with this thread's own token. So the handler is entered twice at every possible
+   place. errno must not change.
 
      stepped TIMES     prints whether it held; without an agent there is nothing to step through */
 #include "forger.h"
@@ -64,8 +64,7 @@ static int find_text(uintptr_t address) {
 
 static int step_through(unsigned long times) {
   struct sigaction trap = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
-  uintptr_t
-      ours[4]; /* as the kernel has it, whom nobody deceives: handler, flags, restorer, mask */
+  uintptr_t ours[4]; /* from the kernel itself: handler, flags, restorer, mask */
   syscall(SYS_rt_sigaction, agent.signal, NULL, ours, sizeof(uint64_t));
   entry = (uint8_t *)ours[0];
   if (find_text((uintptr_t)entry) != 0) return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that needs timers of its own: makes COUNT and says how many it got.  They count against
+/* A program that needs its own timers: makes COUNT and prints how many it got. They count against
    RLIMIT_SIGPENDING of the whole user.
 
      wants_timers COUNT */

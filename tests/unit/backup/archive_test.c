@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Archives: what is put in comes out, or none of it is believed. */
+/* Archives: the packed files are unpacked, or none of them is accepted. */
 #include "backup/archive.h"
 
 #include <errno.h>

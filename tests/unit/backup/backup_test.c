@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A folder into a file and back: all of it or nothing, and nothing of anybody else's. */
+/* A folder into a file and back: completely or not at all, and without other processes' files. */
 #include "backup/backup.h"
 #include "backup/check.h"
 #include "backup/folder_walk.h"
@@ -44,7 +44,8 @@ static void on_left_out(void *context, const char *name, const char *why) {
   snprintf(place->names + len, sizeof place->names - len, "%s: %s\n", name, why);
 }
 
-/* How far a check is: each file begins where the one before ended, and all are within the whole. */
+/* A check's progress: each file begins at the end of the previous one, and all are within the
+   whole. */
 static int on_file(void *context, const char *name, const struct check_place *place) {
   struct check_place *reached = &((struct place *)context)->reached;
   (void)name;
@@ -254,7 +255,7 @@ static void a_stopped_backup_keeps_the_one_before(void **state) {
   assert_int_equal(access(part, F_OK), -1);
   snprintf(part, sizeof part, "%s.part.db", place->file);
   assert_int_equal(access(part, F_OK), -1);
-  assert_int_equal(make(place, error), 0); /* and a whole one takes its place */
+  assert_int_equal(make(place, error), 0); /* and a complete one replaces it */
   assert_int_equal(restore(place, error), 0);
 }
 
@@ -298,7 +299,7 @@ static void a_damaged_day_is_left_out_and_said(void **state) {
   assert_int_equal(place->left_out, 1);
   assert_non_null(strstr(place->names, "day-2026-01-01.db: it is damaged"));
   if (restore(place, error) != 0) fail_msg("%s", error);
-  assert_int_equal(place->left_out, 2); /* said again by who restores it */
+  assert_int_equal(place->left_out, 2); /* repeated by the restore */
   assert_false(has(place->again, "day-2026-01-01.db"));
 }
 

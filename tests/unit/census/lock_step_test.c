@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mark's decision on simulated threads: ticks that fall at random, ticks that a program is in
-   step with, and records as they were captured from programs whose truth was known. */
+/* The mark's decision on simulated threads: ticks at random, ticks in step with a program, and
+   captured records of programs with known shares. */
 #include "census/lock_step.h"
 
 #include <setjmp.h>
@@ -22,8 +22,8 @@ static double random_unit(void) {
   return (double)(seed >> 11) / 9007199254740992.0;
 }
 
-/* A thread that sleeps and works for so many nanoseconds, over and over, under a timer of PERIOD_NS
-   that is noticed at ticks: as the kernel does it. */
+/* A thread that repeatedly sleeps and works for these nanoseconds, under a timer of PERIOD_NS that
+   expires at ticks, as in the kernel. */
 struct program {
   double sleep_ns, work_ns;
   double sleep_spread, work_spread; /* of uniform distributions, as a part */
@@ -106,7 +106,7 @@ static void a_round_of_exactly_one_tick_is_unfair_or_locked(void **state) {
   assert_true(lock_step_is_locked(&pace, TICK_NS));
 }
 
-/* A slow beat against the tick: hits come in runs. */
+/* A slow beat against the tick: hits occur in runs. */
 static void a_drifting_round_scatters_its_weights(void **state) {
   (void)state;
   struct program program = {.sleep_ns = 3.02e6, .work_ns = 0.95e6, .period_ns = 1000000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a thread is not sampled: every reason, and every innocent who looks like it. */
+/* Why a thread is not sampled: every reason, and every harmless state that looks like one. */
 #include "census/unsampled.h"
 
 #include <setjmp.h>
@@ -141,12 +141,12 @@ static void a_thread_that_had_a_timer_has_lost_it(void **state) {
   (void)state;
   struct unsampled_evidence evidence = sampled;
   evidence.timer = UNSAMPLED_TIMER_NO;
-  evidence.had_timer = true; /* signals have come before */
+  evidence.had_timer = true; /* it had signals before */
   evidence.quiet_ns = 50000000;
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_DELETED);
   evidence.is_sandboxed = true; /* no reason: the timer was there in spite of it */
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_DELETED);
-  evidence.is_blocked = true; /* it may have been deleted meanwhile, but that is not the reason */
+  evidence.is_blocked = true; /* the timer may be deleted too, but that is not the reason */
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_BLOCKED);
   evidence.is_caught = false;
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_HANDLER_LOST);
@@ -178,7 +178,7 @@ static void what_is_blocked_fails_only_when_it_stays_so(void **state) {
     assert_false(unsampled_has_failed(&looks, &dark));
     assert_false(unsampled_is_blind(&looks, &dark));
   }
-  assert_false(unsampled_has_failed(&looks, &light)); /* a signal has come */
+  assert_false(unsampled_has_failed(&looks, &light)); /* a signal arrived */
   assert_false(unsampled_is_blind(&looks, &light));
   for (unsigned i = 1; i < UNSAMPLED_PATIENCE; i++) {
     assert_false(unsampled_has_failed(&looks, &dark));

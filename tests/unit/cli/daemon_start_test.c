@@ -81,7 +81,7 @@ static void a_daemon_gets_none_of_runs_own_settings(void **state) {
   assert_non_null(strstr(seen, "PATH="));
   snprintf(found, sizeof found, "--state %s --collector 127.0.0.1:1 --on-demand\n", dir);
   assert_string_equal(contents("words"), found);
-  assert_string_equal(getenv("FLEETPROF_CONFIG"), "of-run"); /* ours is as it was */
+  assert_string_equal(getenv("FLEETPROF_CONFIG"), "of-run"); /* our environment is unchanged */
 }
 
 static void a_hung_daemon_is_not_waited_for(void **state) {

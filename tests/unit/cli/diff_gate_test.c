@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stops a release, what does not, and what cannot be judged; of a collector's JSON. */
+/* Which results stop a release, which do not, and which cannot be judged; from a collector's JSON.
+ */
 #include "cli/diff_answer.h"
 #include "cli/diff_choice.h"
 #include "cli/diff_gate.h"
@@ -115,7 +116,7 @@ static void a_function_is_explained_by_one_of_the_same_module_alone(void **state
   ",\"moved\":{\"amount\":" amount ",\"how\":\"renamed\"," \
   "\"function\":\"price\"}}"
 
-/* What is left of the increase counts. */
+/* The rest of the increase counts. */
 static void time_that_moved_stops_nothing(void **state) {
   (void)state;
   struct diff_gate gate = gate_of("", MOVED("0.3", "0.29"), false);
@@ -252,7 +253,7 @@ static void cpu_time_that_may_have_risen_is_unclear_and_no_dilution(void **state
   buf_fini(&json);
 }
 
-/* CPU time is asked for: the same row by another measure. */
+/* CPU time is requested: the same row in another measure. */
 static void a_gate_goes_by_the_measure_that_was_asked_for(void **state) {
   static const char row[] =
       SELF("parse", "0.1", "0.2", "0.1", "changed", "null") CPU("0.001", "same");
@@ -303,7 +304,7 @@ static void a_release_of_which_most_has_no_name_does_not_pass(void **state) {
   assert_int_equal(diff_gate_status(&gate), 0);
 }
 
-/* Another symbol table would say the same under other names. */
+/* Another symbol table could give the same code other names. */
 static void a_release_that_is_named_by_unlike_files_does_not_pass(void **state) {
   (void)state;
   struct diff_gate gate =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Enrolment without a collector: tokens, addresses, what is accepted as an answer, and that the
-   identity on disk is replaced as a whole. */
+/* Enrolment without a collector: tokens, addresses, accepted answers, and that the identity on disk
+   is replaced as a whole. */
 #include "cli/enroll_call.h"
 #include "cli/enroll_identity.h"
 #include "credentials/credential_files.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The default state of an ordinary user: whoever runs this is one meanwhile. */
+/* The default state of an ordinary user; the test runs as one for the time of the check. */
 #include "cli/paths.h"
 
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
   (void)state;
   char command[96];
-  if (getuid() == 0 && seteuid(0) != 0) return -1; /* a leak checker looks as who it began */
+  if (getuid() == 0 && seteuid(0) != 0) return -1; /* the leak checker needs the original user */
   snprintf(command, sizeof command, "rm -rf %s", home);
   return system(command);
 }
@@ -42,7 +42,7 @@ static int tear_down(void **state) {
 static void the_default_directory_is_known_by_each_of_its_names(void **state) {
   (void)state;
   struct path other;
-  assert_true(paths_is_usual_state(usual.text)); /* before it is there, too */
+  assert_true(paths_is_usual_state(usual.text)); /* before it exists, too */
   assert_int_equal(paths_join(usual.text, "", &other), 0);
   assert_true(paths_is_usual_state(other.text));
   assert_int_equal(mkdir(usual.text, 0700), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is typed becomes the question that was meant. */
+/* Typed arguments become the intended query. */
 #include "cli/query_settings.h"
 #include "cli/selector_word.h"
 
@@ -59,7 +59,7 @@ static void a_short_selector_is_the_long_one(void **state) {
       {"site=x\"y\\z", "{site=\"x\\\"y\\\\z\"}"},
       {"board=", "{board=\"\"}"},
       {"a=b=c", "{a=\"b=c\"}"},
-      {"a=b,oops", "{a=\"b\",oops}"}, /* the collector says what is wrong with it */
+      {"a=b,oops", "{a=\"b\",oops}"}, /* the collector reports the error */
       {"", ""},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -165,10 +165,10 @@ static void a_link_of_anybodys_gets_no_token_that_is_kept_for_our_collector(void
       {{"https://elsewhere:7/?match=", NULL}, true},
       {{"http://127.0.0.1:7481/?match=", NULL}, true}, /* another user's, maybe */
       {{"https://127.0.0.1:7480/?match=", NULL}, true},
-      {{"http://127.0.0.1:7480/?match=", NULL}, false}, /* the one that is asked without a link */
+      {{"http://127.0.0.1:7480/?match=", NULL}, false}, /* the default without a link */
       {{"https://elsewhere:7/?match=", "--token-file", "/t", NULL}, false},
       {{"--http", "https://ours:7", "https://elsewhere:7/?match=", NULL},
-       false}, /* ours is asked */
+       false}, /* queries our collector */
       {{"service", NULL}, false},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -215,7 +215,7 @@ static void two_questions_at_once_are_refused(void **state) {
   }
 }
 
-/* One environment and one file are for all commands: `table` is what status calls its form. */
+/* All commands share the environment and the config file; `table` is a format of status only. */
 static void a_format_of_another_command_is_not_ours(void **state) {
   (void)state;
   static const char *const none[] = {NULL};

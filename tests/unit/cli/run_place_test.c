@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of one name at once have places of their own, as many as there are runs and no more. */
+/* Simultaneous runs of one name get separate places: as many as there are runs and no more. */
 #include "cli/run_place.h"
 
 #include <setjmp.h>
@@ -17,13 +17,13 @@
 
 static char socket_path[64]; /* of no other test at the same time */
 
-/* Another run: takes its place, tells it, and keeps it until it is killed. */
+/* Another run: takes its place, reports it, and keeps it until it is killed. */
 static pid_t begin_another(const char *service, const char *labels, unsigned *ret_place) {
   int told[2];
   assert_int_equal(pipe(told), 0);
   pid_t pid = fork();
   if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nobody behind */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing test leaves no process behind */
     unsigned place = run_place_take(socket_path, service, labels);
     if (write(told[1], &place, sizeof place) != sizeof place) _exit(1);
     pause();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `run` accepts, and that every refusal names the option. */
+/* Accepted arguments of `run`, and that every rejection names the option. */
 #include "cli/run_settings.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ static void callers_are_asked_for_only_where_there_are_some(void **state) {
   assert_int_equal(settings.unwind, UNWIND_CHOICE_CFI);
   REFUSED("--unwind: a histogram", "--unwind", "none", "--collect", "histogram", "true");
   REFUSED("--unwind: a histogram", "--unwind", "lr", "--collect", "recorder", "true");
-  setenv("FLEETPROF_UNWIND", "fp", 1); /* what an outer run was told */
+  setenv("FLEETPROF_UNWIND", "fp", 1); /* set by an outer run */
   assert_int_equal(parse("--collect", "histogram", "true", NULL), 0);
   assert_int_equal(settings.unwind, UNWIND_CHOICE_AUTO);
   assert_int_equal(parse("true", NULL), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link to a run holds its service and labels, whatever they are called, and the milliseconds that
-   it took. */
+/* A link to a run contains its service and labels with any characters, and its time in
+   milliseconds. */
 #include "cli/run_url.h"
 #include "common/buf.h"
 #include "common/clock.h"
@@ -47,7 +47,7 @@ static void runs_of_one_service_are_told_apart_by_their_labels(void **state) {
   expect_labels("shop", "stage=test\nnote=a=\"b\"", span,
                 "http://h:1/?view=profile&match=%7Bservice%3D%22shop%22%2Cstage%3D%22test%22%2C"
                 "note%3D%22a%3D%5C%22b%5C%22%22%7D&from=1.000&to=1.001");
-  expect_labels("shop", "uid=5\nstage=", span, /* the first is the daemon's to say */
+  expect_labels("shop", "uid=5\nstage=", span, /* the daemon adds the first one */
                 "http://h:1/?view=profile&match=%7Bservice%3D%22shop%22%2Cstage%3D%22%22%7D"
                 "&from=1.000&to=1.001");
 }
@@ -84,7 +84,7 @@ static void expect_offer(const char *page_url, const char *offer) {
   buf_fini(&text);
 }
 
-/* A collector's address is a stranger's text, and this is copied into a shell. */
+/* A collector's address is untrusted text, and this line is copied into a shell. */
 static void without_a_browser_or_a_page_a_command_shows_the_run(void **state) {
   (void)state;
 #define RUN "match=%7Bservice%3D%22s%22%7D&from=0.000&to=0.001"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a collector answers without its newest samples is told, and passes no gate: against a server
-   of a few lines. */
+/* An answer without the newest samples is reported as that and passes no gate; against a server of
+   a few lines. */
 #include "cli/commands.h"
 
 #include <arpa/inet.h>
@@ -59,7 +59,7 @@ static int tear_down(void **state) {
   return close(listener);
 }
 
-/* Runs COMMAND with WORDS, answered with FIELD.  Returns its exit status, stderr in TOLD. */
+/* Runs COMMAND with WORDS; the answer contains FIELD. Returns its exit status, stderr in TOLD. */
 static int run(int (*command)(int argc, char **argv), const char *answered,
                const char *const *words, char told[TEXT_BYTES]) {
   static char url[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people read of a daemon: each line says what is so, whatever the daemon left out. */
+/* The text output of a daemon's status: each line is right, whatever fields the daemon omitted. */
 #include "cli/status_print.h"
 
 #include <errno.h>

@@ -111,7 +111,7 @@ static void what_is_cleared_is_zeroed_within_the_limit_and_not_made_again(void *
   arena_fini(&arena);
   arena_init(&arena, 1 << 20);
   assert_non_null(arena_alloc(&arena, 500000));
-  arena_clear(&arena); /* one that is very large goes */
+  arena_clear(&arena); /* a very large block is freed */
   assert_int_equal(arena.used_bytes, 0);
 }
 

@@ -34,7 +34,7 @@ static void what_cannot_grow_is_left_as_it_was(void **state) {
   (void)state;
   char *array = malloc(1);
   uint32_t room = 1;
-#ifndef __SANITIZE_ADDRESS__ /* it ends a program that asks for more than there are addresses */
+#ifndef __SANITIZE_ADDRESS__ /* it aborts on requests larger than the address space */
   assert_null(array_grow(array, 1, &room, 1, SIZE_MAX / 2 + 1));
   assert_int_equal(room, 1);
 #endif

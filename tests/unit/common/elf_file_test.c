@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A build-id is the same for every reader, wherever in the file its note is and however that is
-   aligned; and headers that lie lead nowhere. */
+/* All readers find the same build-id, at any position and alignment of its note; wrong headers lead
+   nowhere. */
 #include "common/elf_file.h"
 
 #include "common/buf.h"
@@ -131,7 +131,7 @@ static void a_note_is_found_by_its_segment_or_its_section(void **state) {
   made.head.e_shoff = 0; /* stripped of sections */
   assert_int_equal(build_id_of(&made, found), ID_BYTES);
   make(&made);
-  made.segment.p_type = PT_NULL; /* by a linker script that has no such segment */
+  made.segment.p_type = PT_NULL; /* as by a linker script without that segment */
   assert_int_equal(build_id_of(&made, found), ID_BYTES);
   make(&made);
   made.segment.p_offset = 0; /* as strippers leave it in a debug file */

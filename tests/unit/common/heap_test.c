@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that a thread has freed stays until it says that it has nothing to do. */
+/* Memory freed by a thread is kept until the thread reports that it is idle. */
 #include "common/heap.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each byte is two digits, as many as there is room for. */
+/* Two digits a byte, as many as fit. */
 #include "common/hex_text.h"
 
 #include "common/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What linkers' maps list.  Lines are those of GNU ld 2.40, gold and LLD 14, shortened. */
+/* The symbols in linkers' maps. Lines are from GNU ld 2.40, gold and LLD 14, shortened. */
 #include "common/linker_map.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Runs with stderr in a pipe; what was written is then in printed. */
+/* Runs with stderr in a pipe; printed gets the output. */
 static char printed[8192];
 static int kept_stderr, reader;
 

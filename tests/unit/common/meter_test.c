@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A meter by itself: what is counted, and what is refused. */
+/* A meter by itself: which allocations are counted, and which are rejected. */
 #include "common/meter.h"
 
 #include <pthread.h>

@@ -23,8 +23,7 @@ static void a_slip_finds_its_word(void **state) {
   (void)state;
   static const char *const rows[][2] = {
       {"report", "report"}, {"repor", "report"},  {"rreport", "report"},
-      {"raport", "report"}, {"qurey", "query"}, /* two letters that have changed places are one slip
-                                                 */
+      {"raport", "report"}, {"qurey", "query"}, /* two swapped letters are one error */
       {"reprot", "report"}, {"stauts", "status"}, {"rn", "run"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as text are those that printf and strtoull know. */
+/* Numbers as text agree with printf and strtoull. */
 #include "common/buf.h"
 #include "common/number_text.h"
 

@@ -86,7 +86,7 @@ static void write_file(const char *text, size_t len) {
   snprintf(path, sizeof path, "/proc/self/fd/%d", file);
 }
 
-/* The usual file, as if it were PATH; USUAL_OPENED: the one that was asked for last. */
+/* Opens PATH as the default file; USUAL_OPENED is the last requested path. */
 FILE *__real_fopen64(const char *name, const char *mode);
 FILE *__wrap_fopen64(const char *name, const char *mode);
 static bool has_usual_file;
@@ -346,7 +346,7 @@ static void a_list_is_bounded(void **state) {
   expect_refusal(parse(NULL), "FLEETPROF_LABEL: more than 32 values");
 }
 
-/* Runs parse with stdout in a pipe and returns what it printed. */
+/* Runs parse with stdout in a pipe and returns the output. */
 static const char *printed(const char *word) {
   static char text[16384];
   int ends[2];

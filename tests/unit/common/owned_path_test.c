@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whoever may write into a directory does not choose where another user's words go. */
+/* A user with write access to a directory cannot redirect another user's output. */
 #include "common/owned_path.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static int tear_down(void **state) {
   return system(command);
 }
 
-/* Writes "x" into what PATH opens to; -errno when it does not. */
+/* Writes "x" to the file that PATH opens; returns -errno on failure. */
 static int write_to(const char *path) {
   int fd = owned_path_open(path, O_WRONLY | O_CREAT, 0600);
   if (fd < 0) return fd;
@@ -66,7 +66,7 @@ static void links_of_one_s_own_are_followed(void **state) {
   assert_int_equal(symlink("sub/target", in_dir("relative")), 0);
   assert_int_equal(symlink(in_dir("sub"), in_dir("folder")), 0);
   assert_int_equal(symlink("relative", in_dir("twice")), 0);
-  assert_int_equal(write_to(in_dir("twice")), 0); /* what is not there yet is made behind them */
+  assert_int_equal(write_to(in_dir("twice")), 0); /* missing files are created through links */
   assert_int_equal(bytes_of("sub/target"), 1);
   assert_int_equal(write_to(in_dir("folder/../folder/./next")), 0);
   assert_int_equal(bytes_of("sub/next"), 1);
@@ -101,7 +101,7 @@ static void errors_are_those_of_open(void **state) {
   assert_int_equal(write_to(in_dir("loop/x")), -ELOOP);
 }
 
-/* /dev/stdout is root's link to one below /proc, which may name no file at all. */
+/* /dev/stdout is root's link to a link below /proc, whose target may be no file at all. */
 static void descriptors_are_reached_by_their_names(void **state) {
   (void)state;
   int ends[2];

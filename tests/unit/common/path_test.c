@@ -39,7 +39,7 @@ static void the_last_directory_has_the_mode_and_those_above_are_made_too(void **
   assert_int_equal(path_make_dirs(path, 0700), 0);
   assert_int_equal(mode_of(above), 0755);
   assert_int_equal(mode_of(path), 0700);
-  assert_int_equal(path_make_dirs(above, 0700), 0); /* it is there: it stays as it is */
+  assert_int_equal(path_make_dirs(above, 0700), 0); /* an existing folder is unchanged */
   assert_int_equal(mode_of(above), 0755);
   umask(mask);
   rmdir(path);

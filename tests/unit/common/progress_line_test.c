@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line that says how far something is disturbs nobody: not in the first second, not where no
-   terminal is or where none can erase, and never wider than the terminal. */
+/* The progress line does not disturb: not in the first second, not without a terminal that can
+   erase, and never wider than the terminal. */
 #include "common/progress_line.h"
 
 #include "common/clock.h"
@@ -47,7 +47,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* What the terminal was sent. */
+/* The terminal's input. */
 static const char *sent(void) {
   fflush(stderr);
   ssize_t len = read(master, got, sizeof got - 1);

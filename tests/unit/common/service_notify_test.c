@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A service manager hears each word by its socket, wherever that is; who is not meant is silent. */
+/* A service manager receives each message on its socket, wherever the socket is; other programs
+   send nothing. */
 #include "common/service_notify.h"
 
 #include <setjmp.h>
@@ -48,7 +49,7 @@ static void words_reach_a_socket_in_a_folder_and_one_without(void **state) {
     service_notify_send(&notify, "READY=1");
     expect(fd, "READY=1");
     close(fd);
-    service_notify_send(&notify, "STOPPING=1"); /* nobody is there any more: no harm */
+    service_notify_send(&notify, "STOPPING=1"); /* without a receiver: no harm */
   }
   unlink(names[0]);
 }

@@ -48,9 +48,9 @@ static void what_breaks_the_rule_is_not_clean_and_gets_cleaned(void **state) {
       {"\xf0\x8f\xbf\xbf", "????"},                      /* overlong, four bytes */
       {"\xed\xa0\x80", "???"},                           /* a surrogate */
       {"\xf4\x90\x80\x80", "????"},                      /* past U+10FFFF */
-      {"\xf5\x80\x80\x80", "????"},                      /* no such lead byte */
+      {"\xf5\x80\x80\x80", "????"},                      /* an invalid lead byte */
       {"\xff\xfe", "??"},                                /* neither */
-      {"ok\xc3\xa4\xff\xc3\xa4", "ok\xc3\xa4?\xc3\xa4"}, /* only the bad byte goes */
+      {"ok\xc3\xa4\xff\xc3\xa4", "ok\xc3\xa4?\xc3\xa4"}, /* only the bad byte is replaced */
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[32];

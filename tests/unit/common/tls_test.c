@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Real handshakes between two contexts over memory, with certificates made here.  The wall clock
-   that common/ sees is replaced (--wrap=clock_walltime_ns), and whether it is kept
-   (--wrap=clock_is_kept); the clock that OpenSSL sees is not. */
+/* Real handshakes between two contexts over memory, with certificates made here.
+   --wrap=clock_walltime_ns replaces the wall clock of common/, --wrap=clock_is_kept whether it is
+   synchronized. OpenSSL uses the real clock. */
 #include "common/clock.h"
 #include "common/tls.h"
 
@@ -34,7 +34,7 @@ uint64_t __wrap_clock_walltime_ns(void) {
 }
 
 static bool is_unkept;
-static int64_t earliest_s; /* of the client that is made next */
+static int64_t earliest_s; /* of the next client */
 bool __wrap_clock_is_kept(void);
 bool __wrap_clock_is_kept(void) {
   return !is_unkept;
@@ -143,7 +143,7 @@ static SSL_CTX *client_of(const struct leaf *leaf, const struct pair *issuer) {
   return context;
 }
 
-/* One step of a handshake, and the words for its first failure. */
+/* One step of a handshake; WHY gets the text of its first failure. */
 static int step(SSL *ssl, char *why) {
   ERR_clear_error();
   errno = 0;
@@ -153,8 +153,8 @@ static int step(SSL *ssl, char *why) {
   return got;
 }
 
-/* Lets both ends talk until neither gets on.  Returns whether both are done and a byte gets
-   through each way (with TLS 1.3 the client learns only then that it was refused). */
+/* Runs both ends until neither makes progress. Returns whether both are done and a byte passes each
+   way (with TLS 1.3 a client sees a rejection only then). */
 static bool talk(SSL *client, SSL *server) {
   char byte = 'x';
   int client_ok = 0, server_ok = 0;
@@ -173,7 +173,7 @@ static bool talk(SSL *client, SSL *server) {
   return is_through;
 }
 
-/* Connects CLIENT to SERVER and frees both. */
+/* Connects CLIENT to SERVER, then frees both. */
 static bool connect_pair(SSL_CTX *client_context, SSL_CTX *server_context) {
   BIO *client_end, *server_end;
   why_client[0] = why_server[0] = name_seen[0] = '\0';
@@ -239,7 +239,7 @@ static void a_board_and_its_collector_meet(void **state) {
   assert_string_equal(name_seen, "b1");
 }
 
-/* A server under `root` and, for who knows that, under NEXT. */
+/* A server under `root` and, for clients that trust it, under NEXT. */
 static SSL_CTX *server_of_two(struct pair *next) {
   const struct leaf second = {"second", "serverAuth", -DAY, YEAR};
   struct tls_paths paths = leaf_paths("server", &good_server, &root);
@@ -252,8 +252,8 @@ static SSL_CTX *server_of_two(struct pair *next) {
   return context;
 }
 
-/* Connects a board that has a certificate under ISSUER and knows the CA file KNOWN; notes the name
-   that the server showed. */
+/* Connects a board with a certificate under ISSUER and the CA file KNOWN; stores the server's name.
+ */
 static bool meet(const struct pair *issuer, const char *known, SSL_CTX *server, char *ret_name) {
   struct tls_paths paths = leaf_paths("client", &good_board, issuer);
   BIO *client_end, *server_end;
@@ -386,7 +386,7 @@ static void a_clock_in_1970_forgives_not_yet_valid_and_nothing_else(void **state
   assert_non_null(strstr(why_client, "unknown CA"));
 }
 
-/* A client whose OpenSSL, too, believes that it is 1970. */
+/* A client whose OpenSSL also has the date 1970. */
 static SSL_CTX *board_in_1970(void) {
   SSL_CTX *client = client_of(&good_board, &root);
   X509_VERIFY_PARAM_set_time(SSL_CTX_get0_param(client), 1000);
@@ -403,7 +403,7 @@ static void a_clock_in_1970_knows_what_expired_before_this_program(void **state)
   assert_true(connect_pair(board_in_1970(), server_of(&good_server, &root)));
 }
 
-/* A client whose clock stands YEARS ahead. */
+/* A client whose clock is YEARS ahead. */
 static SSL_CTX *board_ahead_by(int years) {
   SSL_CTX *client = client_of(&good_board, &root);
   wall_ns = ((uint64_t)time(NULL) + (uint64_t)years * YEAR) * NS_PER_SECOND;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All is written, though a reader takes it in pieces and signals come; or the error is told. */
+/* Everything is written, despite a slow reader and signals; or the error is returned. */
 #include "common/write_all.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When threads, children and programs of a timer target have ended, and who cannot hold a dead one.
- */
+/* The ends of threads, children and programs of a timer target, and processes that must not keep an
+   ended target alive. */
 #include "producer_fixture.h"
 
 #include "proc/proc_stat.h"
@@ -37,7 +37,7 @@ static void a_row_is_freed_when_its_child_is_gone_or_execs(void **state) {
   struct bench *bench = *state;
   struct target *target = bench->p.target;
   struct ring_header *header = (struct ring_header *)(void *)bench->producer.ring.base;
-  atomic_store(&header->processes[3].who, (uint64_t)0x3ffffff0 << 32); /* gone */
+  atomic_store(&header->processes[3].who, (uint64_t)0x3ffffff0 << 32); /* an ended process */
   atomic_store(&header->processes[4].who, (uint64_t)getpid() << 32);
   target->held.pid = 0x3fffffe0;
   children_live(target);
@@ -70,8 +70,8 @@ static void a_dead_target_is_not_held_by_a_stranger_it_names(void **state) {
   struct proc_stat self;
   assert_int_equal(proc_stat_read(getpid(), &self), 0);
   target->held.start_ticks = self.start_ticks;
-  target->held.pid = 0x3ffffff0; /* it is gone */
-  target->held.uid = 65534;      /* and was nobody's */
+  target->held.pid = 0x3ffffff0; /* no such process */
+  target->held.uid = 65534;      /* and of another user */
   assert_false(children_live(target));
   for (unsigned i = 0; i < sizeof strangers / sizeof *strangers; i++) {
     uint32_t pid = (uint32_t)strangers[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker may be killed at any moment: what its page says, the next one makes true. */
+/* A worker may be killed at any moment: the next worker completes what its page describes. */
 #include "producer_fixture.h"
 
 #include <signal.h>
@@ -7,8 +7,7 @@
 
 enum { KILLS = 200 };
 
-/* The page as a worker leaves it that was killed after step 2: one record is about to be drained.
- */
+/* The page of a worker killed after step 2: one record is about to be drained. */
 static void prepare_one(struct producer *producer) {
   struct counters after = *counter_page_books(kept.page);
   struct counter_drain drain = {.ring = 1, .counted_full = 7};
@@ -39,7 +38,7 @@ static void a_drain_that_had_moved_the_tail_is_booked(void **state) {
   assert_int_equal(bench->producer.slot->counted_full, 7);
 }
 
-/* A worker that drains and ships as fast as it can, until it is killed. */
+/* A worker that drains and ships as fast as possible, until it is killed. */
 static void run_worker(struct bench *bench) {
   kept_open(&bench->p);
   for (unsigned i = 0;; i++) {

@@ -25,7 +25,7 @@ static int make_with(uint32_t bin_bytes, uint32_t counter_bytes) {
       .collect = RING_HISTOGRAM, .bin_bytes = bin_bytes, .counter_bytes = counter_bytes};
   held.period_ns = KEPT_UNIT_NS;
   if (timer_ring_size_histogram(&held, 4 << 20, 20) != 0) return -1;
-  held.unit_ns = KEPT_UNIT_NS; /* not one near it: sums are exact here */
+  held.unit_ns = KEPT_UNIT_NS; /* exact, as sums are exact here */
   if (kept_make(held) != 0) return -1;
   const struct hold_entry *entry = kept.held.entries[0];
   size_t bytes = (size_t)timer_ring_bytes(&entry->target);
@@ -55,7 +55,7 @@ static void count(uint32_t weight, unsigned spread) {
   histogram_writer_add(&writer, pc, weight, &hint);
 }
 
-/* Slower than what the daemon believes of two CPUs. */
+/* Slower than the daemon's limit for two CPUs. */
 static void count_calmly(void) {
   for (unsigned i = 0; i < 8; i++) count(1 + i % 3, 800);
   usleep(10);
@@ -101,7 +101,7 @@ static void each_step_is_shipped_once_and_has_its_place(void **state) {
   assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 100);
   assert_sum(sum_in(p.window, NULL), 100, 300);
   assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
-  kept_assert_books(0); /* what waits is in the counters yet */
+  kept_assert_books(0); /* pending counts are still in the counters */
   assert_int_equal(shipper_close_window(&p.shipper, false), 0);
   kept_assert_books(100);
   count(7, 1);
@@ -115,7 +115,7 @@ static void each_step_is_shipped_once_and_has_its_place(void **state) {
   assert_int_equal(kept_spooled(), 101);
 }
 
-/* Two places, sampled alike, of which the one was met by merged expiries more often. */
+/* Two equally sampled places; merged expiries hit the first more often. */
 static void records_of_one_pass_weigh_what_they_do_on_the_average(void **state) {
   (void)state;
   struct kept_pipeline p;
@@ -150,7 +150,7 @@ static void what_is_not_in_its_counter_yet_weighs_when_it_is(void **state) {
   assert_int_equal(drain_run_whole(&p.drain), 1);
   assert_sum(sum_in(p.window, "[unsampled]"), 1, 5);
   assert_int_equal(shipper_close_window(&p.shipper, false), 0);
-  /* And one that has come to its counter before we know what it weighs. */
+  /* Another sample reaches its counter before its weight is known. */
   uint32_t *counters = (uint32_t *)(void *)(ring + header()->counters_offset);
   counters[0]++;
   assert_int_equal(drain_run_whole(&p.drain), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose a program is stands in its labels, whatever it says itself. */
+/* A program's labels contain its real user, whatever the program claims. */
 #include "daemon/intake_packet.h"
 
 #include <setjmp.h>

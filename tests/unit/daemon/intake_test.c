@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callers of a daemon for all: a real socket, but the kernel's word on who calls is this test's,
-   and so is what each user owes. */
+/* Callers of a system-wide daemon: a real socket, but the test supplies the kernel's credentials of
+   the caller and each user's debt. */
 #include "daemon/intake.h"
 
 #include "common/clock.h"
@@ -88,7 +88,7 @@ static void open_door(struct door *door, bool for_all) {
   assert_non_null(door->loop);
   door->listener = parts.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
   assert_true(door->listener >= 0);
-  /* Without a name: the kernel finds one, which no folder shows. */
+  /* Without a name: the kernel assigns one, which no folder contains. */
   struct sockaddr_un unnamed = {.sun_family = AF_UNIX};
   assert_int_equal(bind(door->listener, (struct sockaddr *)&unnamed, sizeof unnamed.sun_family), 0);
   door->address_bytes = sizeof door->address;
@@ -219,7 +219,7 @@ static void whose_share_ends_while_he_is_connected_is_told_too(void **state) {
   close(greedy);
 }
 
-/* Debts leak only when one is looked at, before the charge: what is left is new. */
+/* A debt decreases only when it is read, before the charge: the rest is new. */
 static void what_he_asks_is_booked_on_him(void **state) {
   struct door *door = *state;
   int modest = call_as(door, MODEST);
@@ -251,7 +251,7 @@ static void all_who_wait_are_let_in_before_one_is_heard(void **state) {
   int callers[CROWD * QUEUE];
   for (unsigned group = 0; group < CROWD; group++) {
     for (unsigned i = 0; i < QUEUE; i++) callers[group * QUEUE + i] = knock_as(door, MODEST);
-    event_base_loop(door->loop, EVLOOP_ONCE); /* one look */
+    event_base_loop(door->loop, EVLOOP_ONCE); /* one pass */
     intake_figures(door->intake, &figures);
     if (group < 4) assert_int_equal(figures.connections, (group + 1) * QUEUE);
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program of an earlier daemon writes into becomes a target, or stays whole where it is. */
+/* The file of a program of an earlier daemon becomes a target, or stays unchanged. */
 #include "ladder_fixture.h"
 
 #include "common/clock.h"
@@ -21,8 +21,8 @@ enum { OLD_RUN = 5, OLD_ID = 7, LAST_VALUES = 62 };
 static size_t mapped_bytes;
 static void *mapped;
 
-/* A recorder of PID, of a daemon that is gone.  Only this process has mapped it, as its program
-   would.  Less than 0: there is no such file on this file system. */
+/* A recorder of PID, of a daemon that has ended. Only this process has mapped it, as its program
+   would. Returns less than 0 if this file system cannot hold it. */
 static int leave_of(pid_t pid, const struct hold_target *wanted) {
   struct hold_target held = held_of(pid);
   held.kind = HOLD_TIMER;
@@ -112,7 +112,7 @@ static void what_ctl_had_set_is_what_it_goes_on_with(void **state) {
   end(fd);
 }
 
-/* As long as its program lives it is somebody's; then what it kept is shipped. */
+/* While its program lives, the file stays; then its content is shipped. */
 static void where_no_target_has_room_the_file_stays_for_later(void **state) {
   const struct hold_target running = {.control = RING_RUN};
   struct targets *targets = &bench->worker.targets;
@@ -170,7 +170,7 @@ static void a_file_that_nobody_has_is_not_taken_on(void **state) {
   assert_true(is_left_as_it_was());
 }
 
-/* Its mappings are nobody's business who could write its number into a file. */
+/* A pid in a file is no proof, so the mappings of that process must not be read. */
 static void a_file_that_names_another_process_is_not_taken_on(void **state) {
   const struct hold_target running = {.control = RING_RUN};
   (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ring of this very process (records, a histogram, a recorder), held as the keeper holds it, and
-   the daemon's pipeline up to a spool in a directory of its own. */
+/* A ring of this process (records, a histogram, a recorder), held as by the supervisor, and the
+   daemon's pipeline up to a spool in its own directory. */
 #ifndef TESTS_KEPT_FIXTURE_H
 #define TESTS_KEPT_FIXTURE_H
 
@@ -50,13 +50,13 @@ struct kept_pipeline {
 
 extern struct kept kept;
 
-/* HELD has the mode and its sizes; what is common to all is filled in here, and the unit
-   (KEPT_UNIT_NS) where it has no period.  Returns 0 or -1. */
+/* HELD has the mode and its sizes; this fills in the common fields, and the unit (KEPT_UNIT_NS) if
+   it has no period. Returns 0 or -1. */
 int kept_make(struct hold_target held);
 int kept_unmake(void **state);
 
-/* What a worker has, when it starts and recovers what the one before left; p->target is the one
-   that was made. */
+/* A worker's state at its start, after recovery from the previous worker; p->target is the target
+   made before. */
 void kept_open(struct kept_pipeline *p);
 void kept_close(struct kept_pipeline *p);
 
@@ -66,7 +66,7 @@ void kept_begin(struct kept_pipeline *p);
 /* Records of all batches in the spool, which is emptied. */
 uint64_t kept_spooled(void);
 
-/* The next batch of P's spool, with its bytes decoded; fails the test when there is none. */
+/* The next batch of P's spool, decoded; fails the test if there is none. */
 struct kept_batch {
   struct spool_item item;
   struct batch batch;

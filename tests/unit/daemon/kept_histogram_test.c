@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A histogram that program and daemon left behind: what had not been shipped of it is, once. */
+/* A histogram left by program and daemon: its unshipped counts are shipped once. */
 #include "daemon/kept_files.h"
 #include "daemon/kept_ship.h"
 #include "drain/histogram_drain.h"
@@ -25,7 +25,7 @@ static int make(void **state) {
   struct hold_target held = {.collect = RING_HISTOGRAM};
   held.period_ns = KEPT_UNIT_NS;
   if (timer_ring_size_histogram(&held, 1 << 20, 20) != 0) return -1;
-  held.unit_ns = KEPT_UNIT_NS; /* not one near it: sums are exact here */
+  held.unit_ns = KEPT_UNIT_NS; /* exact, as sums are exact here */
   if (kept_make(held) != 0) return -1;
   const struct hold_entry *entry = kept.held.entries[0];
   ring_bytes = (size_t)timer_ring_bytes(&entry->target);
@@ -54,7 +54,7 @@ static void this_boot(char text[33]) {
   for (unsigned i = 0; i < sizeof boot; i++) snprintf(text + 2 * i, 3, "%02x", (unsigned)boot[i]);
 }
 
-/* What the ring holds now is a file of the boot BOOT, and its program is gone. */
+/* Saves the ring's content as a file of the boot BOOT whose program has ended. */
 static void leave(const char *boot) {
   char path[160];
   struct image_table *image = image_table_of(ring);
@@ -174,7 +174,7 @@ static void what_makes_no_sense_is_refused(void **state) {
   assert_int_equal(postmortem_read(ring, ring_bytes, &arena, &batch), 0);
   assert_int_equal(batch.samples[0].count, 5);
   assert_int_equal(batch.samples[0].weight, 5 * KEPT_UNIT_NS);
-  header->taken_offset = 0; /* nobody ships it */
+  header->taken_offset = 0; /* never shipped */
   assert_int_equal(postmortem_read(ring, ring_bytes, &arena, &batch), -EBADMSG);
   arena_fini(&arena);
   kept_close(&p);
@@ -218,7 +218,8 @@ static void a_number_that_was_announced_in_vain_may_be_another_batchs(void **sta
   assert_int_equal(kept_spooled(), OTHERS + 40);
 }
 
-/* The journal of one whose daemon died while it lived; BATCH: that batch came to be. */
+/* The journal of a histogram whose daemon died during its life; BATCH: whether that batch was
+   written. */
 static void leave_announced(struct kept_pipeline *p, const char *boot, bool has_batch) {
   uint64_t since_ns = UINT64_MAX, seq = atomic_load(&kept.page->next_seq);
   kept_begin(p);
@@ -227,7 +228,7 @@ static void leave_announced(struct kept_pipeline *p, const char *boot, bool has_
   histogram_drain_seal(&p->drain, (struct histogram_note){RUN, seq}, &since_ns);
   count(2);
   leave(boot);
-  histogram_drain_settle(&p->drain, false); /* the living one is none of this */
+  histogram_drain_settle(&p->drain, false); /* does not affect the live histogram */
   window_clear(p->window);
   if (has_batch) ship_others(p);
 }
@@ -278,7 +279,7 @@ static void what_was_shipped_takes_its_weight_along(void **state) {
   kept_close(&p);
 }
 
-/* Nobody knows any more whether that batch was sent before the machine went down. */
+/* Whether that batch was sent before the machine went down is unknown. */
 static void of_another_boot_what_was_announced_is_not_shipped_again(void **state) {
   (void)state;
   static const char boot[] = "00112233445566778899aabbccddeeff";

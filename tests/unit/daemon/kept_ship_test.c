@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recorder kept becomes one batch, once, whenever the worker is killed. */
+/* A recorder's content becomes one batch, once, whenever the worker is killed. */
 #include "daemon/kept_files.h"
 #include "daemon/kept_ship.h"
 #include "drain/postmortem.h"
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 
 enum {
-  LAST = 6, /* of 7 places: in a recorder that has come round the zero takes one */
+  LAST = 6, /* of 7 places: after a lap the zero takes one */
   KILLS = 60
 };
 
@@ -117,7 +117,7 @@ static void values_are_shipped_once(void **state) {
   kept_ship_target(&p.shipper, kept.dir, p.target);
   assert_int_equal(p.target->records, 5);
   kept_assert_books(5);
-  p.target->kept.is_shipped = false; /* another worker does not know */
+  p.target->kept.is_shipped = false; /* another worker lacks that state */
   kept_ship_target(&p.shipper, kept.dir, p.target);
   kept_assert_books(5);
   kept_close(&p);
@@ -209,13 +209,13 @@ static void a_file_goes_when_nobody_has_it_and_it_was_shipped(void **state) {
   assert_int_equal(files[0].run, 5);
   assert_int_equal(files[0].id, 77);
   assert_true(files[0].is_this_boot);
-  /* Nobody of that pid: what the ring holds is shipped. */
+  /* No process has that pid, so the ring's content is shipped. */
   kept_open(&p);
   kept_begin(&p);
   record(0, 11, 4, here());
   ((struct image_table *)image_table_of(ring))->pid = 0x3fffffff;
   assert_int_equal(pwrite(fd, ring, ring_bytes, 0), ring_bytes);
-  kept_ship_left(&p.shipper, kept.dir); /* whoever has it open may still write into it */
+  kept_ship_left(&p.shipper, kept.dir); /* a process that has it open may still write to it */
   kept_assert_books(0);
   close(fd);
   kept_ship_left(&p.shipper, kept.dir);

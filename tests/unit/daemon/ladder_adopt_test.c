@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A perf target made of a program that runs: whose time is whose, and what is left when it fails.
+/* A perf target for a running program: the attribution of its time, and the state after a failure.
  */
 #include "ladder_fixture.h"
 
@@ -174,7 +174,7 @@ static void the_living_processes_of_a_target_are_listed_its_own_first(void **sta
   processes_find(bench->worker.processes, child)->has_ended = false;
   program_end(parent);
   ladder_list(&bench->worker, target, &running);
-  assert_int_equal(running.count, 1); /* without its first one */
+  assert_int_equal(running.count, 1); /* without its first thread */
   assert_int_equal(running.processes[0].pid, child);
   kill(child, SIGKILL);
 }

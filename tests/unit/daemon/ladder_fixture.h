@@ -23,7 +23,7 @@ struct ladder_bench {
   struct worker worker;
   struct keeper keeper;
   struct settings settings;
-  pid_t program; /* one thread that works, and stops when it is told */
+  pid_t program; /* one thread that works, and stops on request */
   pthread_t holder;
   int holder_socket;
 };
@@ -34,14 +34,14 @@ extern struct ladder_bench *bench;
 int ladder_make(void **state);
 int ladder_unmake(void **state);
 
-/* A program that works; one that has started another, which works as well, in *RET_CHILD. */
+/* Starts a program that works; also one that has started another working program, in *RET_CHILD. */
 pid_t program_start(void);
 pid_t program_start_two(pid_t *ret_child);
 void program_end(pid_t pid);
 /* Waits until PID has had MS more of CPU time. */
 void program_spend(pid_t pid, uint64_t ms);
 
-/* What PID would register as, or run with. */
+/* The terms with which PID would register. */
 struct hold_target held_of(pid_t pid);
 struct perf_running running_of(pid_t pid);
 
@@ -50,9 +50,9 @@ struct target *begin_perf(pid_t pid);
 /* PID's ring, made and registered; it stands behind the target BEHIND, or 0. */
 struct target *begin_ring(pid_t pid, uint32_t behind, enum ring_control control);
 
-/* ladder_step as if its time had come. */
+/* Runs ladder_step as if it were due. */
 void step(void);
-/* The perf target of PID; NULL when there is none. */
+/* The perf target of PID; NULL if there is none. */
 struct target *perf_of(pid_t pid);
 /* CPU time that TARGET's events have counted. */
 uint64_t counted_by(const struct target *target);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a perf target's events are said to have stopped: this very process is the program, and its
-   events are whatever can be read.  Linked with --wrap=target_read_total: who looks may have to
-   wait for the CPU just before it reads them. */
+/* When a perf target's events count as stopped: this process is the program, and its events are any
+   readable descriptors. Linked with --wrap=target_read_total, because the check may have to wait
+   for the CPU just before it reads them. */
 #include "daemon/ladder_look.h"
 
 #include "perf/perf_ring.h"
@@ -89,7 +89,7 @@ static void a_paused_program_is_well_and_judged_anew_afterwards(void **state) {
   burn_ms(350);
   assert_null(ladder_look(&target, 2));
   target.held.control = RING_RUN;
-  assert_null(ladder_look(&target, 3)); /* what it spent in the pause is not held against it */
+  assert_null(ladder_look(&target, 3)); /* time spent during the pause does not count */
   burn_ms(350);
   assert_non_null(ladder_look(&target, 4));
 }
@@ -129,7 +129,8 @@ static void events_that_hang_up_before_their_program_were_taken_away(void **stat
   close(ends[1]);
   close(fd);
   fd = ends[0];
-  target.held.start_ticks++; /* the number is another's by now: it has ended, and that is no fall */
+  target.held.start_ticks++; /* the pid now belongs to another process: the target has ended, which
+                                is no failure */
   assert_null(ladder_look(&target, 1));
   target.look.has_hung_up = false;
   target.held.start_ticks--;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is sampled by what from one moment to the next: real programs, real perf events, and a ring
-   that nobody writes into. */
+/* The sampler of each process from one moment to the next: real programs, real perf events, and a
+   ring without a writer. */
 #include "ladder_fixture.h"
 
 #include "census/census_parts.h"
@@ -23,7 +23,7 @@ static bool has_perf(void) {
   return bench->keeper.perf.count > 0;
 }
 
-/* As an exec that gains rights, or whoever may look into the daemon. */
+/* Like an exec that gains privileges, or a process that may control the daemon. */
 static void stop_events(struct target *target) {
   for (uint32_t i = 0; i < target->held.fd_count; i++)
     ioctl(target->fds[i], PERF_EVENT_IOC_DISABLE, 0);
@@ -98,8 +98,8 @@ static void events_that_stop_are_opened_anew_and_no_time_is_lost(void **state) {
   uint64_t spent_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
                       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
   uint64_t told_us = shipped_ns() / 1000;
-  /* What it spends between two looks at its clock is nobody's: of some 800 ms.  Events run on in
-     time that the hypervisor has stolen. */
+  /* Time spent between two reads of its clock is not attributed: of some 800 ms. Events keep
+     running in time that the hypervisor has stolen. */
   proc_board_read(&after);
   uint64_t stolen_us = (after.stolen_ns - before.stolen_ns) / 1000;
   assert_in_range(told_us, spent_us - spent_us / 20, spent_us + spent_us / 50 + stolen_us);
@@ -177,7 +177,7 @@ static void a_ring_whose_events_went_with_a_worker_goes_to_work(void **state) {
   assert_said(ring->held.why, "perf: its events are lost");
 }
 
-/* How many threads are found without samples, whatever the reason. */
+/* The number of threads without samples, for any reason. */
 static uint32_t dark_after_a_look(struct target *ring) {
   struct census_figures figures;
   uint32_t sum = 0;
@@ -200,7 +200,7 @@ static void a_look_after_a_turn_that_was_missed_proves_nothing(void **state) {
   assert_int_equal(dark_after_a_look(ring), 1); /* no agent is there at all */
 }
 
-/* A timer target of whose threads the census says that their timers are gone. */
+/* A timer target whose threads' timers are gone, according to the census. */
 static struct target *begin_failed_ring(void) {
   struct target *ring = begin_ring(bench->program, 0, RING_RUN);
   ring->held.exe[0] = '\0'; /* its program is not looked up */
@@ -222,7 +222,7 @@ static void a_timer_that_fails_goes_on_by_perf_and_its_ring_stands_behind(void *
   assert_int_equal(ring->held.behind, target->held.id);
   assert_int_equal(ring->held.control, RING_PAUSE);
   assert_said(target->held.why, "timer: not sampled: 1 thread");
-  assert_true(ring->exit.billed_ns >= spent_ns); /* unseen until now: told at once */
+  assert_true(ring->exit.billed_ns >= spent_ns); /* unseen until now: reported at once */
   assert_int_equal(ring->exit.begun_ns, 0);
   program_spend(bench->program, 100);
   assert_true(counted_by(target) > 50 * NS_PER_MS);
@@ -236,7 +236,7 @@ static void what_an_exec_put_in_its_place_goes_on_by_perf_at_the_second_step(voi
   assert_int_not_equal(ring->look.exe_inode, 0);
   ring->look.exe_inode++; /* another file registered */
   step();
-  assert_null(perf_of(bench->program)); /* the agent of the new one may be about to register */
+  assert_null(perf_of(bench->program)); /* the new program's agent may be about to register */
   step();
   struct target *target = perf_of(bench->program);
   assert_non_null(target);
@@ -247,7 +247,7 @@ static void on_signal(int signal) {
   (void)signal;
 }
 
-/* A program in a chroot says another path; of a file that could not be read nothing is known. */
+/* A program in a chroot reports another path; an unreadable file gives no information. */
 static void another_path_or_none_is_no_exec(void **state) {
   (void)state;
   if (!has_perf()) skip();
@@ -287,7 +287,7 @@ static void what_only_the_agent_can_write_has_no_other_rung(void **state) {
   assert_said(ring->look.step_fault, "only the agent can");
   census_of(ring)->figures.has_failed = false;
   step();
-  assert_null(ring->look.step_fault); /* it has come back */
+  assert_null(ring->look.step_fault); /* it has resumed */
   ring->held.collect = RING_STACKS;
 }
 
@@ -311,7 +311,7 @@ static void under_the_kill_switch_and_at_the_end_nobody_takes_a_step(void **stat
   assert_non_null(perf_of(bench->program));
 }
 
-/* What `run` told of the program, a second ago. */
+/* `run`'s message about the program, a second ago. */
 static struct worker_note *note_run_of(pid_t pid, const char *sampler) {
   struct worker_note *note = &bench->worker.notes[0];
   struct hold_target held = held_of(pid);
@@ -343,10 +343,10 @@ static void a_run_by_timer_without_an_agent_goes_on_by_perf(void **state) {
   assert_said(target->held.why, "timer: no agent came up in the program: its environment was");
   assert_string_equal(note->why, target->held.why);
   step();
-  assert_int_equal(bench->worker.targets.count, 1); /* asked once */
+  assert_int_equal(bench->worker.targets.count, 1); /* requested once */
 }
 
-/* Who is said to have sampled the run of NOTE. */
+/* The samplers reported for the run of NOTE. */
 static const char *samplers_of(const struct worker_note *note) {
   static char text[INTAKE_SAMPLERS_BYTES];
   struct run_samples samples = run_note_samples(&bench->worker, note);
@@ -357,7 +357,7 @@ static const char *samplers_of(const struct worker_note *note) {
 static void who_took_the_samples_is_named_and_not_who_was_asked(void **state) {
   (void)state;
   struct worker_note *note = note_run("timer");
-  assert_string_equal(samplers_of(note), "timer"); /* nobody yet */
+  assert_string_equal(samplers_of(note), "timer"); /* none yet */
   struct target *perf = begin_perf(bench->program);
   perf->run = note->serial;
   perf->records = 3;
@@ -532,7 +532,7 @@ void __wrap_uplink_kick(struct uplink *uplink) {
   (void)uplink;
 }
 
-/* Everybody pays for windows, and anybody can begin runs. */
+/* All users share the cost of windows, and any user can begin runs. */
 static void of_a_daemon_for_all_others_than_root_begin_a_window_in_ten_seconds(void **state) {
   static const struct {
     bool is_system;

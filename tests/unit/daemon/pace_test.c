@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controller against simulated boards: what they spend is a fixed part and one that follows the
-   factor, not always in proportion. */
+/* The controller against simulated boards: their cost has a fixed part and a part that depends on
+   the factor, not always in proportion. */
 #include "daemon/pace.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static double spend(const struct board *board, double factor) {
   return (board->fixed + board->variable * pow(factor, board->elasticity)) * jitter(board);
 }
 
-/* Runs for SECONDS.  Returns what was spent. */
+/* Runs for SECONDS. Returns the CPU time spent. */
 static double run(struct pace *pace, const struct board *board, double duration) {
   double sum = 0;
   for (double at = 0; at < duration; at += STEP) {
@@ -90,7 +90,7 @@ static void a_day_is_held_to_its_budget(void **state) {
     struct pace pace = pace_start(5, 300);
     struct board board = {.fixed = 1, .variable = 400, .elasticity = elasticities[i], .noise = 30};
     double sum = run(&pace, &board, DAY);
-    /* One step is spent before anything is known. */
+    /* One step is spent before the first measurement. */
     assert_true(sum <= 5 * DAY + 300 + 401 * 1.3 * STEP);
     assert_true(sum >= 5 * DAY * 0.8);
   }
@@ -145,7 +145,7 @@ static void a_budget_that_cannot_be_held_is_told_from_one_that_is(void **state) 
   struct board heavy = {.fixed = 6, .variable = 100, .elasticity = 1, .is_fixed_known = true};
   struct board full = heavy, idle = {.fixed = 6, .is_fixed_known = true};
   run(&pace, &heavy, STEP);
-  assert_false(pace_is_taken(&pace)); /* draining so many samples is what it spends */
+  assert_false(pace_is_taken(&pace)); /* draining that many samples is the cost */
   run(&pace, &idle, 90);
   assert_true(pace_is_taken(&pace)); /* with nothing to sample, too */
   full.fixed = 4.6;                  /* and a tenth of half the rate is the budget */
@@ -156,14 +156,14 @@ static void a_budget_that_cannot_be_held_is_told_from_one_that_is(void **state) 
   assert_true(pace_is_taken(&pace));
   pace = pace_start(5, 300);
   run(&pace, &idle, 60);
-  assert_false(pace_is_taken(&pace)); /* what was not spent before pays for it */
+  assert_false(pace_is_taken(&pace)); /* paid from the unspent budget */
   pace = pace_start(0, 0);
   run(&pace, &heavy, 600);
   assert_false(pace_is_taken(&pace)); /* no budget */
 }
 
-/* The first look at a load of a hundred budgets finds a debt: what follows is slow and not blind,
-   and in minutes the rate is what the budget can pay. */
+/* The first measurement of a load of a hundred budgets finds a debt. After that sampling is slow
+   but not off, and within minutes the rate fits the budget. */
 static void after_a_debt_the_rate_is_soon_what_the_budget_pays(void **state) {
   (void)state;
   struct pace pace = pace_start(5, 300);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A timer target that this process plays: what the preload's handler would do in slot 0, and a
-   worker that drains it (kept_fixture.h).  Its tests are linked with --wrap=ring_reader_release. */
+/* A timer target played by this process: it does the handler's work in slot 0, and a worker drains
+   it (kept_fixture.h). Its tests are linked with --wrap=ring_reader_release. */
 #ifndef TESTS_PRODUCER_FIXTURE_H
 #define TESTS_PRODUCER_FIXTURE_H
 
@@ -24,11 +24,11 @@ int bench_make(void **state);
 int bench_make_open(void **state);
 int bench_unmake(void **state);
 
-/* Writes one record, or counts it as one that found no room. */
+/* Writes one record, or counts it as dropped if the ring is full. */
 void produce(struct producer *producer);
 
-/* Every move of a tail passes here: what it will mean must be written down by then, and the slot's
-   counts must have moved already. */
+/* Every advance of a tail calls this. Its meaning must be journalled before, and the slot's counts
+   must have changed already. */
 extern bool release_is_slow; /* longer than a last drain may take */
 void __real_ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t tail);
 void __wrap_ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t tail);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What status says of programs that got no ring. */
+/* The status lines of programs that got no ring. */
 #include "daemon/refusals.h"
 
 #include "common/buf.h"

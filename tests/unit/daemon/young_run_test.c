@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In the first moments of a run the worker looks more often: a launcher executes another program at
-   once, and a short one is over before a full step. */
+/* In the first moments of a run the worker checks more often: a launcher executes another program
+   at once, and a short one ends within a full step. */
 #include "ladder_fixture.h"
 
 #include "common/clock.h"
@@ -25,7 +25,7 @@ static void look_after(uint64_t ms) {
   ladder_step(&bench->worker);
 }
 
-/* It takes two looks to say that an exec has put another program in its place. */
+/* Two checks are needed to detect that an exec has replaced the program. */
 static void a_young_run_is_looked_at_each_tenth_of_a_second(void **state) {
   (void)state;
   if (bench->keeper.perf.count == 0) skip();
@@ -33,7 +33,7 @@ static void a_young_run_is_looked_at_each_tenth_of_a_second(void **state) {
   ring->look.exe_inode++; /* another file registered */
   begin_run();
   look_after(300);
-  assert_false(ring->look.is_replaced); /* it is young no more: nothing was looked at */
+  assert_false(ring->look.is_replaced); /* it is no longer young: no check was made */
   begin_run();
   look_after(100);
   assert_true(ring->look.is_replaced);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole board's records, one by one. */
+/* The records of the whole board, one by one. */
 #include "common/options.h"
 #include "drain/drain_parts.h"
 #include "perf/perf_record.h"

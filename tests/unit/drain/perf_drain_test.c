@@ -381,7 +381,7 @@ static void no_more_samples_are_lost_than_there_was_time_for(void **state) {
   drain_run(&drain);
   assert_in_range(counter_page_books(page)->produced, 100, 130);
   assert_in_range(counter_page_books(page)->dropped[LOSS_RING_FULL], 100, 130);
-  targets.rows[1] = &other; /* the clock of the CPU goes on beside the program's */
+  targets.rows[1] = &other; /* the CPU's clock event continues beside the program's */
   r.len = 24;
   publish_with_id(0, &r, 10 + 200 * target->held.period_ns, PERF_RECORD_LOST, 0);
   drain_run(&drain);
@@ -398,7 +398,7 @@ static void a_sample_of_nobodys_event_is_a_bad_record(void **state) {
   assert_int_equal(counter_page_books(page)->dropped[LOSS_BAD_RECORD], 1);
 }
 
-/* Gives the newest sample of CPU 0 the event 99, that nobody has. */
+/* Gives the newest sample of CPU 0 the unknown event id 99. */
 static void orphan(uint64_t at) {
   fakes[0]->data[at + 8] = 99;
 }
@@ -414,7 +414,7 @@ static void a_sample_of_an_event_that_is_no_more_is_its_processs(void **state) {
   assert_int_equal(target->residual.sampled_ns, 1000);
 }
 
-/* The target's event is one on a whole CPU, and its program is known. */
+/* Makes the target's event system-wide, with a known program. */
 static void widen(void) {
   assert_non_null(processes_get(processes, PARENT, 1, -1));
   target->threads.is_wide = targets.has_been_wide = true;
@@ -521,7 +521,7 @@ static void what_nobody_owns_after_a_kill_was_lost_with_the_worker(void **state)
     uint64_t at = fakes[0]->page.data_head;
     sample(0, 10 + i, CHILD, 0x1800); /* a process that has long ended */
     orphan(at);
-    drain_run(&drain); /* the first one empties the dead worker's rings */
+    drain_run(&drain); /* the first drain empties the dead worker's rings */
   }
   const struct counters *books = counter_page_books(page);
   assert_int_equal(books->dropped[LOSS_WORKER_KILLED], 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One ring of ordinary memory, with samples of a program whose table is not made yet. */
+/* A ring in ordinary memory, with samples of a program whose table does not exist yet. */
 #include "drain/drain.h"
 #include "targets/process_maps.h"
 
@@ -40,7 +40,7 @@ static void on_file(void *context, const struct module_found *found) {
   (void)found;
 }
 
-/* Makes its table, or rather says that there is none, when it may. */
+/* Reports that there is no table, once it is allowed to finish. */
 static enum table_state build(const struct table_wanted *wanted, struct buf *ret, char *why) {
   (void)wanted, (void)ret, (void)why;
   for (int ms = 0; ms < PATIENCE_MS && access(go, F_OK) != 0; ms++) usleep(1000);
@@ -168,7 +168,7 @@ static void a_sample_waits_only_so_long(void **state) {
   table_store_step(drain.tables);
   drain.wait.since_ns -= NS_PER_SECOND;
   assert_int_equal(drain_run_patiently(&drain), 1);
-  sample(20, CODE + 0x10); /* and what comes later not at all, while the same is being made */
+  sample(20, CODE + 0x10); /* later samples do not wait, while that table is being made */
   assert_int_equal(drain_run_patiently(&drain), 1);
 }
 

@@ -66,7 +66,7 @@ static int unmake(void **state) {
   return 0;
 }
 
-/* As dlclose would: an object at PLACE, of our own file where HASH is its, has gone. */
+/* Like dlclose: an object at PLACE was unloaded; it is our own file if HASH is that file's. */
 static void unload(uint64_t hash) {
   struct unload_log *log = &header->unload_log;
   struct unload_image *image = &log->images[log->image_count % UNLOAD_IMAGES_MAX];

@@ -125,7 +125,7 @@ static void what_clocks_told_is_one_row_however_unlike(void **state) {
   for (uint64_t weight = 1; weight < 1000000000; weight *= 10) add_weighing(0, weight);
   add_weighing(1, 1000);
   assert_int_equal(window_batch(window, achieved, NULL, &batch), 0);
-  assert_int_equal(batch.sample_count, 2); /* a sample among it is a row of its own */
+  assert_int_equal(batch.sample_count, 2); /* a sample among it is a separate row */
   assert_int_equal(batch.samples[0].weight, 111111111);
 }
 
@@ -163,7 +163,7 @@ static void ends_are_told_where_every_stack_of_a_target_tells(void **state) {
   mixed.target = 4, timed.target = 5, alone.target = 6;
   add_ending(&series, STACK_COMPLETE, 1);
   add_ending(&series, STACK_TRUNCATED, 1);
-  add_ending(&series, STACK_UNTOLD, 0); /* what clocks told is no stack */
+  add_ending(&series, STACK_UNTOLD, 0); /* clock time is no stack */
   add_ending(&mixed, STACK_COMPLETE, 1);
   add_ending(&mixed, STACK_UNTOLD, 1);
   add_ending(&timed, STACK_COMPLETE, 0);

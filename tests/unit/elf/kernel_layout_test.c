@@ -104,7 +104,8 @@ static void a_module_is_known_by_its_own(void **state) {
   assert_string_equal(piece->name, "[wifi]");
   assert_int_equal(0xffffffffc0100020 - piece->base, 0x10);
   assert_memory_equal(piece->id, module_notes + 16, 4);
-  assert_int_equal(layout.count, 2); /* what is hidden or has no id is plain kernel */
+  assert_int_equal(layout.count,
+                   2); /* hidden addresses and modules without a build-id count as plain kernel */
 }
 
 static void hidden_addresses_are_said_to_be(void **state) {

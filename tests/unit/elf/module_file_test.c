@@ -50,7 +50,7 @@ static void a_file_system_mounted_nosuid_is_not_believed(void **state) {
   fclose(file);
 }
 
-/* A memfd with a copy of ourselves; PATH is how a mapping of it is called. */
+/* A memfd with a copy of this program; PATH is the name in its mappings. */
 static int copy_in_memory(const char *name) {
   char bytes[65536];
   int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

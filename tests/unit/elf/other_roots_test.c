@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process with other files is found, one of each kind, and we are not. */
+/* A process with another root or mount namespace is found, one of each kind; this process is not.
+ */
 #include "elf/other_roots.h"
 
 #include <sched.h>
@@ -26,7 +27,7 @@ static bool leave(enum kind kind) {
   return kind == PLAIN || unshare(CLONE_NEWNS) == 0;
 }
 
-/* A child of KIND, there when this returns; -1 when we may not make one. */
+/* A child of KIND, running when this returns; -1 if that is not permitted. */
 static pid_t start(enum kind kind) {
   int ready[2];
   char byte = 0;

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* A program in memory: a header, one program header for code, one for what the test is about, and a
+/* A program in memory: a header, a program header for code, a program header under test, and a
    dynamic section. */
 struct image {
   Elf64_Ehdr head;
@@ -143,7 +143,7 @@ static void an_agent_that_is_mapped_was_late_and_no_environment_was_cleared(void
 
 static void one_that_gains_rights_is_privileged(void **state) {
   (void)state;
-  if (getuid() != 0) skip(); /* only root can make a file somebody else's */
+  if (getuid() != 0) skip(); /* only root can change a file's owner */
   uint8_t own[4096];
   int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   assert_true(read(fd, own, sizeof own) == sizeof own); /* its headers are enough */

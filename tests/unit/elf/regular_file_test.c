@@ -52,7 +52,7 @@ static void a_file_is_opened_also_through_a_link(void **state) {
   }
 }
 
-/* /dev/tty cannot be opened without a terminal (ENXIO), and that is not what is told. */
+/* Opening /dev/tty fails without a terminal (ENXIO), and the result must not be that error. */
 static void what_is_no_file_is_not_even_opened(void **state) {
   static const char *const names[] = {"fifo", "device", "."};
   (void)state;

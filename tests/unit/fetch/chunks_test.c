@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-/* Feeds TEXT in pieces of STEP bytes.  Returns what the last call did; CONTENT gets the content,
-   REST what was left behind it. */
+/* Feeds TEXT in pieces of STEP bytes. Returns the result of the last call; CONTENT gets the
+   content, REST the number of bytes behind it. */
 static int feed(const char *text, size_t step, struct buf *content, size_t *rest) {
   struct chunks chunks = {0};
   size_t len = strlen(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Against a server of a few lines: each connection gets the bytes that its row says. */
+/* Against a server of a few lines: each connection gets the bytes of its row. */
 #include "fetch/fetch.h"
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@
 enum { ROWS_MAX = 4, REQUEST_BYTES = 4 << 20 };
 
 struct row {                     /* one connection */
-  const char *answers[ROWS_MAX]; /* one a request; NULL: hang up */
+  const char *answers[ROWS_MAX]; /* one per request; NULL: hang up */
   size_t read_bytes;   /* of the request, before the answer; 0: up to the end of its head */
   const char *endless; /* follows the answers until the other side has enough; or NULL */
 };
@@ -31,7 +31,7 @@ struct server {
   int fd;
   char url[64];
   pthread_t thread;
-  char *seen; /* all that came, ended by NUL */
+  char *seen; /* all received bytes, terminated by NUL */
   size_t seen_len;
 };
 
@@ -185,7 +185,7 @@ static int count_bytes(void *context, struct span piece) {
   return 0;
 }
 
-/* Two servers have no file, and no end of words about it; the third one has. */
+/* Two servers lack the file and send an endless error text; the third has it. */
 static void a_refusal_without_end_takes_little_memory_and_is_a_refusal(void **state) {
   (void)state;
   static const char block[] = "ffff\r\n0123456789abcdef";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may be sent where. */
+/* Permitted redirects. */
 #include "fetch/redirect.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is encoded is what was counted, and differs from board to board; on captured windows. */
+/* Encoded batches match the counts, and differ from board to board; on captured windows. */
 #include "fleet/recordings.h"
 #include "fleet/spans_of_time.h"
 #include "fleet/variant.h"
@@ -60,7 +60,7 @@ static struct tally decode(const struct envelope *envelope) {
   return tally;
 }
 
-/* Of a number of KINDS.  Returns how many weigh unlike the one before. */
+/* With KINDS kinds. Returns the number of batches whose weight differs from the previous one. */
 static uint64_t compare_tallies(uint32_t kinds) {
   struct variant_frame frame = {.counters.run = 9};
   struct variant_room room = {0};
@@ -86,7 +86,7 @@ static void a_batch_holds_what_its_tally_says(void **state) {
   assert_true(compare_tallies(3) > 40); /* made once, sent again and again */
 }
 
-/* Encodes window SEQ, a minute later each, in ROOM, and compares it with what stands in FRAME. */
+/* Encodes window SEQ, each a minute later, in ROOM, and compares it with FRAME. */
 static void compare_frame(uint64_t seq, struct variant_room *room) {
   static const uint64_t minute_ns = 60 * UINT64_C(1000000000);
   struct variant variant = {&recordings, 3, 1, seq, 1};

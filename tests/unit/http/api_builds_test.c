@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program without names in two builds of one file name: an address of one is none of the
-   other. */
+/* A program without names in two builds of one file name: addresses of one build do not apply to
+   the other. */
 #include "api_world.h"
 
-/* A stripped program in two builds of one file name.  In the second one the function at 0x100 is
-   sixteen bytes longer, so all behind it has moved, and where the one at 0x210 ended another
-   begins. */
+/* A stripped program in two builds of one file name. In the second, the function at 0x100 is
+   sixteen bytes longer. So all later functions have moved, and at the end of the one at 0x210
+   another begins. */
 static void append_build(const char *build, const char *version, uint64_t ago_ms) {
   static const uint64_t old_frames[3][1][2] = {{{0, 0x100}}, {{0, 0x200}}, {{0, 0x300}}};
   static const uint64_t new_frames[3][1][2] = {{{0, 0x100}}, {{0, 0x210}}, {{0, 0x300}}};
@@ -35,14 +35,14 @@ static void addresses_of_two_builds_are_never_called_changed(void **state) {
   append_update();
   const char *text = ask_with(api_diff, asked);
   assert_has(text, "\"tested\":0,\"changed\":0,");
-  /* Both at 0x100: not the same for that. */
+  /* Both at 0x100, but different code. */
   assert_has(text, "\"name\":\"tool+0x100 [01020304]\"");
   assert_has(text, "\"name\":\"tool+0x100 [a1a2a3a4]\"");
   assert_has(text, "\"doubt\":\"apart\"");
   assert_null(strstr(text, "\"same\""));
 }
 
-/* Halfway through an update: one side has both builds, the other has one of them. */
+/* Halfway through an update: one side has both builds, the other only one of them. */
 static void a_build_that_both_sides_have_is_one_row_though_one_side_has_another_too(void **state) {
   static const char *const asked[] = {
       "a", "{version=\"1.4\"}", "b", "{version=~\"1.*\"}", "from", "-3h", NULL};
@@ -80,7 +80,7 @@ static void a_table_keeps_the_functions_of_builds_apart(void **state) {
   assert_has(text, "\"tool+0x100 [a1a2a3a4]\",\"module\":\"tool\",\"file\":null,\"weight\":2000,");
   text = ask(api_profile, "from", "-3h", "format", "folded");
   assert_has(text, "tool+0x300 [a1a2a3a4] 3000\n");
-  /* Of one build there is nothing to tell apart. */
+  /* With a single build no distinction is needed. */
   assert_has(ask(api_profile, "match", "{version=\"1.5\"}", "from", "-3h"), "\"tool+0x210\"");
 }
 

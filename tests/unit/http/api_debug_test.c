@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked with --wrap=index_maker_make: what becomes of reading a file is said here. */
+/* Linked with --wrap=index_maker_make: the test sets the result of reading a file. */
 #include "api_world.h"
 
 #include "names/index_maker.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET /api/v1/diff on a real store: which samples each side means, and what is said of them. */
+/* GET /api/v1/diff on a real store: the samples selected for each side, and the verdicts. */
 #include "api_world.h"
 
 #include <math.h>
@@ -121,7 +121,7 @@ static void append_hour(const char *service_name, unsigned board, uint64_t hot) 
 #define SCOPE(name) "\"scope\":\"" name "\","
 #define SIDES "a", "{service=\"old\"}", "b", "{service=\"new\"}", "from", "-1h"
 
-/* A change of six points on one board is one, and so it is with a second board beside it. */
+/* A change of six points on one board is significant, and stays so beside a second board. */
 static void more_boards_weaken_no_verdict_about_these(void **state) {
   static const char *const asked[] = {SIDES, NULL};
   (void)state;
@@ -140,7 +140,7 @@ static void more_boards_weaken_no_verdict_about_these(void **state) {
   assert_has(text, "\"changed\":2,");
 }
 
-/* Of five boards a side verdicts are about boards like them, unless one is named. */
+/* With five boards a side, verdicts are about boards like them, unless a board is selected. */
 static void the_scope_follows_what_is_asked(void **state) {
   static const char *const fleet[] = {SIDES, NULL};
   static const char *const these[] = {SIDES, "scope", "these", NULL};
@@ -169,7 +169,7 @@ static double number_at(const char *text, const char *key) {
   return strtod(at + strlen(key), NULL);
 }
 
-/* Two boards, each with as much as the one. */
+/* Two boards, each with the load of the single one. */
 static void the_whole_is_per_board_and_hour_that_it_was_there(void **state) {
   static const char *const asked[] = {SIDES, NULL};
   (void)state;
@@ -180,7 +180,7 @@ static void the_whole_is_per_board_and_hour_that_it_was_there(void **state) {
   assert_true(fabs(number_at(text, "\"ratio\":") - 1) < 0.01);
 }
 
-/* One was there for 40 minutes, the other for 20, with the same load: a release that was rolled out
+/* One board was up for 40 minutes, the other for 20, with the same load: a release was rolled out
    meanwhile. */
 static void who_was_there_for_less_time_takes_no_less(void **state) {
   static const char *const asked[] = {SIDES, NULL};
@@ -198,7 +198,7 @@ static void the_measure_orders_the_rows(void **state) {
   append("new", 0, 10000, 60000), append("new", 0, 40000, 60000);
   const char *text = ask_with(api_diff, asked);
   assert_has(text, "\"measure\":\"cpu\",\"of\":\"self\",");
-  /* 0x10 has 10 % and then 25 % of twice as much; 0x20, whose share falls, takes more, too */
+  /* 0x10 has 10 % and then 25 % of twice as much; 0x20, whose share falls, also takes more */
   assert_has(text, "\"functions\":[{\"name\":\"tool+0x20\"");
   assert_true(fabs(number_at(text, "\"change\":") - 0.6) < 0.01);
 }
@@ -219,7 +219,7 @@ static void a_unit_that_is_named_divides_cpu_time(void **state) {
   assert_has(ask_with(api_diff, shares), "\"measure\":\"share\",");
 }
 
-/* Nothing tells how boards differ where there is one. */
+/* With one board, the variation between boards is unknown. */
 static void boards_like_one_board_are_refused(void **state) {
   static const char *const fleet[] = {SIDES, "scope", "fleet", NULL};
   static const char *const none[] = {

@@ -114,7 +114,7 @@ static void a_function_that_is_not_there_is_told_with_its_neighbours(void **stat
   assert_int_equal(request.answer.status, 400);
 }
 
-/* Whoever asked is gone before the answer is begun. */
+/* The client disconnects before the answer is begun. */
 static void what_nobody_waits_for_is_not_made(void **state) {
   (void)state;
   static void (*const handlers[])(struct request * request) = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source bundles: sent, told of, served as debuginfod does, and line by line. */
+/* Source bundles: uploaded, listed, served as debuginfod does, and line by line. */
 #include "api_world.h"
 
 #include "http/source_text.h"
@@ -120,7 +120,7 @@ static void sources_are_served_by_their_paths(void **state) {
   assert_int_equal(request.answer.status, 404);
 }
 
-/* Asserts that LINE of PATH is EXPECTED; NULL: that there is none. */
+/* Asserts that LINE of PATH is EXPECTED; NULL: that it does not exist. */
 static void assert_line(struct source_text *text, const char *path, uint32_t line,
                         const char *expected) {
   struct span found;

@@ -133,7 +133,7 @@ static int check_browser(const char *site, const char *origin) {
 
 static void a_page_of_another_site_needs_a_token(void **state) {
   (void)state;
-  assert_int_equal(check_browser("", ""), 0); /* no browser, or an old one */
+  assert_int_equal(check_browser("", ""), 0); /* no browser, or an old browser */
   assert_int_equal(check_browser("same-origin", ""), 0);
   assert_int_equal(check_browser("none", ""), 0); /* typed, or a bookmark */
   assert_int_equal(check_browser("same-origin", "http://localhost:7480"), 0);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each kind of question with its first allocation failing, then its second, and so on until none is
-   left to fail: the answer is whole, or a problem that says so, never a half; and nothing is kept
-   of it (the sanitizer build counts). */
+/* Each kind of query with its first allocation failing, then its second, and so on until none
+   fails. The answer is complete or reports the problem, and never a part; and nothing leaks
+   (checked by the sanitizer build). */
 #include "api_world.h"
 
 #include "allocations_fail.h"
 
 enum { ATTEMPTS_MAX = 20000, STRIDE = 7 }; /* TORTURE_LONG: each in turn */
 
-/* What is told differs from one moment to the next. */
+/* Some answers change from one moment to the next. */
 enum { IS_STEADY, IS_OF_NOW };
 
 static const struct question {
@@ -25,7 +25,10 @@ static const struct question {
     {api_profile, IS_STEADY, NULL, {"format", "tree", "by", "board"}},
     {api_profile, IS_STEADY, NULL, {"format", "columns"}},
     {api_profile, IS_STEADY, NULL, {"format", "folded"}},
-    {api_profile, IS_OF_NOW, NULL, {"format", "pprof"}}, /* gzipped: its length tells of order */
+    {api_profile,
+     IS_OF_NOW,
+     NULL,
+     {"format", "pprof"}}, /* gzipped: its length depends on the order */
     {api_profile, IS_STEADY, NULL, {"format", "speedscope"}},
     {api_profile, IS_STEADY, NULL, {"format", "callgrind"}},
     {api_profile, IS_STEADY, NULL, {"format", "perf-script"}},
@@ -52,7 +55,7 @@ static int set_up_two(void **state) {
   return 0;
 }
 
-/* Always of the same hours, so that the same is told. */
+/* Always over the same hours, so the answers are equal. */
 static void put(const struct question *question, const char *from, const char *to) {
   end_request(NULL);
   request = (struct request){.service = &service,
@@ -70,7 +73,7 @@ static void put(const struct question *question, const char *from, const char *t
 static void assert_is_whole_or_a_problem(const struct question *question, const struct buf *whole,
                                          int status, unsigned n) {
   const struct answer *answer = &request.answer;
-  bool is_whole = question->is_of_now || answer->body.len == whole->len; /* in whatever order */
+  bool is_whole = question->is_of_now || answer->body.len == whole->len; /* in any order */
   if (answer->status == status && is_whole) return;
   if (answer->status >= 400) return;
   fail_msg("question %zu, allocation %u: status %d, %zu of %zu bytes: %.300s",

@@ -265,7 +265,8 @@ static void hundreds_of_idle_connections_keep_nobody_out(void **state) {
   buf_fini(&answer);
 }
 
-/* Who has just been let in is not the one to go, although it has said nothing yet. */
+/* A connection that was just accepted is not the one to be closed, although it has sent nothing
+   yet. */
 static void hundreds_of_slow_connections_keep_nobody_out(void **state) {
   (void)state;
   enum { CROWD = 600, BEHIND = 50 };
@@ -290,7 +291,7 @@ static void hundreds_of_slow_connections_keep_nobody_out(void **state) {
   buf_fini(&answer);
 }
 
-/* The number of our thread that is called NAME, or 0. */
+/* The id of our thread named NAME, or 0. */
 static pid_t thread_called(const char *name) {
   DIR *threads = opendir("/proc/self/task");
   pid_t found = 0;
@@ -307,8 +308,8 @@ static pid_t thread_called(const char *name) {
   return found;
 }
 
-/* Holds one thread of ours, by a child that traces it, until the pipe that is returned is closed;
-   -1 where nobody may be traced. */
+/* Stops one of our threads, by a child that traces it, until the returned pipe is closed; -1 if
+   tracing is not permitted. */
 static int hold_thread(pid_t thread, pid_t *ret_child) {
   int hold[2], held[2];
   char word = 0;
@@ -320,7 +321,7 @@ static int hold_thread(pid_t thread, pid_t *ret_child) {
     word =
         ptrace(PTRACE_ATTACH, thread, NULL, NULL) == 0 && waitpid(thread, NULL, __WALL) == thread;
     if (write(held[1], &word, 1) != 1 || read(hold[0], &word, 1) != 0) _exit(1);
-    _exit(0); /* and the thread goes on */
+    _exit(0); /* the thread continues */
   }
   close(hold[0]);
   close(held[1]);
@@ -345,7 +346,8 @@ static uint64_t read_metric(const char *name) {
   return value;
 }
 
-/* The thread that answers queries stands still, as behind one that takes its two minutes. */
+/* The thread that answers queries stands still, as during a query that takes its full two minutes.
+ */
 static void monitoring_is_answered_while_a_query_takes_its_time(void **state) {
   (void)state;
   static const char query[] = GET("/api/v1/profile?match=%7B%7D&from=-1h") LAST;
@@ -391,8 +393,8 @@ static bool is_queue_full(void) {
   return is_full;
 }
 
-/* Fills the queue of a query thread that stands still; what a scrape asks for may have a place of
-   it, too.  Returns with how many. */
+/* Fills the queue of a stopped query thread; a scrape's query may also take a place. Returns the
+   number queued. */
 static unsigned fill_queue(int fds[QUEUE]) {
   unsigned count = 0;
   while (!is_queue_full()) {
@@ -403,7 +405,7 @@ static unsigned fill_queue(int fds[QUEUE]) {
   return count;
 }
 
-/* The thread that answers stands still, and whoever asked goes, by a reset or in peace. */
+/* The answering thread stands still, and the client disconnects, by reset or regular close. */
 static void whose_peer_is_gone_has_no_place(void **state) {
   (void)state;
   static const struct linger reset = {.l_onoff = 1};
@@ -430,7 +432,7 @@ static void whose_peer_is_gone_has_no_place(void **state) {
   buf_fini(&answer);
 }
 
-/* It is asked whether it still reads, by what means nothing to it. */
+/* The server probes whether the peer still reads, by bytes that the peer ignores. */
 static void a_peer_that_has_half_closed_is_waited_for(void **state) {
   (void)state;
   struct buf answer = {0};
@@ -463,7 +465,7 @@ static void a_token_has_its_share_of_a_full_queue(void **state) {
   unsigned count = fill_queue(fds);
   int fd = begin_query(token);
   struct pollfd newest = {.fd = fds[count - 1], .events = POLLIN};
-  assert_int_equal(poll(&newest, 1, 60000), 1); /* it made room: nobody else is sent away */
+  assert_int_equal(poll(&newest, 1, 60000), 1); /* it made room: no other connection is rejected */
   close(hold);
   assert_true(read_all(fd, &answer));
   assert_non_null(strstr(buf_text(&answer), "HTTP/1.1 200 "));

@@ -78,7 +78,7 @@ static void a_full_queue_refuses_at_once(void **state) {
   struct counted_job all[LIMIT + 2];
   int taken = 0;
   pthread_mutex_lock(&gate);
-  /* The worker takes one out of the queue, now or later. */
+  /* The worker takes a job out of the queue, now or later. */
   for (int i = 0; i < LIMIT + 2; i++) {
     all[i] = (struct counted_job){.job = {.run = run, .on_done = on_done}, .number = i};
     int error = jobs_add(jobs, &all[i].job);
@@ -119,7 +119,7 @@ static void requesters_take_turns(void **state) {
   assert_int_equal(jobs_stop(jobs, 1000), 0);
 }
 
-/* Two who always ask again have one each before him, not one after the other for ever. */
+/* Two clients that query continuously delay a third by one query each, not forever. */
 static void who_asks_again_waits_for_who_waits(void **state) {
   (void)state;
   struct counted_job all[LIMIT + 1];

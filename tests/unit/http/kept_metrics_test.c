@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What samples say in a scrape is made once a minute by the thread that answers queries, and a
-   scrape waits for it for two seconds, once.  The clock can be made to jump (the linker has
-   clock_monotonic_ns end here). */
+/* A scrape's sample metrics are computed once a minute by the query thread; a scrape waits for them
+   for up to two seconds, once. The test can make the clock jump (--wrap of clock_monotonic_ns). */
 #include "api_world.h"
 #include "common/monotonic_cond.h"
 #include "http/jobs.h"
@@ -84,7 +83,7 @@ static bool has_ratio(const struct buf *text) {
   return text->len > 0 && strstr(buf_text((struct buf *)(uintptr_t)text), ratio) != NULL;
 }
 
-/* Lets the loop take back what is done. */
+/* Lets the loop process finished jobs. */
 static void turn(void) {
   for (unsigned i = 0; i < 200 && kept->is_with_query; i++) {
     event_base_loop(loop, EVLOOP_NONBLOCK);
@@ -197,7 +196,7 @@ static void where_the_queue_is_full_the_next_scrape_asks_again(void **state) {
   assert_false(kept->is_with_query);
   assert_true(print_ms(&text) < KEPT_METRICS_WAIT_MS / 2);
   end_queries();
-  sem_wait(&queries[QUEUE].begun); /* so that there is a place */
+  sem_wait(&queries[QUEUE].begun); /* so a place is free */
   kept_metrics_ask(kept);
   assert_true(kept->is_with_query);
   turn();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What /metrics says in either form. */
+/* The content of /metrics in both formats. */
 #include "api_world.h"
 
 #include "common/options.h"
@@ -84,7 +84,7 @@ static void shares_are_of_the_last_minutes_and_as_they_were_made(void **state) {
   (void)state;
   struct option_list watched = {.count = 2, .values = {"tool+0x10", "\"no\""}};
   service.parts.watched = &watched;
-  service.parts.watched_by = "version";     /* nobody has it */
+  service.parts.watched_by = "version";     /* no sample has it */
   ask(api_profile, NULL, NULL, NULL, NULL); /* waits until all has settled, as these do not */
   kept_metrics_make(&service.kept_metrics);
   const char *body = ask(api_metrics, NULL, NULL, NULL, NULL);

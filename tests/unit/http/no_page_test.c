@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A collector that was built without its page sends nobody to one.  What `-DWITH_WEB=OFF` embeds
-   stands here in the place of the page (the linker takes the first `assets` that it meets). */
+/* A collector built without its page refers no user to the page. This test defines the assets that
+   `-DWITH_WEB=OFF` embeds; the linker takes the first `assets` that it finds. */
 #include "server_fixture.h"
 
 #include "http/assets.h"
@@ -25,7 +25,7 @@ static void assert_gets(const char *target, const char *part) {
   buf_fini(&answer);
 }
 
-/* A link of a program that takes what it was told for the page. */
+/* The link of a program that takes the given address for the page. */
 static void an_older_programs_link_ends_where_it_is_explained(void **state) {
   (void)state;
   static const char target[] = "/api/v1/?view=profile&match=%7Bservice%3D%22x%22%7D&from=1&to=2";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a question allocates, wherever, is counted, and what is beyond its limit is refused by name:
-   at whichever of its allocations that falls, the answer is whole or it is that. */
+/* All allocations of a query count against its limit, and a query beyond it is rejected with the
+   reason. Whichever allocation reaches the limit, the answer is complete or is that rejection. */
 #include "api_world.h"
 
 #include "../query/own_file.h"
@@ -9,8 +9,8 @@
 
 enum { WINDOWS = 40, DEPTH = 12, OWN_STACKS = 16, RICH_BYTES = 256 << 20 };
 
-static const char *const formats[] = {"top",         "tree",       "columns",   "folded",
-                                      "pprof",       "speedscope", "callgrind", "perf-script"};
+static const char *const formats[] = {"top",   "tree",       "columns",   "folded",
+                                      "pprof", "speedscope", "callgrind", "perf-script"};
 
 /* Stacks of which each has addresses of its own: 30 000 nodes. */
 static int set_up_many(void **state) {
@@ -39,7 +39,7 @@ static void make_profile(struct request *asked) {
   most_bytes = query_answer_make(asked);
 }
 
-/* Asks for FORMAT of SERVICE within BYTES.  Returns the most that it took. */
+/* Queries FORMAT of SERVICE within BYTES. Returns the peak of its memory. */
 static size_t ask_within(const char *named, const char *format, size_t bytes) {
   char match[64];
   uint64_t now_s = clock_walltime_ns() / NS_PER_SECOND;
@@ -54,9 +54,9 @@ static size_t ask_within(const char *named, const char *format, size_t bytes) {
   return most_bytes;
 }
 
-static struct buf whole; /* what FORMAT is without a limit */
+static struct buf whole; /* FORMAT's answer without a limit */
 
-/* Asks within LIMIT.  Returns whether it was refused; else the answer is whole. */
+/* Queries within LIMIT. Returns whether it was rejected; otherwise the answer is complete. */
 static bool is_refused(const char *named, const char *format, size_t limit) {
   size_t most = ask_within(named, format, limit);
   const struct buf *body = &request.answer.body;
@@ -99,7 +99,7 @@ static void a_question_that_takes_more_is_refused_by_name(void **state) {
   }
 }
 
-/* Another collector: no name was asked for. */
+/* Like another collector: no name was looked up before. */
 static void restart_symbolizer(void) {
   char error[256] = "";
   struct http_parts *parts = &service.parts;
@@ -132,7 +132,7 @@ static void an_answer_has_all_names_or_is_none(void **state) {
   for (size_t part = 1; part < 128; part++) {
     restart_symbolizer();
     refused += is_refused("own", "folded", enough * part / 128);
-    ask_within("own", "folded", RICH_BYTES); /* what one may not have another may */
+    ask_within("own", "folded", RICH_BYTES); /* a query's limit does not affect other queries */
     assert_int_equal(request.answer.body.len, whole.len);
     assert_memory_equal(request.answer.body.data, whole.data, whole.len);
   }

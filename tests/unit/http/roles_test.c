@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/roles.md is what the server does: each route of the table is asked for by each sort of
-   visitor, over real sockets, and the answer compared with the page, row by row. */
+/* docs/roles.md matches the server: each route of the table is requested with each kind of
+   credentials, over real sockets, and the status is compared with the page, row by row. */
 #include "server_fixture.h"
 
 #include "http/routes.h"
@@ -60,7 +60,7 @@ static void fill_path(const char *path, char *ret, size_t len) {
              open[1] == '+' ? "abcdef/debuginfo" : "abcdef", end);
 }
 
-/* Writes what each visitor gets from ROUTE, as the page has it. */
+/* Writes the results of ROUTE for all roles, as a row of the page. */
 static void walk(const struct route *route, char row[ROW_BYTES]) {
   char path[128], request[4096];
   fill_path(route->path, path, sizeof path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real server with its real parts on a folder of its own, talked to over raw sockets.  One in a
-   test: set_up and tear_down of a group. */
+/* The real server with its real parts on its own folder, with raw sockets as clients. One per test:
+   set_up and tear_down of a group. */
 #ifndef TESTS_HTTP_SERVER_FIXTURE_H
 #define TESTS_HTTP_SERVER_FIXTURE_H
 
@@ -33,7 +33,7 @@ int connect_to_server(void);
 void send_all(int fd, const void *bytes, size_t len);
 /* Reads until the server ends the connection; false when it did not within 5 s. */
 bool read_all(int fd, struct buf *ret);
-/* Sends TEXT and returns, in ANSWER, all that comes back until the server closes, as it must. */
+/* Sends TEXT and returns, in ANSWER, everything received until the server closes, as it must. */
 char *talk(const char *text, size_t len, struct buf *answer);
 
 /* A token of ROLE that ends after SECONDS. */

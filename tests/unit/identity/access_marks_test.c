@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* access.db that is gone, empty, older, or another collector's lets nobody in, at a start and while
-   it is open, until somebody accepts what is lost. */
+/* If access.db is missing, empty, older, or another collector's, no board or user gets access, at
+   start and while it is open, until an operator accepts the loss. */
 #include "identity/access.h"
 #include "identity/access_loss.h"
 #include "identity/access_tokens.h"
@@ -48,7 +48,7 @@ static void copy_file(const char *from, const char *to) {
   assert_int_equal(system(command), 0);
 }
 
-/* What the store has of it. */
+/* The landing database's copy of its marks. */
 static void make_landing(const struct world *world, uint64_t store) {
   char path[96];
   sqlite3 *db = NULL;

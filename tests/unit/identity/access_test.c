@@ -217,7 +217,7 @@ static void an_enroll_token_has_no_role_once_it_was_used(void **state) {
   assert_int_equal(access_token_role(gate, token), ROLE_NONE);
 }
 
-/* What the database has as the last use of its only token; -1: nothing. */
+/* The last use of its only token in the database; -1: none. */
 static int64_t written_use(sqlite3 *database) {
   sqlite3_stmt *row = NULL;
   assert_int_equal(
@@ -234,7 +234,7 @@ static void *revoke_somebody(void *context) {
   return NULL;
 }
 
-/* A writer of ours waits for one elsewhere, with our connection in its hands. */
+/* A writer thread waits for another process's lock while it holds our connection. */
 static void who_shows_a_known_token_waits_for_no_writer(void **state) {
   (void)state;
   char path[128];
@@ -299,7 +299,7 @@ static void a_revoked_token_ends_and_others_do_not(void **state) {
   assert_null(strstr(line, first + 8));
 }
 
-/* A disk that takes no more last uses still says which tokens there are. */
+/* With a disk that accepts no last uses, tokens can still be listed and revoked. */
 static void a_revoked_token_ends_though_uses_cannot_be_written(void **state) {
   (void)state;
   char path[128], revoked[ACCESS_TOKEN_BYTES], used[ACCESS_TOKEN_BYTES];
@@ -322,7 +322,7 @@ static void a_revoked_token_ends_though_uses_cannot_be_written(void **state) {
   assert_int_equal(access_token_role(gate, used), ROLE_READ);
 }
 
-/* Of two peers that show one token at the same time exactly one may enrol. */
+/* If two peers present one token at the same time, exactly one may enrol. */
 static void of_many_who_race_with_one_token_one_enrols(void **state) {
   (void)state;
   enum { RACERS = 6 };
@@ -440,7 +440,7 @@ static void a_full_audit_log_is_put_aside_once(void **state) {
   assert_int_equal(stat(path, &status), 0);
 }
 
-/* Reads DIR/NAME, as far as it is text. */
+/* Reads DIR/NAME as text. */
 static const char *read_log(const char *name) {
   static char text[64 << 10];
   char path[128];
@@ -463,7 +463,7 @@ static void denials_are_few_a_second_and_the_rest_is_counted(void **state) {
   uint64_t began_ns = clock_monotonic_ns();
   for (unsigned i = 0; i < DENIALS; i++) access_audit_denial(gate, "192.0.2.1", "denied %u", i);
   uint64_t seconds = (clock_monotonic_ns() - began_ns) / NS_PER_SECOND + 2;
-  access_close(gate); /* what waits is written */
+  access_close(gate); /* pending lines are written */
   gate = NULL;
   const char *text = read_log("denials.log"), *left = strstr(text, " more denials were left out");
   assert_non_null(strstr(text, "192.0.2.1: denied 0\n"));
@@ -493,7 +493,7 @@ static void renewals_push_no_change_out(void **state) {
 
 static void a_board_that_renews_in_a_loop_leaves_the_others_their_lines(void **state) {
   (void)state;
-  enum { RENEWALS = 1000, OTHERS = 9 }; /* with its first one as many lines as a second may have */
+  enum { RENEWALS = 1000, OTHERS = 9 }; /* including the first, the limit of lines a second */
   for (unsigned i = 0; i < RENEWALS; i++) access_audit_renewal(gate, "loops", "renewed");
   for (char name[] = "edge-1"; name[5] <= '0' + OTHERS; name[5]++)
     access_audit_renewal(gate, name, "renewed");
@@ -536,7 +536,7 @@ static bool gets_lines(const char *name) {
   return read_log(name)[0] != '\0';
 }
 
-/* What holds the threads that write is a lock here, as a disk would; both have the same 2 s. */
+/* A lock blocks the writing threads, as a stuck disk would; both share the same 2 s. */
 static void logs_that_cannot_be_written_hold_no_stop_up(void **state) {
   (void)state;
   int denials = lock_log("denials.log"), renewals = lock_log("renewals.log");
@@ -550,7 +550,7 @@ static void logs_that_cannot_be_written_hold_no_stop_up(void **state) {
   assert_in_range((clock_monotonic_ns() - began_ns) / NS_PER_MS, 1000, 3500);
   assert_string_equal(read_log("denials.log"), "");
   assert_string_equal(read_log("renewals.log"), "");
-  close(denials); /* it works again: the threads end, and with them what they had */
+  close(denials); /* it works again: the threads end and write their pending lines */
   close(renewals);
   assert_true(gets_lines("denials.log") && gets_lines("renewals.log"));
   assert_non_null(strstr(read_log("denials.log"), "192.0.2.1: denied\n"));

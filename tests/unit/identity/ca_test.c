@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The authority: what it makes, what it signs, and what it finds again on disk. */
+/* The certificate authority: the certificates that it makes and signs, and reopening it from disk.
+ */
 #include "identity/ca.h"
 
 #include "common/buf.h"
@@ -302,7 +303,7 @@ static void a_server_certificate_names_what_it_is_told_and_keeps_the_root(void *
   assert_int_equal(stat(path_of("server.pem"), &second), 0);
   assert_true(first.st_ino == second.st_ino);
   ca_close(ca);
-  write_server(20, 0); /* a command that nobody has told any names renews this one */
+  write_server(20, 0); /* a command without a configured name renews this certificate */
   ca = open_ca();
   assert_false(is_named("10.1.2.3"));
   assert_int_equal(ca_set_names(ca, names, error, sizeof error), 0);
@@ -341,7 +342,7 @@ static void a_server_certificate_is_renewed_under_who_serves_it(void **state) {
   write_server(365, 8);
   struct ca *ca = open_ca();
   uint64_t generation = ca_generation(ca);
-  assert_true(server_days_left() <= 365); /* it is good for some seconds more */
+  assert_true(server_days_left() <= 365); /* it is valid for some more seconds */
   for (unsigned i = 0; i < 30 && ca_generation(ca) == generation; i++) {
     sleep(1);
     assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
@@ -367,7 +368,7 @@ static void a_renewal_that_fails_is_not_tried_again_at_once(void **state) {
   assert_true(result < 0);
   assert_non_null(strstr(error, "server certificate"));
   assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
-  assert_true(server_days_left() <= 365); /* and what there is goes on */
+  assert_true(server_days_left() <= 365); /* the existing certificate stays in use */
   assert_int_equal(rmdir(path_of("server.key.new")), 0);
   ca_close(ca);
 }
@@ -405,7 +406,7 @@ static void garbage_in_place_of_the_root_is_an_error_not_a_new_root(void **state
   assert_non_null(strstr(error, "root.pem"));
 }
 
-/* Puts a root of somebody's own, for KEY, where the collector will look, as an operator would. */
+/* Puts an external root for KEY where the collector looks for it, as an operator would. */
 static void bring_root(EVP_PKEY *key) {
   struct certificate_terms terms = {.use = CERTIFICATE_ROOT, .name = "plant root", .days = 100};
   X509 *brought = certificate_make(&terms, key, NULL, key);

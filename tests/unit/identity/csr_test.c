@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request from a stranger gives a public key, or a reason, and nothing else. */
+/* An untrusted request gives a public key or a reason, and nothing else. */
 #include "identity/csr.h"
 
 #include "proto/limits.h"
@@ -66,7 +66,7 @@ static void a_request_of_any_wrong_length_is_refused(void **state) {
                  "request is longer than LIMIT_CSR_BYTES");
 }
 
-/* Every byte counts: the signature covers what is signed, and is itself checked. */
+/* Every byte counts: the signature covers the signed part and is itself checked. */
 static void a_request_with_one_byte_changed_never_gives_another_key(void **state) {
   (void)state;
   EVP_PKEY *key = EVP_EC_gen("P-256");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is remembered of tokens: bounded, and never older than what the database said last. */
+/* The token cache is bounded, and never older than the last answer of the database. */
 #include "identity/known_tokens.h"
 
 #include <setjmp.h>

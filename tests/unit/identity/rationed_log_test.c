@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far apart lines that say the same are, by a clock that the test moves (the linker has
-   clock_monotonic_ns end here). */
+/* The distance of equal log lines, by a clock that the test sets (--wrap of clock_monotonic_ns). */
 #include "identity/rationed_log.h"
 
 #include "common/clock.h"
@@ -34,7 +33,7 @@ static int set_up(void **state) {
   return fd < 0 || close(fd) != 0 || *state == NULL;
 }
 
-/* Ends LOG.  Returns how often it says TEXT. */
+/* Ends LOG. Returns the number of lines with TEXT. */
 static unsigned count(struct rationed_log *log, const char *text) {
   static char all[256 << 10];
   unsigned found = 0;
@@ -63,7 +62,7 @@ static void another_or_other_words_are_noted(void **state) {
   assert_int_equal(count(log, "renewed"), 3);
 }
 
-/* One line each of COUNT others from FROM_S on, as fast as they may. */
+/* One line each of COUNT other texts from FROM_S on, at the maximum rate. */
 static void note_others(struct rationed_log *log, uint64_t from_s, unsigned count) {
   char name[32];
   for (unsigned i = 0; i < count; i++) {
@@ -74,7 +73,7 @@ static void note_others(struct rationed_log *log, uint64_t from_s, unsigned coun
   }
 }
 
-/* Whatever others have noted before and meanwhile. */
+/* Regardless of other lines logged before and meanwhile. */
 static void none_is_forgotten_within_the_minute(void **state) {
   struct rationed_log *log = *state;
   note_others(log, 1000 - APART_S, APART_S * A_SECOND - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Certificate requests for tests: an honest one, and the ways to ask for too much. */
+/* Certificate requests for tests: an honest one, and requests for excessive rights. */
 #ifndef TESTS_REQUEST_FIXTURE_H
 #define TESTS_REQUEST_FIXTURE_H
 
@@ -24,7 +24,7 @@ static inline void request_add(STACK_OF(X509_EXTENSION) * list, int nid, const c
   sk_X509_EXTENSION_push(list, X509V3_EXT_conf_nid(NULL, &context, nid, value));
 }
 
-/* Makes a request for KEY signed by SIGNER that asks to be an authority named "evil". */
+/* Makes a request for KEY signed by SIGNER that claims to be an authority named "evil". */
 static inline void request_make(EVP_PKEY *key, EVP_PKEY *signer, struct request *ret) {
   X509_REQ *request = X509_REQ_new();
   STACK_OF(X509_EXTENSION) *list = sk_X509_EXTENSION_new_null();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From one root to the next: what is signed by which, and what a crash leaves. */
+/* Replacing the root: the signer of each certificate, and the state after a crash. */
 #include "identity/rollover.h"
 
 #include "common/buf.h"
@@ -171,7 +171,7 @@ static void an_end_that_was_cut_off_is_ended_by_whoever_opens_it_next(void **sta
     assert_signed_by(ca, false, second);
     ca_close(ca);
     X509_free(second);
-    start(); /* and what it left is not in the way of another one */
+    start(); /* its remains do not block another rollover */
     ca = open_ca();
     second = root_of("next.pem");
     assert_signed_by(ca, true, second);

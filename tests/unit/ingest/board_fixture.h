@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boards at a door: they enrol, greet, send batches, and know what the store says of them. */
+/* Boards that connect to a collector: they enrol, greet, send batches, and query the store's
+   figures of them. */
 #ifndef TESTS_BOARD_FIXTURE_H
 #define TESTS_BOARD_FIXTURE_H
 
@@ -20,7 +21,7 @@
 
 #define HOUR_NS (3600 * NS_PER_SECOND)
 
-/* What each test has: a door, two that knock, the last message heard, a request made. */
+/* State of each test: a listener, two peers, the last received message, a certificate request. */
 extern struct door door;
 extern struct peer peer, other;
 extern struct message heard;
@@ -29,11 +30,12 @@ extern struct request request;
 int start(void **state);
 int stop(void **state);
 
-/* Waits, for a while, until figure NAME is VALUE: the door may still be at it when a peer knows. */
+/* Waits, within a limit, until figure NAME is VALUE: the listener may finish after a peer has its
+   answer. */
 void assert_metric(const char *name, unsigned long value);
 
-/* Whether a line of the log of changes has LINE in it, or one of denials, which comes a little
-   later. */
+/* Whether the log of changes contains LINE, or the log of denials, which is written a little later.
+ */
 void assert_audited(const char *line);
 void assert_not_audited(const char *line);
 void assert_denied(const char *line);
@@ -42,12 +44,12 @@ void assert_denied_once(const char *line);
 /* --- enrolling --- */
 
 void make_token(const char *board, uint64_t ttl_ns, char token[ACCESS_TOKEN_BYTES]);
-void connect_stranger(struct peer *stranger); /* knows the CA's fingerprint alone */
+void connect_stranger(struct peer *stranger); /* has only the CA's fingerprint */
 
-/* Sends TOKEN and CSR; returns the answer, whose strings live until the stranger is closed. */
+/* Sends TOKEN and CSR; returns the answer, whose strings live until the connection is closed. */
 struct enrolled ask_to_enrol(struct peer *stranger, const char *token, struct span csr);
 
-/* The file of BOARD that is called WHAT ("key", "crt", "ca"); stands until the fourth call. */
+/* BOARD's file of kind WHAT ("key", "crt", "ca"); valid until the fourth later call. */
 const char *path_of(const char *board, const char *what);
 
 /* Enrols BOARD and leaves its key, certificate and CA in the door's folder. */
@@ -72,10 +74,10 @@ void send_content(struct peer *board, const struct content *content);
 void send_batch(struct peer *board, uint64_t run, uint64_t seq);
 void assert_acked(struct peer *board, uint64_t seq);
 
-/* The connection ends; what was said before it is dropped. */
+/* Asserts that the connection ends; earlier messages are dropped. */
 void assert_ends(struct peer *board);
 
-/* What the store says of a board. */
+/* The store's figures of a board. */
 struct board_figures {
   const char *name;
   uint64_t produced, stored, pending;

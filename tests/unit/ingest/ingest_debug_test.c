@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files at the boards' door: asked for once, refused with a reason. */
+/* Debug files on the boards' port: requested once, rejected with a reason. */
 #include "ingest/ingest.h"
 #include "proto/compress.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who comes in at the boards' door, with real sockets and real TLS: tokens, certificates,
- * strangers. */
+/* Access to the boards' port, with real sockets and real TLS: tokens, certificates, unauthenticated
+ * peers. */
 #include "ingest/ingest.h"
 
 #include "board_fixture.h"
@@ -131,7 +131,7 @@ static void a_certificate_of_another_authority_is_refused(void **state) {
   X509 *forged = certificate_make(&terms, key, false_root, false_key);
   assert_int_equal(ca_files_write_chain(path_of("edge-1", "crt"), forged, NULL), 0);
   int result = peer_connect(&peer, context_of("edge-1"), ingest_port(door.ingest));
-  if (result == 1) assert_false(peer_hear(&peer, &heard)); /* TLS 1.3: told at the first read */
+  if (result == 1) assert_false(peer_hear(&peer, &heard)); /* TLS 1.3: reported at the first read */
   peer_close(&peer);
   assert_metric("handshakes_total{result=\"unknown_ca\"}", 1);
   assert_metric("boards_connected", 0);
@@ -151,7 +151,7 @@ static void a_revoked_board_is_cut_off_and_refused_in_its_next_handshake(void **
   greet(&peer, "edge-1", 11);
   assert_int_equal(access_revoke(door.access, "edge-1"), 0);
   assert_int_equal(ingest_revoked_s(door.ingest, "edge-1"), 0);
-  connect_board(&other, "edge-1"); /* the list is not read again yet: the hello is what meets it */
+  connect_board(&other, "edge-1"); /* the list is not yet read again: the hello is checked */
   assert_true(peer_say(&other, &hello));
   assert_true(peer_hear(&other, &heard));
   assert_int_equal(heard.type, FRAME_REJECT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Renewal at the boards' door, with real sockets and real TLS: who gets a new certificate, and what
-   becomes of the old one. */
+/* Renewal on the boards' port, with real sockets and real TLS: the conditions for a new
+   certificate, and the validity of the old one. */
 #include "ingest/ingest.h"
 #include "quota/quota.h"
 
@@ -14,8 +14,8 @@ static struct message hello_that_renews(uint64_t run) {
   return hello;
 }
 
-/* Gives edge-1 a certificate for its own key that begins at FROM and ends at UNTIL, in seconds from
-   now, signed by the door's own root. */
+/* Gives edge-1 a certificate for its own key that is valid from FROM until UNTIL, in seconds from
+   now, signed by the collector's root. */
 static void date_certificate(long from, long until) {
   char root_key_path[160];
   snprintf(root_key_path, sizeof root_key_path, "%s/ca/root.key", door.dir);
@@ -34,7 +34,7 @@ static void date_certificate(long from, long until) {
   EVP_PKEY_free(key);
 }
 
-/* Asks for a certificate for KEY, or for a fresh one; returns the answer, which lives until the
+/* Requests a certificate for KEY, or for a fresh key; returns the answer, which lives until the
    peer is closed. */
 static struct renewed renew(struct peer *board, EVP_PKEY *key) {
   EVP_PKEY *fresh = key == NULL ? EVP_EC_gen("P-256") : NULL;
@@ -52,7 +52,7 @@ static void keep(const struct renewed *renewed) {
   assert_int_equal(ca_files_write(path_of("edge-1", "crt"), renewed->certificate, 0644), 0);
 }
 
-/* Connects edge-1, whose certificate has expired, and hears that it may renew. */
+/* Connects edge-1 with an expired certificate, and receives permission to renew. */
 static void come_expired(void) {
   struct message hello = hello_that_renews(11);
   connect_board(&peer, "edge-1");
@@ -76,7 +76,7 @@ static void a_board_renews_in_its_session_and_goes_on(void **state) {
   struct renewed renewed = renew(&peer, NULL);
   assert_string_equal(renewed.error, "");
   keep(&renewed);
-  send_batch(&peer, 11, 2); /* the old one is good for as long as the new one was not used */
+  send_batch(&peer, 11, 2); /* the old one is valid until the new one is first used */
   assert_acked(&peer, 2);
   peer_close(&peer);
   greet(&peer, "edge-1", 11);
@@ -107,7 +107,7 @@ static void the_old_certificate_is_refused_once_the_new_one_was_used(void **stat
   (void)state;
   struct message hello = hello_that_renews(11);
   enrol("edge-1");
-  date_certificate(-2 * 86400, 1000); /* what is signed now begins a day ago */
+  date_certificate(-2 * 86400, 1000); /* new certificates are backdated by a day */
   SSL_CTX *old = context_of("edge-1");
   SSL_CTX_up_ref(old);
   assert_int_equal(peer_connect(&peer, old, ingest_port(door.ingest)), 1);
@@ -144,7 +144,7 @@ static void an_expired_board_may_renew_with_its_key_and_nothing_else(void **stat
   keep(&renewed);
   assert_ends(&peer);
   greet(&peer, "edge-1", 11);
-  assert_int_equal(heard.welcome.last_seq, 0); /* what it sent while expired was not taken */
+  assert_int_equal(heard.welcome.last_seq, 0); /* batches sent while expired were not stored */
   send_batch(&peer, 11, 1);
   assert_acked(&peer, 1);
   peer_close(&peer);
@@ -251,7 +251,7 @@ static void refused_renewals_leave_the_log_of_changes_alone(void **state) {
   assert_audited("edge-1: enrolled");
 }
 
-/* Goes on pinging until something else than a Pong is heard; false when nothing is for 20 s. */
+/* Pings until a message other than a Pong arrives; returns false if none does for 20 s. */
 static bool ping_until_told(struct peer *board) {
   struct message ping = {.type = FRAME_PING, .ping = {.counters = {.run = 11}}};
   for (unsigned i = 0; i < 100; i++) {
@@ -298,7 +298,7 @@ static void a_newer_certificate_ends_the_sessions_of_older_ones_and_no_others(vo
   enrol("edge-1");
   date_certificate(-2 * 86400, 1000);
   greet(&bystander, "edge-2", 21);
-  greet(&other, "edge-1", 12); /* who copied the key and stays on the line */
+  greet(&other, "edge-1", 12); /* a peer that copied the key and stays connected */
   greet(&peer, "edge-1", 11);
   struct renewed renewed = renew(&peer, NULL);
   assert_string_equal(renewed.error, "");
@@ -312,7 +312,7 @@ static void a_newer_certificate_ends_the_sessions_of_older_ones_and_no_others(vo
   assert_non_null(strstr(heard.reject.reason, "newer certificate"));
   assert_true(heard.reject.permanent);
   peer_close(&peer);
-  greet(&peer, "edge-1", 11); /* once more while that one still goes */
+  greet(&peer, "edge-1", 11); /* again while the other connection is ending */
   assert_ends(&other);
   assert_metric("refused_total{reason=\"superseded\"}", 1);
   assert_denied_once("edge-1: boards' door: this board has come with a newer certificate");
@@ -326,8 +326,7 @@ static void a_newer_certificate_ends_the_sessions_of_older_ones_and_no_others(vo
   peer_close(&peer);
 }
 
-/* Puts a server certificate in place that is to be renewed in twelve seconds, and has it noticed.
- */
+/* Installs a server certificate that is to be renewed in twelve seconds, and has it noticed. */
 static void shorten_server_certificate(void) {
   char root_key_path[160];
   snprintf(root_key_path, sizeof root_key_path, "%s/ca/root.key", door.dir);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The boards' door with real sockets, real TLS and the real store: what good boards get, and that
-   what is malformed gets a reason and changes nothing for the others. */
+/* The boards' port with real sockets, real TLS and the real store: service for good boards, and a
+   reason for malformed data, which affects no other board. */
 #include "ingest/ingest.h"
 
 #include "board_fixture.h"
@@ -152,7 +152,7 @@ static void half_a_frame_holds_nobody_up(void **state) {
   peer_close(&other);
 }
 
-/* Larger than what libevent holds by default: the buffer must grow for it, and shrink again. */
+/* Larger than libevent's default buffer, which must grow for it and shrink again. */
 static void a_frame_larger_than_the_input_buffer_comes_through(void **state) {
   static uint8_t noise[2 * LIMIT_CONTROL_BYTES], sha256[32];
   (void)state;
@@ -201,7 +201,7 @@ static void what_was_sent_before_the_end_is_acked_before_the_end(void **state) {
   peer_close(&peer);
 }
 
-/* Three that say nothing: before TLS, after TLS, and in the middle of a frame. */
+/* Three silent peers: before TLS, after TLS, and in the middle of a frame. */
 static void who_says_nothing_is_sent_away_in_time(void **state) {
   (void)state;
   uint64_t began_ns = clock_monotonic_ns();
@@ -243,7 +243,7 @@ static void pings_are_answered_and_keep_the_books(void **state) {
   assert_int_equal(figures.pending, 8);
   assert_string_equal(figures.sampler, "perf"); /* the batch is newer than the ping */
   assert_int_equal(figures.achieved_mhz, 98765);
-  assert_int_equal(figures.asked_mhz, 199000); /* of the same target as what was achieved */
+  assert_int_equal(figures.asked_mhz, 199000); /* of the target whose achieved rate this is */
   assert_int_equal(figures.sample_ns, 61);
   peer_close(&peer);
 }
@@ -271,7 +271,8 @@ static void an_address_that_cannot_be_had_is_an_error_in_words(void **state) {
   event_base_free(loop);
 }
 
-/* A scrape may be waiting for the end.  What is freed is overwritten, so that it is seen. */
+/* A scrape may be waiting for the end. Freed memory is overwritten, so use after free is detected.
+ */
 static void the_figures_outlive_the_door(void **state) {
   (void)state;
   mallopt(M_PERTURB, 0x5a);

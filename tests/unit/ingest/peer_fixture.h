@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board, or someone who would like to be one: blocking TLS with a timeout. */
+/* A board, or a peer that claims to be one: blocking TLS with a timeout. */
 #ifndef TESTS_PEER_FIXTURE_H
 #define TESTS_PEER_FIXTURE_H
 
@@ -16,7 +16,7 @@ struct peer {
   int fd;
   SSL_CTX *context;
   SSL *ssl;
-  struct arena arena; /* of what was received */
+  struct arena arena; /* of the received message */
   uint8_t input[PEER_INPUT_BYTES];
   size_t len;
 };
@@ -24,7 +24,7 @@ struct peer {
 /* A TCP connection to PORT of loopback with a timeout for each call. */
 int peer_socket(unsigned port);
 
-/* Connects with CONTEXT, which it takes over.  Returns what SSL_connect did. */
+/* Connects with CONTEXT, which it takes over. Returns the result of SSL_connect. */
 int peer_connect(struct peer *peer, SSL_CTX *context, unsigned port);
 void peer_close(struct peer *peer);
 
@@ -34,7 +34,7 @@ bool peer_say(struct peer *peer, const struct message *message);
 
 /* Waits for the next frame.  Returns false when the connection ended instead. */
 bool peer_hear(struct peer *peer, struct message *ret);
-/* Hears frames until one of TYPE. */
+/* Reads frames until one of TYPE. */
 bool peer_await(struct peer *peer, enum frame_type type, struct message *ret);
 
 #endif

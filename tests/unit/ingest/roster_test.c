@@ -29,7 +29,7 @@ static void an_old_number_finds_nothing_even_when_its_place_is_taken_again(void 
   assert_int_not_equal(first, second);
   assert_int_equal((uint32_t)first, (uint32_t)second); /* the same place */
   assert_null(roster_find(&roster, first));
-  roster_remove(&roster, first); /* too late: must not touch the new one */
+  roster_remove(&roster, first); /* too late: must not affect the new one */
   roster_set(&roster, first, fake(3));
   assert_ptr_equal(roster_find(&roster, second), fake(2));
   roster_fini(&roster);
@@ -81,12 +81,12 @@ static void connections_of_one_board_are_counted_and_no_others(void **state) {
     }
   assert_int_equal(roster_set_board(&roster, ids[7][1], "edge-7"), 0); /* once only */
   for (uint32_t i = 0; i < BOARDS; i++) roster_remove(&roster, ids[i][i % EACH]);
-  roster_remove(&roster, ids[7][7 % EACH]); /* it has gone already */
+  roster_remove(&roster, ids[7][7 % EACH]); /* it has already been removed */
   for (uint32_t i = 0; i < BOARDS; i++) {
     snprintf(name, sizeof name, "edge-%u", i);
     assert_int_equal(roster_set_board(&roster, roster_add(&roster), name), EACH - 1);
   }
-  roster_add(&roster); /* whose board is not known counts for nobody */
+  roster_add(&roster); /* an unknown board counts for no board's limit */
   assert_int_equal(roster_set_board(&roster, roster_add(&roster), "edge"), 0);
   assert_int_equal(roster_set_board(&roster, ids[7][7 % EACH], "edge"), 0);
   roster_fini(&roster);

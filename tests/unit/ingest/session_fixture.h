@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session, what its peer sends, and what it says; for the tests of a session without a socket. */
+/* A session, its peer's data, and its output; for tests of a session without a socket. */
 #ifndef TESTS_SESSION_FIXTURE_H
 #define TESTS_SESSION_FIXTURE_H
 
@@ -17,7 +17,7 @@
 
 static struct figures figures;
 static struct session session;
-static struct buf wire; /* what the peer sends */
+static struct buf wire; /* the peer's data */
 static struct arena arena;
 static struct job *job;
 
@@ -44,7 +44,7 @@ static inline void put(const struct message *message) {
   assert_int_equal(message_encode(message, &wire), 0);
 }
 
-/* Feeds BYTES one at a time, as a slow link would. */
+/* Feeds BYTES one at a time, like a slow line. */
 static inline long feed(struct span bytes) {
   long used = 0;
   for (size_t len = 1; len <= bytes.len && used == 0; len++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a batch may refer to: the last that this connection acked, and nothing else. */
+/* A batch may refer only to the last batch acked on this connection. */
 #include "session_fixture.h"
 
 static void open_session_of(uint32_t capabilities) {
@@ -38,7 +38,7 @@ static void a_batch_may_refer_to_the_last_that_was_acked(void **state) {
   assert_int_equal(message.type, FRAME_REJECT);
   assert_int_equal(message.reject.seq, 4);
   assert_false(message.reject.permanent);
-  store_batch(4, 0); /* alone, as it was asked */
+  store_batch(4, 0); /* alone, as requested */
   store_batch(5, 4);
 }
 

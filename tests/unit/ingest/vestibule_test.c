@@ -59,7 +59,7 @@ static void there_are_only_so_many_places_in_all(void **state) {
   assert_false(add(5000, "192.0.2.2", NOW_NS));
   vestibule_remove(&vestibule, 77);
   assert_false(vestibule_is_full(&vestibule));
-  vestibule_remove(&vestibule, 77); /* is gone already */
+  vestibule_remove(&vestibule, 77); /* already removed */
   assert_true(add(5000, "192.0.2.2", NOW_NS));
 }
 
@@ -84,7 +84,7 @@ static void half_open_connections_are_evicted_for_their_own_address(void **state
   add(5, "192.0.2.1", NOW_NS + NS_PER_SECOND);
   assert_int_equal(vestibule_overdue(&vestibule, NOW_NS + 3 * NS_PER_SECOND - 1, overdue), 0);
   assert_int_equal(vestibule_overdue(&vestibule, NOW_NS + 3 * NS_PER_SECOND, overdue), 3);
-  assert_int_equal(overdue[0], 2); /* not the one from elsewhere */
+  assert_int_equal(overdue[0], 2); /* not the one from another address */
   assert_int_equal(overdue[2], 4);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writer against a store that does what the test says: what is told to boards when it fails. */
+/* The writer against a store with results set by the test: the answers to boards when it fails. */
 #include "ingest/writer.h"
 
 #include "common/buf.h"
@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-/* --- the store: stands in for the real one, notes what it is asked, fails when told --- */
+/* --- replaces the real store: records its calls, fails on request --- */
 
 static struct {
   int append_result, refused_result;
@@ -411,7 +411,7 @@ static void a_revoked_board_is_refused_and_leaves_no_trace(void **state) {
   assert_int_equal(fake.notes, 0);
 }
 
-/* A batch whose decoded form is large is committed before the next is decoded. */
+/* A batch with a large decoded form is committed before the next is decoded. */
 static void decoded_batches_are_held_only_up_to_a_bound(void **state) {
   enum { NODES = 100000, BATCHES = 60 };
   (void)state;

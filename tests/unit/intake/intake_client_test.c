@@ -177,7 +177,7 @@ static void a_daemon_that_goes_away_is_told_from_a_silent_one(void **state) {
   assert_int_equal(call(LONG_MS, &answer), -ECONNRESET);
 }
 
-/* A daemon that says BUSY and closes, before the question or without reading it. */
+/* A daemon that sends BUSY and closes, before the request or without reading it. */
 static void turned_away(bool is_unread) {
   struct intake_answer answer;
   struct intake_reply reply = good_reply();

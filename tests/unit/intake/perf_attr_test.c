@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must agree for one event's records to land in another's ring. */
+/* Attributes that must agree so that one event's records can be redirected to another's ring. */
 #include "intake/perf_attr.h"
 #include "intake/perf_regs.h"
 

@@ -59,7 +59,7 @@ static void a_runtime_directory_is_the_users_or_it_is_none(void **state) {
   assert_int_equal(chmod(ours, 0770), 0);
   assert_int_equal(find(SOCKET_PLACE_RUNTIME, ""), -EPERM);
   assert_int_equal(rmdir(ours), 0);
-  /* It came along through su: its owner is somebody else. */
+  /* Inherited through su: its owner is another user. */
   places.uid = geteuid() + 1;
   char path[SOCKET_PATH_BYTES];
   assert_int_equal(socket_path_dir(&places, SOCKET_PLACE_RUNTIME, path), -ENOENT);

@@ -103,7 +103,7 @@ static void a_full_table_says_so(void **state) {
   close(null);
 }
 
-/* Both ends in one thread: nothing is answered before the keeper is asked to serve. */
+/* Both ends in one thread: no answer arrives before the supervisor is called to serve. */
 static void a_keeper_that_comes_late_is_not_gone_and_holds_no_ghost(void **state) {
   (void)state;
   int late[2];
@@ -136,7 +136,7 @@ static void an_answer_to_another_question_is_thrown_away(void **state) {
   assert_int_equal(hold_send_update(pair[1], &target), -ENOENT);
 }
 
-/* An event on this process, stopped; or -1 where there is no perf. */
+/* A stopped event on this process, or -1 without perf. */
 static int stopped_event(void) {
   struct perf_event_attr attr;
   perf_attr_fill(&attr, 1000000000);

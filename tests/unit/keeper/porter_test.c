@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* Looks whenever one is due until somebody is turned away, or END_MS.  Returns when that was. */
+/* Runs each due check until a caller is turned away, or until END_MS. Returns the time of that. */
 static uint64_t look_until(struct porter *porter, uint64_t begin_ms, uint64_t end_ms) {
   uint64_t now_ms = begin_ms;
   while (now_ms < end_ms) {
@@ -31,7 +31,7 @@ static void who_waits_while_nobody_is_let_in_is_turned_away(void **state) {
   uint64_t at_ms = look_until(&porter, 1000, 5000);
   assert_int_equal(at_ms, 1000 + PORTER_LOOKS * PORTER_LOOK_MS);
   assert_true(porter.is_hung);
-  assert_int_equal(porter.due_ms, 0); /* the next caller is seen when he comes */
+  assert_int_equal(porter.due_ms, 0); /* the next caller is noticed on arrival */
 }
 
 static void after_that_nobody_waits_longer_than_the_grace(void **state) {
@@ -104,8 +104,8 @@ static void a_caller_hears_that_the_daemon_is_busy_although_nothing_was_read(voi
   close(listener);
 }
 
-/* Connects and says something of KIND, or nothing where that is 0, and is turned away.  Returns how
-   many programs are counted then. */
+/* Connects, sends a request of KIND (0: nothing), and is turned away. Returns the number of
+   programs counted then. */
 static uint64_t away_after(struct porter *porter, const struct sockaddr_un *address, socklen_t len,
                            unsigned kind) {
   struct intake_request request = {.magic = INTAKE_MAGIC, .kind = (uint16_t)kind};
@@ -114,7 +114,7 @@ static uint64_t away_after(struct porter *porter, const struct sockaddr_un *addr
   if (kind != 0) assert_int_equal(send(caller, &request, sizeof request, 0), sizeof request);
   porter_look(porter, 1000);
   porter_look(porter, porter->due_ms);
-  assert_int_equal(porter->due_ms, 0); /* nobody waits any more */
+  assert_int_equal(porter->due_ms, 0); /* no caller waits any more */
   close(caller);
   return porter_turned_away(porter->tally);
 }
@@ -130,8 +130,7 @@ static void programs_that_are_turned_away_are_counted_and_no_commands(void **sta
   assert_int_equal(away_after(&porter, &address, len, INTAKE_TARGET), 1);
   assert_int_equal(away_after(&porter, &address, len, INTAKE_STATUS), 1);
   assert_int_equal(away_after(&porter, &address, len, INTAKE_TARGET), 2);
-  assert_int_equal(away_after(&porter, &address, len, 0),
-                   3); /* he comes with his request too late */
+  assert_int_equal(away_after(&porter, &address, len, 0), 3); /* it sends its request too late */
   porter_close(&porter);
   close(listener);
   assert_int_equal(porter_turned_away(NULL), 0);

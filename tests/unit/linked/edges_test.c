@@ -69,7 +69,7 @@ static void add_pair(struct world *world, uint32_t callee, uint32_t caller, uint
 
 static void ask(struct world *world, uint32_t function, enum edge_side side) {
   struct view_tree tree;
-  bool is_asked[FUNCTIONS + 1] = {false}; /* and one more that a test may add */
+  bool is_asked[FUNCTIONS + 1] = {false}; /* and one for tests that add a function */
   is_asked[function] = true;
   assert_int_equal(tree_builder_finish(&world->builder, &world->arena, &tree), 0);
   const struct edge_question question = {&tree, &world->pairs, is_asked, side};
@@ -242,8 +242,8 @@ static void turn(struct world *world, const char *board, unsigned stretch) {
   tree_builder_turn(&world->builder, board, start_ms, start_ms + 10000);
 }
 
-/* A hundred samples of one caller, then as many of the other: of what is extrapolated from them
-   they tell as much as two do. */
+/* A hundred samples of one caller, then as many of the other: for extrapolation they carry as much
+   information as two samples. */
 static void samples_in_bursts_tell_less_than_as_many_that_are_mixed(void **state) {
   struct world *world = *state;
   for (unsigned i = 0; i < 10; i++) {
@@ -262,7 +262,7 @@ static void samples_in_bursts_tell_less_than_as_many_that_are_mixed(void **state
   assert_true(edge->share.high - edge->share.low > 8 * (samples.high - samples.low));
 }
 
-/* One board's time was all selected; of boards that differ as much there may be others. */
+/* One board's time was fully sampled; other boards of the fleet may differ as much. */
 static void stacks_in_bursts_widen_intervals_of_boards_alone(void **state) {
   static const char boards[][4] = {"b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9"};
   struct view_share samples = interval_wilson(.4, 1000);
@@ -315,7 +315,8 @@ static void where_units_are_alike_the_samples_alone_have_a_say(void **state) {
     turn(world, boards[i], 0);
     add_pair(world, F, A, 40);
     add_pair(world, F, B, 60);
-    add_pair(world, F, PAIR_NO_CALLER, 50 + 10 * i); /* differs, and says nothing of callers */
+    add_pair(world, F, PAIR_NO_CALLER,
+             50 + 10 * i); /* differs, without information about callers */
   }
   ask(world, F, EDGE_CALLERS);
   assert_string_equal(ratio_basis(&world->answer.basis).unit, "boards");
@@ -367,8 +368,8 @@ static uint64_t next_random(uint64_t *random) {
   return *random >> 33;
 }
 
-/* One program that resolves a third, with 150 samples a stretch of time in runs of LENGTH of one
-   caller; returns how many of its edges' intervals hold the truth, which is 0.3. */
+/* A program that resolves a third of its pairs, with 150 samples a stretch of time in runs of
+   LENGTH of one caller. Returns the number of its edges' intervals that contain the truth, 0.3. */
 static int edges_that_hold(struct world *world, uint64_t *random, unsigned length) {
   for (unsigned i = 0; i < 12; i++) {
     turn(world, "b1", i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The facts of a pair, from what tables, boards and names say. */
+/* The facts of a pair, from tables, boards and names. */
 #include "linked/pair_code.h"
 
 #include <elf.h>

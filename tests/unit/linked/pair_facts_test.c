@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What files say of both ends of a pair becomes its facts. */
+/* The files of both ends of a pair determine its facts. */
 #include "linked/pair_facts.h"
 
 #include <elf.h>
@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-/* Files that say what a test wants. */
+/* Files with content that a test sets. */
 struct files {
   const char *names[2]; /* NULL: no function */
   uint64_t start;       /* of the function at the PC, of 0x40 bytes */
   enum lr_place place;
-  uint64_t calls; /* the function that is called before the link; 0: who knows */
+  uint64_t calls; /* the function that is called before the link; 0: unknown */
 };
 
 static bool find_function(void *context, enum pair_end end, struct pair_function *ret) {

@@ -12,7 +12,7 @@
 static const enum pair_cpu cpus[] = {PAIR_CPU_JUMPS, PAIR_CPU_POPS, PAIR_CPU_STACK};
 enum { CPUS = sizeof cpus / sizeof *cpus };
 
-/* A pair that points to a call of who knows whom. */
+/* A pair whose link follows a call with an unknown target. */
 static struct pair_facts facts_of(enum pair_cpu cpu, enum pair_place place, bool is_inside) {
   return (struct pair_facts){.cpu = cpu,
                              .place = place,
@@ -77,7 +77,7 @@ static void what_a_side_alone_would_take_for_a_caller_is_refuted_by_the_call(voi
       struct pair_facts facts = facts_of(cpus[i], place, false);
       facts.call = PAIR_CALL_NONE;
       assert_true(pair_rule_is_refuted(&facts));
-      facts.is_inside = true; /* then the side says nothing */
+      facts.is_inside = true; /* then the side proves nothing */
       assert_false(pair_rule_is_refuted(&facts));
     }
   struct pair_facts facts = facts_of(PAIR_CPU_POPS, PAIR_PLACE_LOST, false);

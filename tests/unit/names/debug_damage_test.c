@@ -68,7 +68,7 @@ static void overwrite(const char *path, off_t from, off_t to) {
 static const char file_name[] =
     "debug/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/* Without the catalogue the sweep would take every file for a stranger's and delete it. */
+/* Without the catalogue the cleanup would treat every file as foreign and delete it. */
 static void a_damaged_catalogue_is_set_aside_with_its_files(void **state) {
   const struct world *world = *state;
   struct buf metrics = {0};
@@ -86,7 +86,7 @@ static void a_damaged_catalogue_is_set_aside_with_its_files(void **state) {
     snprintf(aside, sizeof aside, "debug.db.corrupt-%u", i);
     assert_int_equal(access(path_of(world, aside), F_OK), 0);
     assert_int_equal(access(path_of(world, file_name), F_OK), -1);
-    debug_store_close(open_debug(world)); /* and the fresh one is sound */
+    debug_store_close(open_debug(world)); /* the new catalogue is sound */
   }
   buf_fini(&metrics);
 }
@@ -144,7 +144,7 @@ static void files_that_an_older_catalogue_does_not_know_are_kept(void **state) {
   start_once(world);
   overwrite(path_of(world, file_name), 0, 8);
   overwrite(path_of(world, second), 0, 8);
-  start_once(world); /* files that came after a backup's moment, or whose rows a power cut took */
+  start_once(world); /* files newer than a backup, or whose rows a power cut lost */
   assert_int_equal(access(path_of(world, file_name), F_OK), -1);
   overwrite(path_of(world, file_name), 0, 8);
   overwrite(path_of(world, second), 0, 8);

@@ -36,7 +36,7 @@ int write_part(const char *board, struct span id, const struct sample_file *file
                size_t to);
 int write_whole(const char *board, struct span id, const struct sample_file *file);
 
-/* The worker has read FILE: it is of BUILD_ID and this good. */
+/* The worker has read FILE: it has BUILD_ID and QUALITY. */
 void read_as(const struct sample_file *file, struct span build_id, enum debug_quality quality);
 
 bool is_wanted(const char *board, struct span id, uint64_t *ret_offset);

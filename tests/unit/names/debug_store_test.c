@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which debug file names whose samples, and which is asked for. */
+/* The debug file that names each board's samples, and the files that are requested. */
 #include "debug_store_fixture.h"
 
 #include "names/debug_store_dwarf.h"
@@ -70,7 +70,7 @@ static void boards_overrule_no_operator(void **state) {
   assert_memory_equal(file.sha256, whole.sha256, 32);
   assert_int_equal(debug_store_public(store, id_a, public, path), 2);
   assert_memory_equal(public[0].sha256, whole.sha256, 32);
-  assert_memory_equal(public[1].sha256, part.sha256, 32); /* says what the other does not */
+  assert_memory_equal(public[1].sha256, part.sha256, 32); /* has content that the other lacks */
   assert_int_equal(debug_store_find(store, "one", id_a, &file), 0);
   assert_memory_equal(file.sha256, theirs.sha256, 32); /* its own word about itself */
 }
@@ -107,7 +107,7 @@ static void a_file_changes_what_is_known_of_its_own_modules(void **state) {
   assert_true(debug_store_generation(store, id_b) > b);
   a = debug_store_generation(store, id_a);
   assert_int_equal(debug_store_set_quality(store, file.sha256, DEBUG_BAD, "it loops"), 0);
-  assert_true(debug_store_generation(store, id_a) > a); /* it was sent for that one */
+  assert_true(debug_store_generation(store, id_a) > a); /* it was sent for that module */
   for (unsigned i = 0; i < OTHERS; i++) disturbed += generation_of(i) != others[i];
   assert_true(disturbed < 3); /* now and then is allowed */
 }
@@ -130,7 +130,7 @@ static void a_file_belongs_to_the_build_id_in_it_whatever_its_sender_says(void *
   read_as(&file, id_b, DEBUG_SYMTAB);
   assert_false(is_visible("one", id_a));
   assert_true(is_visible("one", id_b));
-  assert_false(is_wanted("one", id_a, &offset)); /* told off */
+  assert_false(is_wanted("one", id_a, &offset)); /* was rejected */
   assert_non_null(strstr(reason_of(id_a), "6262626262"));
   assert_int_equal(write_whole("two", id_a, &file), -EBADMSG);
   assert_non_null(strstr(why, "another module"));
@@ -153,7 +153,7 @@ static void code_is_asked_of_each_board_once_however_well_a_module_is_named(void
   assert_true(is_code_wanted("one", id_a));
   assert_int_equal(write_whole("one", id_a, &program), 1);
   read_as(&program, id_a, DEBUG_DYNSYM);
-  assert_false(is_code_wanted("one", id_a)); /* it has sent what it has */
+  assert_false(is_code_wanted("one", id_a)); /* it has sent its code */
   assert_true(is_code_wanted("two", id_a));
 }
 
@@ -190,7 +190,7 @@ static void a_module_with_a_symbol_table_is_not_wanted(void **state) {
   assert_false(is_wanted("one", id_a, &offset)); /* waiting to be read */
   read_as(&file, id_a, DEBUG_SYMTAB);
   assert_false(is_wanted("one", id_a, &offset));
-  assert_true(is_wanted("two", id_a, &offset)); /* it does not see one board's file */
+  assert_true(is_wanted("two", id_a, &offset)); /* it does not get another board's file */
 }
 
 static void a_board_whose_best_is_poor_is_not_asked_again(void **state) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files on their way into the store: pieces, pauses, lies, and how much room there is. */
+/* Uploads of debug files into the store: pieces, pauses, false content, and space limits. */
 #include "debug_store_fixture.h"
 #include "names/debug_sent.h"
 
@@ -181,7 +181,8 @@ static void operators_who_send_the_same_file_do_not_set_each_other_back(void **s
   assert_int_equal(write_part(NULL, id_a, &file, 0, 100), 0); /* the second begins */
   assert_int_equal(sent_of(id_a, &file), 400);
   assert_int_equal(write_part(NULL, id_a, &file, 400, 1000), 1);
-  assert_int_equal(write_part(NULL, id_a, &file, 100, 200), -ESPIPE); /* is told to ask */
+  assert_int_equal(write_part(NULL, id_a, &file, 100, 200),
+                   -ESPIPE); /* must first query the offset */
   assert_int_equal(sent_of(id_a, &file), 1000);
   assert_int_equal(sent_of(id_b, &file), 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What boards are asked for is answered from notes, and no note outlives what made it true. */
+/* Requests to boards are answered from a cache, and no entry outlives its basis. */
 #include "debug_store_fixture.h"
 #include "common/arena.h"
 #include "names/ask_turns.h"
@@ -8,7 +8,7 @@
 
 static uint64_t offset;
 
-/* How many modules the database knows to be in use. */
+/* The number of modules marked as used in the database. */
 static int64_t modules_in_use(const char *and_then) {
   char path[160];
   sqlite3 *db;
@@ -24,7 +24,7 @@ static int64_t modules_in_use(const char *and_then) {
   return count;
 }
 
-/* Whoever asks the database notes there that the module is in use. */
+/* A query to the database also marks the module as used. */
 static void what_was_answered_is_answered_again_without_the_database(void **state) {
   (void)state;
   assert_true(is_wanted("one", id_a, &offset));
@@ -96,7 +96,7 @@ static void an_upload_that_is_forgotten_is_wanted_whole(void **state) {
   assert_int_equal(offset, 0);
 }
 
-/* The modules that BOARD is asked for again, and the path of the first. */
+/* The modules requested again of BOARD, and the path of the first. */
 static uint32_t asked_again(const char *board, bool is_new, char path[64]) {
   struct debug_wish wishes[DEBUG_WISHES_MAX];
   struct arena arena;
@@ -227,7 +227,7 @@ static void of_a_fleet_only_some_are_asked_at_once(void **state) {
     snprintf(board, sizeof board, "edge-%u", i);
     again += is_wanted(board, id_a, &offset);
   }
-  assert_int_equal(again, asked); /* the same ones */
+  assert_int_equal(again, asked); /* the same modules */
   assert_true(is_wanted("edge-999", id_b, &offset));
   assert_int_equal(write_whole(NULL, id_a, &file), 1);
   read_as(&file, id_a, DEBUG_SYMTAB);

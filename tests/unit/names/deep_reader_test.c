@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked with --wrap=nursery_run: what becomes of a worker is said here, and when; all between that
-   and what the store tells of a file is real. */
+/* Linked with --wrap=nursery_run: the test sets a worker's result and its time. Everything between
+   that and the store's report about a file is real. */
 #include "../symbol/elf_fixture.h"
 
 #include "names/debug_store_dwarf.h"
@@ -17,9 +17,9 @@
 
 enum { SETTLE_MS = 20000, LIBRARIES = 3, RUNS_MAX = 16 };
 
-/* What becomes of the workers of one depth. */
+/* The results of the workers for one depth. */
 struct script {
-  _Atomic bool is_forced; /* else what really does */
+  _Atomic bool is_forced; /* otherwise the real result */
   enum nursery_outcome outcome;
   int signal;
   _Atomic unsigned runs;
@@ -89,13 +89,13 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* The library lNUMBER.so as the store knows it. */
+/* The library lNUMBER.so as the store identifies it. */
 struct library {
   uint8_t id[64], sha256[32];
   struct span module;
 };
 
-/* Board "one" sends it. */
+/* Uploads it from board "one". */
 static struct library *put(unsigned number) {
   static struct library libraries[LIBRARIES];
   struct library *library = &libraries[number];
@@ -167,7 +167,7 @@ static void the_file_that_answers_need_is_read_next(void **state) {
     assert_memory_equal(order[i], libraries[wanted[i]]->sha256, 32);
 }
 
-/* Nobody knows whose fault it was: the file is none the worse, and others go first. */
+/* The cause is unknown: the file keeps its state, and others are read first. */
 static void a_worker_that_got_nowhere_says_nothing_of_the_file(void **state) {
   (void)state;
   struct debug_file next;
@@ -216,7 +216,7 @@ static void a_file_that_was_given_up_waits_for_the_next_start(void **state) {
   assert_int_equal(quality_of(library), DEBUG_DWARF);
 }
 
-/* What ended a worker is not tried again, not by the next collector either. */
+/* A file that crashed a worker is not tried again, not by the next collector either. */
 static void what_a_worker_died_of_is_told_and_lasts(void **state) {
   static const struct {
     enum nursery_outcome outcome;
@@ -255,7 +255,7 @@ static void symbols_that_no_worker_got_to_are_read_later(void **state) {
     const struct library *library = put(i);
     force(&symbols, ends[i].outcome, 0);
     assert_int_equal(prepare(library), ends[i].error);
-    assert_true(symbolizer_settle(symbolizer, SETTLE_MS)); /* the second try, which it asks for */
+    assert_true(symbolizer_settle(symbolizer, SETTLE_MS)); /* the second try, which it requests */
     assert_int_equal(debug_store_find_unread(store, "one", library->module, &unread), 0);
     atomic_store(&symbols.is_forced, false);
     assert_int_equal(prepare(library), 0);

@@ -20,7 +20,7 @@ enum { HALF = INDEX_SHELF_MAX / 2, GREEDY = 7, OTHER = 8 };
 
 static char path[] = "/tmp/index_shelf_test.XXXXXX";
 static struct index_shelf *shelf;
-static uint64_t sent; /* files, each another one with the same index */
+static uint64_t sent; /* number of files, all different with the same index */
 
 static int make_index(void **state) {
   (void)state;

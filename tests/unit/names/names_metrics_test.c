@@ -7,7 +7,7 @@
 #include "names/reader_counts.h"
 #include "names/symbolizer.h"
 
-/* The value of SERIES, -1 when there is none. */
+/* The value of SERIES, -1 if it is absent. */
 static long long value_of(const char *series) {
   struct buf text = {0};
   char start[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that say one build-id: those of one build, and one that lies. */
+/* Files with the same build-id: those of one build, and one with a false build-id. */
 #include "../symbol/elf_fixture.h"
 
 #include "names/debug_catalogue.h"
@@ -48,7 +48,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* BOARD, NULL for an operator, sends the file NAME.  Returns what comes of it, with WHY. */
+/* BOARD, or an operator if NULL, uploads the file NAME. Returns the result, with WHY. */
 static int send_file(const char *board, const char *name) {
   uint8_t sha256[32];
   struct span bytes = fixture_read(name);
@@ -105,7 +105,7 @@ static void a_board_says_of_itself_what_it_likes(void **state) {
   (void)state;
   assert_int_equal(send_file(NULL, "symbols.so"), 0);
   assert_int_equal(send_file("one", "two.so"), 0);
-  assert_true(symbolizer_settle(symbolizer, 20000)); /* it says more than the operator's */
+  assert_true(symbolizer_settle(symbolizer, 20000)); /* better than the operator's file */
   assert_string_equal(name_of_first("one"), "two_1");
   assert_string_equal(name_of_first("two"), "one_1");
 }
@@ -121,10 +121,10 @@ static void what_boards_have_sent_is_compared_when_an_operator_sends_the_same(vo
     assert_int_equal(send_file(NULL, "two.so"), -EBADMSG);
     assert_true(rival_file_is_why(why));
     assert_string_equal(name_of_first("two"), "one_1");
-    assert_string_equal(name_of_first("one"), "two_1"); /* of its own samples it said so before */
+    assert_string_equal(name_of_first("one"), "two_1"); /* its own samples had that name before */
   }
   assert_int_equal(send_file("two", "one.so"), 0);
-  assert_int_equal(send_file(NULL, "one.so"), 0); /* and this one agrees */
+  assert_int_equal(send_file(NULL, "one.so"), 0); /* this file agrees */
 }
 
 static void indexes_count_as_their_files_do(void **state) {

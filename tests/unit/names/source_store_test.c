@@ -64,7 +64,7 @@ static uint64_t uploaded(struct span id, const struct buf *bundle) {
   return source_store_uploaded(store, &piece);
 }
 
-/* Asserts that module ID's /src/a.c is TEXT; NULL: that there is none. */
+/* Asserts that module ID's /src/a.c is TEXT; NULL: that it does not exist. */
 static void assert_source(struct span id, const char *text) {
   struct source_bundle bundle;
   struct source_entry entry;
@@ -103,7 +103,7 @@ static void two_who_send_the_same_do_not_set_each_other_back(void **state) {
   assert_int_equal(put(id_a, &bundle, 0, 20), 0); /* the second begins */
   assert_int_equal(uploaded(id_a, &bundle), 30);
   assert_int_equal(put(id_a, &bundle, 30, bundle.len), 1);
-  assert_int_equal(put(id_a, &bundle, 20, bundle.len), -ESPIPE); /* is told to ask */
+  assert_int_equal(put(id_a, &bundle, 20, bundle.len), -ESPIPE); /* must first query the offset */
   assert_int_equal(uploaded(id_a, &bundle), bundle.len);
   assert_source(id_a, "int a;\n");
   buf_fini(&bundle);
@@ -120,7 +120,7 @@ static void a_later_bundle_takes_the_place_of_the_one_before(void **state) {
   assert_int_equal(put(id_a, &bundle, 0, bundle.len), 1);
   buf_fini(&bundle);
   assert_source(id_a, "int a, b;\n");
-  assert_int_equal(source_bundle_verify(&before), 0); /* who reads, reads on */
+  assert_int_equal(source_bundle_verify(&before), 0); /* open readers keep the old bundle */
   source_store_unmap(&before);
 }
 

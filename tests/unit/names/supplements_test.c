@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files that refer to others, which come before them, after them, or never. */
+/* Debug files that refer to others, which arrive before them, after them, or never. */
 #include "../symbol/elf_fixture.h"
 
 #include "names/debug_store.h"
@@ -134,7 +134,7 @@ static void a_boards_supplement_names_nothing_for_others(void **state) {
   expect_chain("a.so", "outer_a", "leaf_of_the_header outer_a");
 }
 
-/* It is not looked at either when the file that refers to it comes. */
+/* It is not used either when the referring file arrives. */
 static void a_boards_supplement_that_came_first_names_nothing_for_others(void **state) {
   (void)state;
   send_for("one", "common.debug", "common.debug");

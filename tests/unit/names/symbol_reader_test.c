@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked with --wrap=index_maker_make: what a file is, is said here, and when. */
+/* Linked with --wrap=index_maker_make: the test sets the result for a file and its time. */
 #include "debug_store_fixture.h"
 
 #include "names/deep_reader.h"
@@ -15,7 +15,7 @@ enum { SETTLE_MS = 20000 };
 
 static struct deep_reader *deep;
 static struct symbol_reader *reader;
-static sem_t may_end; /* once for each file that is read */
+static sem_t may_end; /* once for each read file */
 static _Atomic unsigned reading_count, read_count;
 static int verdict;
 
@@ -49,7 +49,7 @@ static int close_reader(void **state) {
   return tear_down(state);
 }
 
-/* A file that board "one" has sent and nobody has read. */
+/* A file from board "one" that has not been read. */
 static struct debug_file unread(uint8_t seed, struct span id) {
   struct sample_file sent = sample(seed);
   struct debug_file file;
@@ -67,7 +67,7 @@ static void a_request_waits_for_nothing_and_is_read_in_its_turn(void **state) {
   (void)state;
   struct debug_file first = unread(1, id_a), second = unread(2, id_b);
   uint64_t generation = debug_store_generation(store, id_a);
-  symbol_reader_request(reader, &first); /* returns although nobody may end */
+  symbol_reader_request(reader, &first); /* returns although no read may end yet */
   symbol_reader_request(reader, &second);
   symbol_reader_request(reader, &second);
   await_readings(1);

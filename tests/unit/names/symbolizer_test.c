@@ -15,7 +15,7 @@
 static struct debug_store *store;
 static struct symbolizer *symbolizer;
 static uint8_t library_id[64];
-static struct span id; /* of lib.so and what is made of it */
+static struct span id; /* of lib.so and the files made from it */
 
 enum { SETTLE_MS = 20000 };
 
@@ -60,7 +60,7 @@ static void put_file(const char *board, struct span module, const char *name) {
   fixture_free(bytes);
 }
 
-/* The same, and has its symbols read, whatever comes of it. */
+/* Uploads the file and has its symbols read, with any result. */
 static void send_file(const char *board, struct span module, const char *name) {
   put_file(board, module, name);
   symbolizer_prepare(symbolizer, board, module);
@@ -101,7 +101,7 @@ static void a_file_that_was_sent_gives_names(void **state) {
 static void a_file_is_read_when_it_is_asked_for_if_not_before(void **state) {
   (void)state;
   put_file("one", id, "lib.so");
-  assert_string_equal(name_at("one", "inner"), ""); /* nobody waits for it */
+  assert_string_equal(name_at("one", "inner"), ""); /* lookups do not wait for it */
   assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
   assert_string_equal(name_at("one", "inner"), "inner");
 }
@@ -173,7 +173,7 @@ static void a_better_file_is_read_after_the_next_question(void **state) {
   send_file("one", id, "stripped.so");
   assert_string_equal(name_at("one", "inner"), "");
   put_file("one", id, "lib.debug");
-  assert_string_equal(name_at("one", "outer"), "outer"); /* what there is goes on to name */
+  assert_string_equal(name_at("one", "outer"), "outer"); /* the existing index stays in use */
   assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
   assert_string_equal(name_at("one", "inner"), "inner");
 }
@@ -194,7 +194,7 @@ static void a_file_of_another_module_is_refused(void **state) {
   assert_int_equal(debug_store_judge(store, "one", other, why, sizeof why), -EBADMSG);
   assert_non_null(strstr(why, "another module"));
   assert_false(is_wanted_of_one(other, "/x"));
-  assert_string_equal(name_at("one", "outer"), "outer"); /* of the module that it is */
+  assert_string_equal(name_at("one", "outer"), "outer"); /* of its own module */
 }
 
 static void a_malformed_file_is_refused_and_names_stay(void **state) {
@@ -310,7 +310,7 @@ static void a_list_names_what_the_stripped_file_does_not(void **state) {
   assert_int_equal(quality_at("outer"), DEBUG_DYNSYM);
 }
 
-/* What a symbol table leaves open is no function, whatever somebody's list says. */
+/* An address outside of a symbol table's functions is no function, even if a list has it. */
 static void a_list_is_not_asked_where_a_symbol_table_is(void **state) {
   (void)state;
   static const char list[] = "0000000000000010 T from_list\n0000000000000020 T more\n";
@@ -320,7 +320,7 @@ static void a_list_is_not_asked_where_a_symbol_table_is(void **state) {
   assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
   assert_int_equal(symbolizer_find(symbolizer, "one", id, 0x18, &symbol), 0);
   assert_string_equal(symbol.name, "from_list");
-  send_file("one", id, "stripped.so"); /* without one */
+  send_file("one", id, "stripped.so"); /* without a list */
   assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
   assert_int_equal(symbolizer_find(symbolizer, "one", id, 0x18, &symbol), 0);
   send_file("one", id, "lib.so");
@@ -348,7 +348,7 @@ static int on_module(void *context, const struct debug_module *module) {
   return 0;
 }
 
-/* What the store says of lib.so, which board "one" has. */
+/* The store's reason about lib.so, which board "one" has. */
 static const char *reason_of_library(void) {
   static char reason[512];
   is_wanted_of_one(id, "/lib.so");
@@ -389,7 +389,7 @@ static void a_stub_is_named_by_the_file_that_has_the_code(void **state) {
   memcpy(text, place.data, place.len < sizeof text ? place.len : sizeof text - 1);
   uint64_t address = strtoull(text, NULL, 16);
   fixture_free(place);
-  if (address == 0) skip(); /* objdump of this machine tells no stubs */
+  if (address == 0) skip(); /* objdump of this machine prints no stubs */
   send_file("one", module, "stub.debug");
   assert_int_equal(symbolizer_find(symbolizer, "one", module, address, &symbol), 0);
   assert_string_equal(symbol.name, "[plt]");
@@ -398,8 +398,8 @@ static void a_stub_is_named_by_the_file_that_has_the_code(void **state) {
   assert_string_equal(symbol.name, "far@plt");
 }
 
-/* An assembler's source of COUNT functions, each of whose names is the end of the one before: the
-   linker stores them all in the bytes of the longest. */
+/* Assembler source of COUNT functions. Each name is the end of the previous one, so the linker
+   stores them all in the bytes of the longest. */
 static void write_ends(const char *name, int count) {
   enum { LONGEST = 8000 };
   static char text[LONGEST + 1];
@@ -481,7 +481,7 @@ static double seconds_since(uint64_t start_ns) {
   return (double)(clock_monotonic_ns() - start_ns) / NS_PER_SECOND;
 }
 
-/* Prints what indexing a big debug file costs, and a lookup. */
+/* Prints the cost of indexing a large debug file, and of a lookup. */
 static void measure(const char *path) {
   uint8_t bytes[64];
   struct debug_file file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notes of what was answered: found again, over in time, and never more than there may be. */
+/* Cached answers: they are found again, expire in time, and never exceed the limit. */
 #include "names/wish_notes.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On memory that looks like the kernel's ring, as it is and as an enemy may have written it. */
+/* On memory in the form of the kernel's ring, unchanged and as modified by an attacker. */
 #include "perf/perf_exits.h"
 
 #include <linux/perf_event.h>

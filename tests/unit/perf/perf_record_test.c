@@ -200,7 +200,7 @@ static void a_pair_that_does_not_fit_its_record_is_refused(void **state) {
   put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x4000);
   put_u64(&w, 8);
   put_u64(&w, 1);
-  put_u64(&w, 9); /* more used than there is */
+  put_u64(&w, 9); /* more used bytes than exist */
   assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &stack_form, &record),
                    -EBADMSG);
   put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 0, 0);

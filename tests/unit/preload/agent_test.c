@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libfleetprof.so itself, preloaded into real programs, against a daemon of one thread that hands
-   out one ring and looks into it after the program has ended. */
+   out one ring and reads it after the program has ended. */
 #include "intake/intake_format.h"
 #include "ring/ring_reader.h"
 #include "ring/ring_switch.h"
@@ -31,7 +31,7 @@ enum { SLOTS = 256, SLOT_BYTES = 1 << 17, HZ = 200, OUTPUT_BYTES = 4096, HANG_SE
 #define PERIOD_NS (1000000000ULL / HZ)
 #define TARGETS TARGET_DIR "/"
 
-/* What the daemon of a test does with a request. */
+/* The test daemon's reaction to a request. */
 enum manner {
   ANSWERS,
   REFUSES,
@@ -285,7 +285,7 @@ static void the_weight_of_all_threads_is_the_cpu_time(void **state) {
 
 static const struct timespec a_millisecond = {.tv_nsec = 1000000};
 
-/* What a daemon does for a change, each process being permitted as soon as it asks. */
+/* A daemon's part of a change: each process gets permission as soon as it requests it. */
 static bool is_change_met(uint32_t serial) {
   bool is_met = false;
   for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
@@ -338,7 +338,7 @@ static void a_program_says_at_its_end_what_it_has_spent(void **state) {
   assert_true(ratio > .95 && ratio < 1.001);
 }
 
-/* It wants prctl from libc, as compilers want syscall: the gate knows what became of it. */
+/* It calls libc's prctl, and compilers' code calls syscall: the gate detects their results. */
 static void a_program_says_what_it_spent_unless_it_is_in_a_sandbox(void **state) {
   start(ANSWERS);
   struct outcome outcome = RUN(TARGETS "dodger", "plain", "0.2");
@@ -351,7 +351,7 @@ static void a_program_says_what_it_spent_unless_it_is_in_a_sandbox(void **state)
   assert_int_equal(ring_reader_exit_cpu_ns(&fake.ring), 0);
 }
 
-/* One that binds past our calls could have led into one. */
+/* A plugin that is bound without our wrappers could have entered a sandbox. */
 static void a_program_with_plugins_says_it_unless_one_could_begin_a_sandbox(void **state) {
   start(ANSWERS);
   struct outcome outcome = RUN(TARGETS "plugs", TARGETS "libplugin.so", "0.05");
@@ -510,8 +510,9 @@ static void a_user_without_room_for_a_signal_runs_unsampled_and_is_counted(void 
   assert_int_equal(ring_reader_unsampled(&fake.ring), 2);
 }
 
-/* Five threads; below three quarters of the limit is room for three timers (one, and those of bash
-   and sed, which are gone by then), above it for more.  Returns how many were refused. */
+/* Starts five threads. Below three quarters of the limit there is room for three timers (one, and
+   those of bash and sed, which have ended by then), above it for more. Returns how many were
+   refused. */
 static uint32_t refused_of_five(void) {
   start(ANSWERS);
   struct outcome outcome =
@@ -523,7 +524,7 @@ static uint32_t refused_of_five(void) {
   return header->timers_refused;
 }
 
-/* What others of this user have queued comes and goes while the program starts. */
+/* The number of signals queued by other processes of this user changes while the program starts. */
 static void a_quarter_of_the_signals_that_a_user_may_queue_stays_free(void **state) {
   uint32_t refused = refused_of_five();
   for (unsigned again = 0; again < 5 && (refused == 0 || refused == 5); again++) {

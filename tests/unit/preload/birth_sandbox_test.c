@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel says of filters is read as it stands there, and nothing else is. */
+/* The filter count is parsed from the kernel's line and from no other text. */
 #include "preload/birth_sandbox.h"
 
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static void a_kernel_that_does_not_count_has_one(void **state) {
 static void names_within_a_line_and_torn_lines_tell_nothing(void **state) {
   (void)state;
   assert_int_equal(filters("Name:\tSeccomp:\t2\nState:\tR\n"), 0);
-  assert_int_equal(filters("Seccomp:\t2"), 0); /* the rest comes with the next piece */
+  assert_int_equal(filters("Seccomp:\t2"), 0); /* the rest arrives with the next piece */
   assert_int_equal(filters("Seccomp:\t99999999999999\n"), 0);
   assert_int_equal(birth_sandbox_filters("", 0), 0);
 }

@@ -63,7 +63,7 @@ static void who_closes_waits_for_those_inside(void **state) {
   pthread_join(thread, NULL);
 }
 
-/* The parent's other threads were inside; in the child there is nobody to wait for. */
+/* The parent's other threads were inside; the child has no other threads to wait for. */
 static void a_child_does_not_wait_for_threads_it_has_not(void **state) {
   (void)state;
   assert_true(call_gate_enter());

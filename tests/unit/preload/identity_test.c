@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fence walk over stacks as kernels make them, made up at random in both layouts, and over what
-   is none. */
+/* The fence walk over stacks in the kernels' layout, generated at random in both layouts, and over
+   other data. */
 #include "preload/identity.h"
 
 #include <setjmp.h>
@@ -205,7 +205,7 @@ static void a_variable_is_never_taken_for_an_argument(void **state) {
   munmap(stack.bytes, BYTES + PAGE);
 }
 
-/* What is called verified is an argc, as many pointers and a NULL, and what they point to. */
+/* A verified result is an argc, as many pointers and a NULL, and their strings. */
 static void assert_stands_there(const struct stack *stack, const struct identity_argv *argv) {
   uintptr_t word;
   size_t at = stack->environment - BASE - 8, len = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one interval timer of a process is shared with whoever else wants it. */
+/* The single interval timer of a process is shared with the program's own use of it. */
 #include "preload/process_timer.h"
 #include "preload/sampling.h"
 

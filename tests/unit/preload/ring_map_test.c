@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files a target takes for a ring: only what cannot get shorter under it. */
+/* Files that a target accepts as a ring: only files that cannot be truncated meanwhile. */
 #include "preload/ring_map.h"
 #include "ring/histogram_layout.h"
 #include "ring/ring_reader.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both halves of a ring over a plain buffer: what the writer commits the reader gets, in order,
-   whole, and what does not fit is counted. */
+/* Both halves of a ring over a plain buffer: the reader gets every committed record, in order and
+   complete; records that do not fit are counted. */
 #include "ring/ring_reader.h"
 #include "ring/ring_switch.h"
 #include "ring/ring_writer.h"
@@ -189,7 +189,8 @@ static void padding_never_runs_over_what_is_not_read(void **state) {
   (void)state;
   struct ring_slot *slot = claim();
   unsigned count = 0;
-  /* Too near the end for the largest record, and room for it at the front but not for both. */
+  /* Too near the end for the largest record; room at the front for that record, but not for the
+     padding too. */
   while (slot->head < 3072) assert_true(put(slot, 1, count++));
   ring_reader_release(&f.reader, 0, 512);
   assert_false(put(slot, 1, count));

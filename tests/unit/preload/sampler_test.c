@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handler, called by hand with events that are ours, foreign, late or forged. */
+/* The handler, called directly with events that are ours, foreign, late or forged. */
 #include "preload/arch.h"
 #include "preload/sampler.h"
 #include "preload/thread_slot.h"
@@ -262,7 +262,7 @@ static void a_slot_claimed_after_an_unloading_begins_with_its_number(void **stat
   assert_true(records[1].depth > 0);
 }
 
-/* Slot INDEX is empty, and its next byte goes to OFFSET. */
+/* Empties slot INDEX and puts its next byte at OFFSET. */
 static void empty_at(unsigned index, uint64_t offset) {
   struct ring_slot *slot =
       (struct ring_slot *)(void *)(reader.base + ring_slot_offset(index, SLOT_BYTES));
@@ -295,7 +295,7 @@ static void a_mark_stays_in_its_slot_where_records_are_shorter(void **state) {
   thread_slot_release(second);
 }
 
-/* The books count records, of whatever weight. */
+/* The counters count records, regardless of weight. */
 static void a_sample_that_a_mark_leaves_no_room_is_one_lost_record(void **state) {
   (void)state;
   deliver(expiry(thread_slot_token(thread), 0));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an agent is handed to walk stacks with: taken whole, read-only, or not at all. */
+/* The table memory that an agent receives for walking stacks: mapped whole and read-only, or not at
+   all. */
 #include "preload/table_map.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stranger may send where a program sends its maps. */
+/* Untrusted files sent in place of a program's maps. */
 #include "proc/maps_file.h"
 
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static void the_maps_of_another_process_are_not(void **state) {
   assert_true(maps_file_take(fd, child));
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
-  assert_false(maps_file_take(fd, child)); /* it is gone */
+  assert_false(maps_file_take(fd, child)); /* it has ended */
   close(fd);
 }
 

@@ -22,7 +22,7 @@ static void busy_is_all_but_idle_and_stolen_is_in_it(void **state) {
   assert_int_equal(board.interrupt_ns, proc_ticks_to_ns(24));
 }
 
-/* By its tick: what softirq says then is part of what the processes were billed. */
+/* Accounting by tick: softirq time is then part of the processes' billed time. */
 static void a_kernel_that_never_meets_an_interrupt_does_not_measure_them(void **state) {
   (void)state;
   struct proc_board board;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/PID/status as kernels write it, as old ones do, and as a hostile thread name would have it.
- */
+/* /proc/PID/status as kernels write it, as old kernels do, and with a hostile thread name. */
 #include "proc/proc_status.h"
 
 #include <errno.h>

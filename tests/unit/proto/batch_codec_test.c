@@ -37,7 +37,8 @@ static int decode(struct span from) {
   return batch_decode(from, &arena, &decoded, why, sizeof why);
 }
 
-/* One sample by what it means, whatever the nodes' order: its whole stack, mixed into a number. */
+/* The meaning of a sample, independent of the nodes' order: its whole stack, mixed into a number.
+ */
 struct meaning {
   uint64_t stack;
   uint32_t thread, type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What only a hostile board sends: the generated structs are unpacked, changed and packed again,
-   so that each case differs from a good batch in one thing. */
+/* Batches that only a hostile board sends: the generated structs are unpacked, changed and packed
+   again, so each case differs from a good batch in one detail. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "profile.pb-c.h"
@@ -22,7 +22,7 @@
 static const struct random_sizes sizes = {4, 2, 3, 50, 60, 20};
 
 static struct buf good;
-static Fleetprof__Batch *batch; /* what each case changes */
+static Fleetprof__Batch *batch; /* changed by each case */
 static char long_text[LIMIT_PATH_BYTES + 2];
 static uint8_t long_bytes[LIMIT_BATCH_RAW_BYTES];
 static char why[256];
@@ -68,8 +68,8 @@ static int decode_changed(void) {
   return got;
 }
 
-/* Changes one thing of a good batch and expects ERROR and WORDS; the change is undone by hand
-   where freeing would stumble over it. */
+/* Changes one detail of a good batch and expects ERROR and WORDS; the change is undone by hand if
+   it would break freeing. */
 #define expect(error, words, change, undo)                                          \
   do {                                                                              \
     batch = fleetprof__batch__unpack(NULL, good.len, good.data);                    \
@@ -91,7 +91,7 @@ static int decode_changed(void) {
     expect(error, words, (kept_field = field, field = new_value), field = kept_field); \
   } while (0)
 
-/* Without weights: they are still to be told as version 1 did. */
+/* Without weights: they must then be encoded as in version 1. */
 static void be_of_version_1(void) {
   batch->sample_steps.len = batch->weight_steps.len = 0;
   batch->weight_a_record = 0;
@@ -247,7 +247,7 @@ static void a_wrong_step_is_refused(void **state) {
          (void)0);
 }
 
-/* They would be ignored: the weights of version 1 say something else. */
+/* They would be ignored: the weights of version 1 have another meaning. */
 static void steps_that_no_sample_has_are_refused(void **state) {
   (void)state;
   static uint8_t zeros[60]; /* a weight each */
@@ -282,8 +282,8 @@ static void sums_that_overflow_are_refused(void **state) {
   counts[0] = counts[1] = 0;
   expect(-EBADMSG, "sum of the sample weights overflows",
          (batch->sample_count = 2, batch->sample_nodes.len = 2, batch->sample_threads.len = 2,
-          batch->sample_types.len = 2, batch->sample_counts = BYTES(counts, 2),
-          be_of_version_1(), batch->sample_weights = BYTES(weights, 11)),
+          batch->sample_types.len = 2, batch->sample_counts = BYTES(counts, 2), be_of_version_1(),
+          batch->sample_weights = BYTES(weights, 11)),
          (void)0);
 }
 
@@ -305,7 +305,7 @@ static void crowds_are_counted_before_they_are_unpacked(void **state) {
   assert_non_null(strstr(why, "LIMIT_BATCH_TARGETS is 1024"));
   assert_int_equal(decode_empties(9, crowd), -EOVERFLOW);
   assert_non_null(strstr(why, "LIMIT_BATCH_THREADS is 8192"));
-  assert_int_equal(decode_empties(11, crowd), -EOVERFLOW); /* one field again and again */
+  assert_int_equal(decode_empties(11, crowd), -EOVERFLOW); /* the same field again and again */
   assert_non_null(strstr(why, "budget"));
 }
 

@@ -91,8 +91,8 @@ static int inflate_after(struct span prefix, size_t len) {
   return error;
 }
 
-/* What refers to nothing inflates with any prefix; but a frame that says it refers must be checked.
- */
+/* A frame without references inflates with any prefix; a frame that claims references must be
+   checked. */
 static void what_refers_to_others_is_one_frame_with_a_checksum(void **state) {
   (void)state;
   const struct span prefix = span_of(raw, 1000), bytes = span_of(raw + 500, 1000);

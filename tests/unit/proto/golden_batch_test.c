@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches as each version wrote them, kept for ever: tests/golden/batch/.  Both hold a window of
-   redis-server under its benchmark: v1-redis.batch 450 records at 75 Hz, each of one period;
-   v2-redis.batch 279 by perf at 99 Hz, of unlike weights, with time of the kernel beside them. */
+/* Batches written by each version, kept forever: tests/golden/batch/. Both hold a window of
+   redis-server under its benchmark. v1-redis.batch has 450 records at 75 Hz, each of one period.
+   v2-redis.batch has 279 by perf at 99 Hz, of different weights, with kernel time beside them. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "proto/batch_codec.h"

@@ -29,7 +29,7 @@ static int reset(void **state) {
   return 0;
 }
 
-/* Decodes what is in bytes into got. */
+/* Decodes the content of bytes into got. */
 static int decode(void) {
   struct frame frame;
   arena_fini(&arena);
@@ -102,7 +102,7 @@ static void a_hello_tells_of_earlier_boots(void **state) {
   assert_memory_equal(got.hello.boots, boots, 2 * sizeof *boots);
   sent.hello.boot_count = LIMIT_BOOTS + 1;
   assert_int_equal(message_encode(&sent, &bytes), -EOVERFLOW);
-  boots[0].offset_ns = UINT64_MAX; /* a peer that says nonsense */
+  boots[0].offset_ns = UINT64_MAX; /* a nonsensical value from a peer */
   sent.hello.boot_count = 1;
   buf_clear(&bytes);
   assert_int_equal(message_encode(&sent, &bytes), 0);
@@ -296,7 +296,7 @@ static void no_string_is_ever_null(void **state) {
 
 static void stacks_with_an_end_of_tomorrow_are_not_told(void **state) {
   (void)state;
-  static const char weights[] = "\x01\x02\x03\x04\x05\x06\x07"; /* a cell an end, one too many */
+  static const char weights[] = "\x01\x02\x03\x04\x05\x06\x07"; /* a cell per end, one too many */
   send(&(struct message){.type = FRAME_PING, .ping = {.effort = effort}});
   for (size_t i = 0; i + 1 < bytes.len; i++) {
     bool is_field = bytes.data[i] == (12 << 3 | 2) && bytes.data[i + 1] == 12; /* its length */
@@ -364,7 +364,7 @@ static void what_is_over_a_limit_does_not_leave(void **state) {
   assert_int_equal(message_encode(&(struct message){0}, &bytes), -EINVAL);
 }
 
-/* Puts a frame of TYPE with one length-delimited field together. */
+/* Builds a frame of TYPE with one length-delimited field. */
 static void write_field(enum frame_type type, unsigned field, const void *data, size_t len) {
   uint8_t header[FRAME_HEADER_BYTES];
   buf_clear(&bytes);

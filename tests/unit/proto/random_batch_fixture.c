@@ -22,7 +22,7 @@ static void random_nodes(struct random_batch *made, const struct random_sizes *s
                          uint64_t *state) {
   uint8_t *depths = calloc(sizes->nodes + 1, 1);
   for (uint32_t i = 0; i < sizes->nodes; i++) {
-    /* Mostly below one of the last nodes: that is how stacks arrive. */
+    /* Mostly below one of the last nodes, like real stacks. */
     uint32_t back = 1 + random_below(state, random_below(state, 4) == 0 ? i + 1 : 6);
     uint32_t parent = back > i ? BATCH_NONE : i - back;
     if (parent != BATCH_NONE && depths[parent] + 1U >= sizes->depth) parent = BATCH_NONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches for tests: the shape of real ones (a call tree, few modules, Zipf-like counts), from a
-   seed, so that a failure can be had again. */
+/* Batches for tests with the shape of real ones (a call tree, few modules, Zipf-like counts), from
+   a seed, so a failure can be reproduced. */
 #ifndef TESTS_RANDOM_BATCH_FIXTURE_H
 #define TESTS_RANDOM_BATCH_FIXTURE_H
 
@@ -19,7 +19,7 @@ struct random_batch {
   struct batch_sample *samples;
 };
 
-extern const uint8_t random_ids[20]; /* the build-id of every module that is one */
+extern const uint8_t random_ids[20]; /* the build-id of every module that has one */
 
 /* A small generator of our own: the same batch on every machine. */
 uint64_t random_next(uint64_t *state);

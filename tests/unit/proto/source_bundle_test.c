@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources of a module as one file: what was packed is found again, and nothing a bundle says leads
-   a look out of it. */
+/* Sources of a module as one file: packed files are found again, and no content of a bundle leads a
+   lookup outside of it. */
 #include "proto/compress.h"
 #include "proto/limits.h"
 #include "proto/source_bundle.h"
@@ -81,7 +81,7 @@ static void paths_out_of_order_or_with_two_spellings_are_refused(void **state) {
   }
 }
 
-/* Puts VALUE at AT of a good bundle.  Returns what is said of it: of the head, else of the list. */
+/* Puts VALUE at AT of a good bundle. Returns the verdict on the head, or else on the list. */
 static int with_number(size_t at, uint32_t value) {
   struct buf bytes = make(paths);
   struct source_bundle bundle;

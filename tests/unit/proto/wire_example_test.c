@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proto/WIRE.md shows one batch and one frame byte by byte.  Here the same are made by the encoder
-   and compared with the page, so that neither can change alone. */
+/* proto/WIRE.md shows one batch and one frame byte by byte. This encodes the same and compares it
+   with the page, so neither can change alone. */
 #include "common/buf.h"
 #include "proto/batch_codec.h"
 #include "proto/messages.h"

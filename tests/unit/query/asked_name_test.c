@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A C++ function may be asked for by its name alone; nothing else is meant by less than all of it.
- */
+/* A C++ function may be queried by its name without arguments; all other parts of the name are
+   required. */
 #include "query/asked_name.h"
 
 #include <setjmp.h>
@@ -36,9 +36,12 @@ static void a_function_is_meant_by_its_name(void **state) {
 static void nothing_else_is_meant(void **state) {
   (void)state;
   static const char *const names[][2] = {
-      {"order", "shop::order(int)"},     {"shop::orde", "shop::order(int)"},
-      {"int", "int order(int)"},         {"order", "order+0x1c"},
-      {"shop::order(", "shop::order()"}, {"b", "a b"}, /* no arguments: all of it is the name */
+      {"order", "shop::order(int)"},
+      {"shop::orde", "shop::order(int)"},
+      {"int", "int order(int)"},
+      {"order", "order+0x1c"},
+      {"shop::order(", "shop::order()"},
+      {"b", "a b"}, /* no arguments: the whole text is the name */
   };
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     assert_false(asked_name_is(names[i][0], names[i][1]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One function from inside: whatever it is cut by, its own time is that of the function table. */
+/* One function in detail: in every breakdown its self time equals that of the function table. */
 #include "world.h"
 
 #include "names/symbolizer.h"
@@ -72,7 +72,7 @@ static void append(struct named_world *named, const char *board, const char *thr
   window_append(&window, named->world->store, board, 1, NOON_MS + 10000 * run++);
 }
 
-/* What nothing sampled, the kernel's by its clock, and stacks that end early. */
+/* Unsampled time, kernel time by its clock, and stacks that end early. */
 static void append_dark(struct named_world *named, const char *board, uint64_t weight) {
   static const uint64_t kernel[][2] = {{1, 0}}, pseudo[][2] = {{3, 0}};
   static const uint64_t short_leaf[][2] = {{3, 0}, {2, 0x77}};
@@ -132,7 +132,7 @@ static void offsets_count_from_the_functions_start(void **state) {
   assert_string_equal(detail.offsets[0].function, "walk");
   assert_string_equal(detail.offsets[0].build_id, "01020304");
   assert_string_equal(detail.offsets[0].module, "tool");
-  assert_int_equal(detail.offsets[1].offset, 0x4f); /* its last byte; the next one is leave's */
+  assert_int_equal(detail.offsets[1].offset, 0x4f); /* its last byte; the next belongs to leave */
   assert_int_equal(ask(named, "leave", NULL, &detail), 0);
   assert_int_equal(detail.offsets[0].offset, 0);
   assert_int_equal(detail.self, 100);
@@ -164,7 +164,7 @@ static void sums_are_those_of_the_function_table(void **state) {
   }
 }
 
-/* Of one board, then of two that differ: with what may be anyone's. */
+/* For one board, then for two that differ: with time that any function may have. */
 static void intervals_are_those_of_the_function_table(void **state) {
   struct named_world *named = *state;
   const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
@@ -250,7 +250,7 @@ static void close_translators(struct named_world *named, struct translator_pool 
   translator_pool_close(pool);
 }
 
-/* Two functions of one name in two files are two rows, whoever names them. */
+/* Two functions of one name in two files are two rows, whatever names them. */
 static void a_function_that_a_translator_names_is_of_the_file_of_its_line(void **state) {
   static const char rules[] = "* *tool any at-end sed -e 's|.*4e$|walk\\n/src/dsp.c:7|;t' -e "
                               "'s|.*|walk\\n/src/other.c:9|'\n";
@@ -272,8 +272,8 @@ static void a_function_that_a_translator_names_is_of_the_file_of_its_line(void *
   close_translators(named, pool);
 }
 
-/* One translator tells where a function begins, one does not: then the file does, if there is one.
- */
+/* One translator reports where a function begins, one does not: then the file is used, if it
+   exists. */
 static void offsets_are_a_translators_the_files_or_not_known(void **state) {
   static const char rules[] =
       "* *tool any at-end sed -e s/.*5032014e/dsp_walk+0x2e/ -e t -e s/.*/plain/\n"
@@ -312,6 +312,6 @@ int main(void) {
       TEST(offsets_are_a_translators_the_files_or_not_known),
       TEST(a_function_that_a_translator_names_is_of_the_file_of_its_line),
   };
-  signal(SIGPIPE, SIG_IGN); /* as translators ask */
+  signal(SIGPIPE, SIG_IGN); /* translators require that */
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

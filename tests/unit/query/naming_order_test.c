@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames come in the order of modules and addresses, each once, whatever order they were added in.
- */
+/* Frames are visited in the order of modules and addresses, each once, whatever their order of
+   adding. */
 #include "query/naming_order.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names in a tree come from a real file, this test's own executable, through the real symbolizer:
+/* Names in a tree are read from a real file, this test's executable, through the real symbolizer,
    and only for the board that sent it. */
 #include "fixture.h"
 #include "own_file.h"
@@ -60,7 +60,7 @@ static uint64_t weight_of(const struct query_source *source, struct arena *arena
   return 0;
 }
 
-/* How good what named NAME is. */
+/* The quality of the source of NAME. */
 static const char *quality_of(const struct query_source *source, struct arena *arena,
                               const char *name) {
   const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
@@ -71,7 +71,7 @@ static const char *quality_of(const struct query_source *source, struct arena *a
   return "";
 }
 
-/* Checks the names from the leaf of the one stack of board b1 to its root. */
+/* Checks the names from the leaf of the only stack of board b1 to its root. */
 static void check_stack(const struct query_source *source, struct arena *arena,
                         const char *const *names, uint32_t count) {
   struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
@@ -148,7 +148,7 @@ static uint64_t count_lookups(void) {
   return sum;
 }
 
-/* Three boards with the same program; one of them sends a file of its own, and is named apart from
+/* Three boards with the same program; one of them sends its own file, and is named separately from
    then on. */
 static void boards_that_see_the_same_files_are_named_together(void **state) {
   (void)state;
@@ -168,7 +168,7 @@ static void boards_that_see_the_same_files_are_named_together(void **state) {
   uint64_t before = count_lookups();
   assert_int_equal(weight_of(&source, &arena, "", name), 0);
   uint64_t once = count_lookups() - before;
-  assert_in_range(once, 1, 5); /* of five frames some are at one address */
+  assert_in_range(once, 1, 5); /* of five frames, some share an address */
   send_own_file(debug, &own);  /* b1's */
   struct span id = span_of(own.build_id, own.build_id_len);
   assert_int_equal(symbolizer_prepare(source.symbolizer, "b1", id), 0);
@@ -183,8 +183,7 @@ static void boards_that_see_the_same_files_are_named_together(void **state) {
   remove_dir(dir);
 }
 
-/* Each is asked at the place in its files where it was asked last: of two modules, each at its own.
- */
+/* Each lookup starts at the last position in its files: two modules have separate positions. */
 static void two_modules_of_one_stack_have_their_own_names(void **state) {
   (void)state;
   char dir[] = "/tmp/naming_test.XXXXXX", error[256] = "";

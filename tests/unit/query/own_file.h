@@ -18,7 +18,7 @@ struct own_file {
   size_t build_id_len;
 };
 
-/* Finds the GNU build-id note of what is wanted; the first object is the program. */
+/* Finds the program's GNU build-id note; the first object is the program. */
 static inline int read_own_notes(struct dl_phdr_info *object, size_t size, void *context) {
   struct own_file *own = context;
   (void)size;

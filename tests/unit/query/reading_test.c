@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An answer is the same from windows and from what they were summed up to. */
+/* An answer from windows equals the answer from their rollups. */
 #include "world.h"
 
 #include "common/table.h"
@@ -57,7 +57,7 @@ static void assert_alike(const struct query_load *a, const struct query_load *b,
   }
 }
 
-/* Asks BOARDS boards of MATCH before and after summing up, and once the windows are gone. */
+/* Queries BOARDS boards of MATCH before and after the rollup, and once the windows are deleted. */
 static struct query_load ask_thrice(struct world *world, const char *match, double tolerance) {
   const struct store_keep keep = {.windows_ms = UINT64_MAX / 2, .minutes_ms = UINT64_MAX / 2};
   struct query_load before = load_of(world, match, "function");
@@ -116,7 +116,7 @@ static void a_part_of_each_day_is_cut_as_what_it_is(void **state) {
   assert_in_range(stretches_of(world), 21, GROUPS_TIMES_MAX);
 }
 
-/* Another board is there, but has nothing of the service that is asked for. */
+/* Another board exists, but has no samples of the queried service. */
 static void the_one_board_that_has_a_service_does_too(void **state) {
   struct world *world = *state;
   struct window window;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an expression grows to, before the C library is let near it. */
+/* The expanded size of an expression is checked before the C library compiles it. */
 #include "query/regex_guard.h"
 
 #include <setjmp.h>

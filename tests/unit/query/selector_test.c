@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selectors: what they mean, and what is said about those that mean nothing. */
+/* Selectors: their meaning, and the messages for invalid selectors. */
 #include "query/selector.h"
 
 #include "store/store_read.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Load over time: whatever the steps are, the points add up to all there is. */
+/* Load over time: the points add up to the total, whatever the step. */
 #include "world.h"
 
 #include "query/series.h"
@@ -84,7 +84,7 @@ static void points_add_up_whatever_the_step_and_the_range(void **state) {
       }
 }
 
-/* The first window began before the range, the last ends after it; both belong to it. */
+/* The first window begins before the range, the last ends after it; both belong to it. */
 static void what_reaches_out_of_the_range_counts_at_its_ends(void **state) {
   struct world *world = *state;
   append(world, "main", NOON_MS - 4000, 999);

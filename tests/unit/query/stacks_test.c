@@ -15,7 +15,7 @@ enum { TOOL = 0, KERNEL, LIB, ANON };
 static const char *const pseudo[] = {"[truncated]", "[no table]", "[bad stack]", "[unsampled]"};
 enum { TRUNCATED = 4, NO_TABLE, BAD, UNSAMPLED, MODULES };
 
-static struct window window; /* of the batch that is made */
+static struct window window; /* of the next batch */
 
 static void append(struct world *world, uint64_t seq) {
   static struct batch_module modules[MODULES];
@@ -47,7 +47,7 @@ static void add_all(void) {
   add(NO_TABLE, LIB, 15);
   add(NO_TABLE, ANON, 5);
   add(BAD, LIB, 10);
-  window_add(&window, kernel, 1, 0, 500); /* what clocks told */
+  window_add(&window, kernel, 1, 0, 500); /* measured by clocks */
   window_add(&window, rest, 1, 3, 70);    /* of a histogram: no stack */
   window_add(&window, lone, 1, 4, 40);
   window_make_lr(&window);
@@ -81,7 +81,7 @@ static void shares_are_of_the_sampled_stacks(void **state) {
   assert_int_equal(stacks_total(&tree), 1000);
   static const wide_sum wanted[STACK_END_COUNT] = {0, 600, 100, 200, 100};
   assert_memory_equal(tree.stacks_weight, wanted, sizeof wanted);
-  assert_int_equal(tree.mark_count, 0); /* that ends are told is nothing to be doubted */
+  assert_int_equal(tree.mark_count, 0); /* known stack ends give no mark */
 }
 
 static void where_ends_are_not_told_only_the_short_ones_are_known(void **state) {
@@ -105,7 +105,7 @@ static void old_windows_and_new_ones_are_told_apart(void **state) {
   struct view_tree tree = tree_of(world);
   assert_int_equal(tree.stacks_weight[STACK_UNTOLD], 300);
   assert_int_equal(tree.stacks_weight[STACK_COMPLETE], 700);
-  assert_int_equal(tree.mark_count, 1); /* the old one's */
+  assert_int_equal(tree.mark_count, 1); /* the old batch's */
 }
 
 static void a_series_of_two_targets_tells_when_both_do(void **state) {
@@ -175,7 +175,7 @@ static void stacks_that_are_drawn_and_exported_begin_with_their_end(void **state
   buf_fini(&text);
 }
 
-/* A batch may say what it likes: what has weight of its own is shown. */
+/* A batch may have any content: weight of a pseudo-frame itself is shown. */
 static void a_strangers_weight_in_an_end_is_not_lost(void **state) {
   struct world *world = *state;
   static const uint64_t bare[][2] = {{BAD, 0}}, inner[][2] = {{TOOL, 0x100}, {TRUNCATED, 0}};

@@ -32,8 +32,7 @@ static int end(void **state) {
   return 0;
 }
 
-/* A batch of COUNT nodes, threads and modules of their own, all told from those of another FIRST.
- */
+/* A batch of COUNT separate nodes, threads and modules, different from those of another FIRST. */
 static bool take(const char *board, uint64_t first, uint32_t count, uint64_t now_ns) {
   static struct batch_module modules[MANY];
   static struct batch_thread threads[MANY];
@@ -70,8 +69,9 @@ static void a_day_s_bytes_may_come_at_once_and_no_more(void **state) {
     assert_true(quotas_take_bytes(quotas, "a", 1000, NOW_NS, &verdict));
   assert_false(quotas_take_bytes(quotas, "a", 1000, NOW_NS, &verdict));
   assert_int_equal(verdict.quota, QUOTA_BYTES);
-  assert_int_equal(verdict.retry_after_ms, 60000); /* an hour, but nobody is asked for more */
-  assert_true(quotas_take_bytes(quotas, "b", 1000, NOW_NS, &verdict)); /* the others' are theirs */
+  assert_int_equal(verdict.retry_after_ms, 60000); /* an hour, but the requested delay is capped */
+  assert_true(quotas_take_bytes(quotas, "b", 1000, NOW_NS,
+                                &verdict)); /* other boards have separate quotas */
   assert_int_equal(state_of("a", NOW_NS).used[QUOTA_BYTES], 24000);
   assert_int_equal(state_of("a", NOW_NS).delayed[QUOTA_BYTES], 1);
   assert_int_equal(state_of("b", NOW_NS).used[QUOTA_BYTES], 1000);
@@ -181,7 +181,8 @@ static void what_is_new_may_not_come_all_at_once(void **state) {
   assert_int_equal(state_of("a", NOW_NS).delayed[QUOTA_NODES], 2);
 }
 
-/* What a refusal costs is decoding: it must not be to be had as fast as a board can send. */
+/* A rejection costs the decoding of a batch, so a board must not be able to cause it at its full
+   sending rate. */
 static void a_refusal_closes_the_door_for_a_while_and_longer_each_time(void **state) {
   (void)state;
   uint64_t now_ns = NOW_NS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of what this profile keeps and what another does, the better is said. */
+/* Of the names in this profile and in another, the better one is shown. */
 #include "profile_fixture.h"
 
 #include "report/best_name.h"
@@ -76,8 +76,8 @@ static void the_better_name_counts_whoever_keeps_it(void **state) {
   assert_work("work", 2, NAMES_DEBUG);
 }
 
-/* Debug information of other addresses names the function, and is none of this one: what is inlined
-   here nobody knows. */
+/* Debug information of other addresses names the function, but not this address: its inlined
+   functions are unknown. */
 static void a_function_alone_is_not_all_that_is_at_an_address(void **state) {
   (void)state;
   keep(&profile.kept_names, NAMES_DEBUG, "work", 0x210);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts and addresses stay together, whoever reads which of them first. */
+/* Counts and addresses stay together, in whatever order they are read. */
 #include "profile_fixture.h"
 
 #include "report/counts.h"
@@ -29,7 +29,7 @@ static void counts_come_by_module_and_address(void **state) {
   uint32_t module = counts_find_module(&profile, "tool");
   assert_int_equal(module, counts_find_module(&profile, "/opt/tool"));
   assert_int_equal(counts_find_module(&profile, "nosuch"), BATCH_NONE);
-  assert_int_equal(counts_find_module(&profile, NULL), BATCH_NONE); /* no target was told of */
+  assert_int_equal(counts_find_module(&profile, NULL), BATCH_NONE); /* no target was announced */
   assert_int_equal(counts_print_columns(&profile, module, &counts, &pcs), 0);
   assert_string_equal(buf_text(&counts), "5\n8\n");
   assert_string_equal(buf_text(&pcs), "0x100\n0x200\n");

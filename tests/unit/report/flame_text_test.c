@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flame graph of text adds up to what is seen: bars stand below their callers', what is left out
-   is told, and whatever the tree is, lines stay within the terminal. */
+/* A text flame graph adds up: bars are below their callers', omitted parts are counted, and lines
+   fit into the terminal for any tree. */
 #include "report/flame_text.h"
 
 #include "common/buf.h"
@@ -143,7 +143,7 @@ static void a_tree_that_does_not_add_up_is_drawn_within_its_bounds(void **state)
       {"more", "", 0, UINT64_MAX, UINT64_MAX},
       {"self", "", 1, 5000, 10},
       {"loop", "", 3, 900, 900},  /* its own parent */
-      {"ahead", "", 5, 900, 900}, /* its parent comes later */
+      {"ahead", "", 5, 900, 900}, /* its parent follows later */
       {"fine", "", 1, 0, UINT64_MAX / 2},
   };
   const struct flame flame = {.nodes = nodes, .count = 6, .depth = 8};

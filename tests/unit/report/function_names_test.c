@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names go into bytes and come back; bytes that nobody's writer makes are refused whole. */
+/* Names are encoded and decoded again; bytes that no writer makes are rejected completely. */
 #include "frame_fixture.h"
 
 #include "report/function_names.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A readable name with the mangled one behind it, inlined into a function, and that by itself. */
+/* A readable name with its mangled name, inlined into a function, and that function by itself. */
 static const struct symbol_frame chain[] = {
     {"ns::step()\0_ZN2ns4stepEv", true, "step.h", 12, "step.h", 10, 0x200, 0x100},
     {"outer", false, "a.c", 70, "a.c", 60, 0x200, 0x100}};
@@ -70,7 +70,7 @@ static void what_is_written_is_read_again(void **state) {
   buf_fini(&payload);
 }
 
-/* Another address of a function that is there takes less than any of its texts. */
+/* Another address of a known function takes less than any of its texts. */
 static void what_is_there_already_takes_little(void **state) {
   struct function_names names = {.failed = false};
   struct place_name place = places[0];
@@ -86,7 +86,7 @@ static void what_is_there_already_takes_little(void **state) {
   buf_fini(&payload);
 }
 
-/* Where it is cut between two modules it is shorter, else it is bad. */
+/* A cut between two modules gives a shorter payload, any other cut an invalid one. */
 static void a_payload_that_is_cut_is_refused(void **state) {
   struct buf payload = {0};
   int good = 0;
@@ -97,11 +97,11 @@ static void a_payload_that_is_cut_is_refused(void **state) {
     assert_true(error == 0 || error == -EBADMSG);
     good += error == 0;
   }
-  assert_int_equal(good, 2); /* no module, and one */
+  assert_int_equal(good, 2); /* no module, and one module */
   buf_fini(&payload);
 }
 
-/* One place of one module; ADDRESS in the code that FRAME says. */
+/* One place of one module; ADDRESS in the code range of FRAME. */
 static int decode_one(struct symbol_frame frame, uint64_t address) {
   const struct place_name place = {address, 1, &frame};
   struct function_names names = {.failed = false};
@@ -135,7 +135,7 @@ static void what_would_mislead_is_refused(void **state) {
                    -EBADMSG);
 }
 
-/* Version 2, then no text but "a", then one function called so. */
+/* Version 2, then only the text "a", then one function of that name. */
 #define ONE_FUNCTION 2, 1, 1, 'a', 1, 1, 0, 0, 0
 
 static int decode_bytes(const uint8_t *bytes, size_t len) {

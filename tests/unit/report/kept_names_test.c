@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of all that files say about an address, the best is found. */
+/* Of all names that files have for an address, the best is found. */
 #include "report/kept_names.h"
 
 #include "common/buf.h"
@@ -26,7 +26,7 @@ static int add_payload(struct kept_names *kept, struct function_names *names) {
   struct buf payload = {0};
   function_names_end(names, &payload);
   int error = kept_names_add(kept, buf_span(&payload));
-  buf_fini(&payload); /* nothing of it is borrowed */
+  buf_fini(&payload); /* no part of it is borrowed */
   return error;
 }
 
@@ -57,7 +57,7 @@ static const char *find(const struct kept_names *kept, struct span id, uint64_t 
   return match.frames[match.count - 1].name;
 }
 
-/* As version 1 has them: whatever begins where another does, is one more. */
+/* As in version 1: each later start at the same address is one more nested function. */
 static void the_innermost_function_is_found(void **state) {
   static const uint8_t functions[] =
       "\1\1\4\1\2\3\4\4\x80\2\x80\2\5outer\x40\x10\5inner\0\4\11innermost\xc0\3\1\4last";
@@ -106,7 +106,7 @@ static void the_best_word_counts_whichever_came_first(void **state) {
   }
 }
 
-/* `deep` was inlined at 0x110, as another file of the sum says; elsewhere nobody knows of it. */
+/* `deep` was inlined at 0x110, according to another file of the sum; elsewhere that is unknown. */
 static void what_was_inlined_is_known_where_it_was_sampled(void **state) {
   static const struct function functions[] = {{0x100, 0x40, "outer"}};
   const struct symbol_frame chain[] = {
@@ -189,8 +189,8 @@ static void a_bad_payload_adds_nothing(void **state) {
   kept_names_fini(&kept);
 }
 
-/* Of a stranger who repeats one id without end, and of one who has many; as version 1, which takes
-   a module of nothing. */
+/* Hostile input that repeats one id endlessly, or has many ids; as version 1, which accepts an
+   empty module. */
 static void repetition_costs_little(void **state) {
   struct kept_names kept;
   struct buf payload = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One program is one program under two names, and two builds are two where addresses count. */
+/* One program with two names is one program; two builds are separate where addresses matter. */
 #include "profile_fixture.h"
 
 #include "report/module_labels.h"
@@ -21,7 +21,7 @@ static int teardown(void **state) {
   return 0;
 }
 
-/* A module of build ID with one sample; returns its number. */
+/* Adds a module of build ID with one sample; returns its number. */
 static uint32_t add(struct profile *profile, const char *path, const char *id) {
   const struct batch_module module = {.id = span_of_string(id), .path = path, .kind = MODULE_ELF};
   assert_int_equal(profile_add_leaf(profile, &module, 0x10, 1, 1000), 0);
@@ -70,7 +70,7 @@ static void a_sum_has_builds_as_well(void **state) {
   assert_string_equal(build(&a, y), "74776f");
 }
 
-/* What is known of it at one path is then known at all. */
+/* Facts about the module at one path then hold for all its paths. */
 static void one_file_at_several_paths_is_a_ring(void **state) {
   (void)state;
   uint32_t x = add_main(&a, "/bin/app", "one"), y = add(&a, "/srv/app.copy", "one"),
@@ -109,7 +109,7 @@ static void a_copy_is_the_same_program(void **state) {
   assert_string_equal(build(&a, x), "-");
 }
 
-/* Each runs the other: which one is which nobody can tell. */
+/* Each executes the other: which is which is unknown. */
 static void two_programs_that_know_each_other_are_two(void **state) {
   (void)state;
   uint32_t x = add_main(&a, "/bin/sh", "one"), y = add_main(&b, "/bin/app", "two");

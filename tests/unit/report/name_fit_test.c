@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A name fits its room, and of what it is made of the name proper goes last. */
+/* A name is shortened to its room; the function's own name is the last part to be cut. */
 #include "common/buf.h"
 #include "report/name_fit.h"
 
@@ -50,7 +50,7 @@ static void what_tells_least_goes_first(void **state) {
   }
 }
 
-/* Brackets that never close, operators at the end, nothing at all: whatever it is, it fits. */
+/* Brackets that never close, operators at the end, empty text: any text is fitted. */
 static void any_text_fits(void **state) {
   static const char letters[] = "<>({[]})- ,:abcoperator\xc3\xa7";
   char text[200];

@@ -42,8 +42,8 @@ static void what_has_no_name_is_called_by_its_offset(void **state) {
   arena_init(&arena, 1 << 20);
   assert_int_equal(named_tree_build(&profile, NULL, NULL, &arena, &tree), 0);
   assert_int_equal(tree.total_count, 122);
-  /* work: below main 100; with an LR in main 5, and in itself 7: of code that nobody has seen, on a
-     CPU that nobody knows, neither is a caller. */
+  /* work: below main 100; with an LR in main 5, and in itself 7: for code of unknown content, on an
+     unknown CPU, neither is a caller. */
   total_of(&tree, &arena, "tool+0x200", &self);
   assert_int_equal(self, 112);
   assert_int_equal(total_of(&tree, &arena, "tool+0x100", &self), 110);
@@ -69,7 +69,7 @@ static void a_translators_word_comes_first(void **state) {
   profile_fini(&profile);
 }
 
-/* deep and middle are inlined into outer, at one address and at the other. */
+/* deep and middle are inlined into outer, at both addresses. */
 static void all_functions_that_a_translator_tells_of_an_address_are_nodes(void **state) {
   const struct symbol_frame frames[] = {{.name = "deep", .file = "d.h", .line = 3},
                                         {.name = "middle", .file = "m.c", .line = 5},
@@ -100,7 +100,8 @@ static void all_functions_that_a_translator_tells_of_an_address_are_nodes(void *
   profile_fini(&profile);
 }
 
-/* Six windows, work ever longer: differences are judged by these.  What has no time ends that. */
+/* Six windows with increasing time of work: differences are judged by these. A window without time
+   ends that. */
 static void windows_are_what_differences_come_from(void **state) {
   enum { WINDOWS = 6, WINDOW_S = 10 };
   struct profile profile;
@@ -124,7 +125,7 @@ static void windows_are_what_differences_come_from(void **state) {
       assert_int_equal(tree.groups.kind, GROUPS_NONE);
     } else {
       uint64_t totals[GROUPS_MAX];
-      assert_int_equal(view_basis(&tree).units, 0); /* a share of one run is of its samples */
+      assert_int_equal(view_basis(&tree).units, 0); /* a share of one run is based on its samples */
       assert_int_equal(tree.groups.count, WINDOWS);
       groups_totals(&tree.groups, totals);
       for (unsigned i = 0; i < WINDOWS; i++) assert_int_equal(totals[i], 22 + 100 * i);

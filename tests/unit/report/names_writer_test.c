@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of this very program, written into a profile and found there when nothing else
-   knows them. */
+/* The functions of this program, written into a profile and found there without any other source.
+ */
 #include "frame_fixture.h"
 #include "profile_fixture.h"
 
@@ -21,7 +21,7 @@ static struct module_identity own;
 static char own_path[PATH_MAX];
 static uint64_t own_size;
 
-/* What is sampled here: four addresses, of which some are of what was inlined. */
+/* The sampled places: four addresses, some of inlined functions. */
 static inline __attribute__((always_inline)) int inlined_function(int value) {
   volatile int kept = value;
   kept = kept * 3 + 1;
@@ -93,7 +93,7 @@ static int write_names(int fd, uint64_t deadline_ns, struct names_written *ret) 
   return error;
 }
 
-/* Without the program FD says all that the program says. */
+/* Without the program, FD has all names of the program. */
 static void assert_named(int fd) {
   struct profile profile;
   struct namer *namer;
@@ -113,7 +113,7 @@ static void assert_named(int fd) {
     for (int f = 0; f < count; f++) assert_frame(&kept[f], &own_frames[f]);
     inlined += count > 1;
   }
-#ifndef __SANITIZE_ADDRESS__ /* whose own checks are what a function begins with */
+#ifndef __SANITIZE_ADDRESS__ /* its own checks precede the function's code */
   assert_true(inlined > 0);
 #endif
   namer_close(namer);
@@ -131,7 +131,7 @@ static void what_was_sampled_has_its_name_in_the_file(void **state) {
   assert_named(file.fd);
   off_t end = lseek(file.fd, 0, SEEK_END);
   assert_true(end < (off_t)file.end + 400); /* one function, not all of the program's */
-  /* Again: there is nothing new. */
+  /* The second time adds nothing. */
   assert_int_equal(write_names(file.fd, UINT64_MAX, &written), 0);
   assert_int_equal(written.functions, 0);
   assert_int_equal(lseek(file.fd, 0, SEEK_END), end);

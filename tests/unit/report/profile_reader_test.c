@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be read is read, wherever the file was torn; what is no profile is called by its name.
- */
+/* A torn file is read as far as possible, wherever it was cut; another kind of file is reported by
+   its name. */
 #include "profile_fixture.h"
 
 #include "proto/limits.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings that nobody is left to explain: every unit of weight in them is in the profile. */
+/* Rings without a daemon: every unit of weight in them is in the profile. */
 #include "profile_fixture.h"
 
 #include "ring/histogram_layout.h"

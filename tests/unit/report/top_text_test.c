@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people read: samples are samples, one is one, and nothing is said twice. */
+/* The text output: counts are exact, the singular is used for 1, and no text is repeated. */
 #include "profile_fixture.h"
 
 #include "report/diff_text.h"
@@ -203,8 +203,8 @@ static void rates_are_written_out(void **state) {
   end(&world);
 }
 
-/* What is printed of COUNT samples of [kernel] that weigh WEIGHT ms, and NAMED ms of a function of
-   the kernel, beside 100 ms of the program; starts WORLD anew. */
+/* The output for COUNT samples of [kernel] that weigh WEIGHT ms, and NAMED ms of a kernel function,
+   beside 100 ms of the program; starts WORLD anew. */
 static const char *print_kernel(struct world *world, uint64_t count, uint64_t weight,
                                 uint64_t named) {
   const struct batch_module kernel = {
@@ -224,7 +224,7 @@ static void a_kernel_of_one_row_has_a_way_to_see_its_functions(void **state) {
   (void)state;
   begin(&world);
   assert_null(strstr(print_kernel(&world, 0, 9, 0), "\n[kernel]: "));   /* too little */
-  assert_null(strstr(print_kernel(&world, 0, 50, 10), "\n[kernel]: ")); /* there is nothing more */
+  assert_null(strstr(print_kernel(&world, 0, 50, 10), "\n[kernel]: ")); /* no more */
   assert_null(strstr(print_kernel(&world, 0, 0, 90), "\n[kernel]: "));
   assert_says(print_kernel(&world, 0, 50, 0),
               "\n[kernel]: the kernel's functions were not sampled");
@@ -309,7 +309,7 @@ static void why_an_unclear_row_is_unclear_is_said_where_it_is_shown(void **state
   end(&a), end(&b);
 }
 
-/* A difference as a collector would tell it. */
+/* A difference in a collector's form. */
 static void a_row_says_which_change_would_not_have_been_seen(void **state) {
   const struct top_text style = {.limit = 10};
   struct view_tree tree = {.total_weight = 1};
@@ -424,7 +424,7 @@ static void a_row_of_a_named_unit_is_all_in_its_time(void **state) {
   buf_fini(&out);
 }
 
-/* Two of one name, one of which has no file; a third of another module. */
+/* Two functions of one name, one of them without a file; a third of another module. */
 static void rows_that_look_alike_show_their_files(void **state) {
   const struct top_text style = {.limit = 10};
   struct top_text_row rows[] = {

@@ -57,9 +57,9 @@ static void ask_all(const char *command, uint64_t count) {
 
 static void each_address_gets_its_own_answer(void **state) {
   (void)state;
-  ask_all("while read -r a; do echo \"at $a\"; done", 300);    /* at once */
-  ask_all("sed 's/^/at /'", 40000);                            /* buffered, several processes */
-  ask_all("sed 's/^/at /'; exec >&-; sleep 100", 10);          /* not gone when it is through */
+  ask_all("while read -r a; do echo \"at $a\"; done", 300); /* at once */
+  ask_all("sed 's/^/at /'", 40000);                         /* buffered, several processes */
+  ask_all("sed 's/^/at /'; exec >&-; sleep 100", 10); /* it still runs after its last answer */
   ask_all("a=$(cat); printf %s \"$a\" | sed 's/^/at /'", 300); /* no newline at the end */
   ask_all("a=$(cat); echo \"$a\" | sed 's/^/at /'", 16384);    /* at the end of all */
 }
@@ -158,6 +158,6 @@ int main(void) {
       cmocka_unit_test_setup_teardown(what_fails_is_said_and_names_nothing, set_up, tear_down),
       cmocka_unit_test_setup_teardown(one_that_fell_over_once_is_started_again, set_up, tear_down),
   };
-  signal(SIGPIPE, SIG_IGN); /* as the contract asks */
+  signal(SIGPIPE, SIG_IGN); /* required by the contract */
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The histogram: each sample is in a bin or in one of the sums beside them, whatever the widths,
-   and no table makes the target write outside the counters or the reader look for ever. */
+/* The histogram: each sample is in a bin or in one of the sums beside them, for any width. No table
+   makes the target write outside the counters or the reader loop forever. */
 #include "ring/histogram_layout.h"
 #include "ring/histogram_reader.h"
 #include "ring/histogram_writer.h"
@@ -84,7 +84,7 @@ static struct histogram_totals totals(void) {
   return totals;
 }
 
-/* Everything that the bins hold; RET is the last one. */
+/* The sum of all bins; RET is the last. */
 static uint64_t sum(struct histogram_bin *ret) {
   struct histogram_cursor cursor = {0};
   struct histogram_bin bin;
@@ -248,7 +248,8 @@ static void what_a_retired_region_counted_is_still_read(void **state) {
   assert_int_equal(bin.module, 1);
 }
 
-/* The table is written by the daemon, and by whoever else can: the target must survive it. */
+/* The daemon and every other process of the user can write the table: the target must survive any
+   content. */
 static void no_table_moves_a_store_out_of_the_counters(void **state) {
   (void)state;
   struct image_table *table = image_table_of(f.base);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flight recorder: the sequence of its founding text word by word, what a crash leaves at each
-   store, and what a stranger's bytes may not do. */
+/* The flight recorder: the sequence of its founding text word by word, the state after a crash at
+   each store, and hostile content. */
 #include "ring/recorder_reader.h"
 #include "ring/recorder_writer.h"
 #include "ring/ring_reader.h"
@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-/* The text's example keeps 4; a slot is a power of two, so 3 and 7 are what the handler has. */
+/* The text's example keeps 4; a slot is a power of two, so the handler has 3 or 7. */
 enum { SLOTS = 2, VALUES = 7, WORDS = VALUES + 1, SLOT_BYTES = 8 * WORDS, PID = 77, KILLS = 300 };
 
 static struct {
@@ -73,7 +73,7 @@ static const char *drawn(const uint64_t *words, unsigned value_count) {
   return text;
 }
 
-/* A slot of VALUES values draws one of STEPS after the other. */
+/* A slot of VALUES values goes through the STEPS. */
 static void draws(unsigned values, const char *const *steps, unsigned count) {
   struct {
     _Alignas(8) uint8_t header[RING_SLOT_HEADER_BYTES];
@@ -119,7 +119,7 @@ static void each_layout_is_read_oldest_first(void **state) {
       {{1, 2, 3, 4, 0}, 4, {1, 2, 3, 4}, false},
       {{5, 0, 3, 4, 0}, 3, {3, 4, 5}, true},
       {{5, 6, 0, 4, 0}, 3, {4, 5, 6}, true},
-      {{5, 6, 7, 0, 0}, 3, {5, 6, 7}, false}, /* by the words alone; head says more */
+      {{5, 6, 7, 0, 0}, 3, {5, 6, 7}, false}, /* from the words alone; head has more */
       {{0, 2, 3, 4, 0}, 3, {2, 3, 4}, true},  /* crashed as it began the next lap */
       {{0, 0, 3, 4, 0}, 2, {3, 4}, true},
       {{5, 0, 0, 4, 0}, 2, {4, 5}, true}, /* crashed between the two stores */
@@ -136,7 +136,7 @@ static void each_layout_is_read_oldest_first(void **state) {
   }
 }
 
-/* Every value that the log gives must be one of the last COUNT written, in order. */
+/* Every value in the log must be one of the last COUNT written, in order. */
 static void assert_newest(const struct recorder_log *log, const uint64_t *words, uint64_t last) {
   for (uint32_t i = 0; i < log->count; i++)
     assert_int_equal(recorder_log_value(log, words, i).pc, last - log->count + 1 + i);
@@ -191,7 +191,7 @@ static void a_slot_keeps_as_many_as_were_asked_for_at_any_time(void **state) {
   assert_int_equal(recorder_slot_bytes(RECORDER_VALUES_MAX), RING_SLOT_BYTES_MAX);
 }
 
-/* The stores of one put, done by hand one after the other: a kill may come after each. */
+/* The stores of one put, done by hand one after the other: a kill may occur after each. */
 static void a_crash_between_the_stores_costs_old_values_only(void **state) {
   (void)state;
   struct ring_slot *slot = claim(1);

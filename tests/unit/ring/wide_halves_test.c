@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words in two halves, as CPUs of 32 bits have them, tried on this one. */
+/* Words in two halves, as on 32-bit CPUs, tested on this CPU. */
 #include "ring/divide.h"
 #include "ring/wide_halves.h"
 
@@ -61,7 +61,7 @@ static void of_many_adders_nothing_is_lost(void **state) {
 static void a_counter_between_its_halves_is_known_from_near(void **state) {
   _Atomic uint64_t word = 0;
   (void)state;
-  set_raw(&word, 0x100000010); /* the lower half of 0x200000010 is there, the upper to come */
+  set_raw(&word, 0x100000010); /* the lower half of 0x200000010 is written, the upper not yet */
   assert_true(wide_halves_near(&word, 0x1fffffff0) == 0x200000010);
   set_raw(&word, 0x1fffffff0);
   assert_true(wide_halves_near(&word, 0x200000010) == 0x1fffffff0);

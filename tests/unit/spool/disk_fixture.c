@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model of a disk: a file is what was synced and then any part of what came after, a folder
-   likewise.  Names and contents know nothing of each other: a file may be there without a byte, and
-   a deleted one may be there again. */
+/* The model of a disk: a file has its synced content and any part of the later changes, and so does
+   a folder. Names and contents are independent: a file may exist without content, and a deleted
+   file may exist again. */
 #include "disk_fixture.h"
 
 #include <dirent.h>
@@ -70,7 +70,7 @@ static bool is_on_disk(int fd) {
   return syscall(SYS_fstat, fd, &status) == 0 && status.st_dev == fault.device;
 }
 
-/* One more call on FD's file system: returns true when it has to fail, errno is set. */
+/* Counts one more call on FD's file system. Returns true if it must fail; errno is set. */
 static bool is_failing(int fd) {
   if (!is_on_disk(fd)) return false;
   unsigned call = atomic_fetch_add(&calls, 1) + 1;
@@ -92,7 +92,7 @@ static uint64_t bytes_in(const char *path) {
   return bytes;
 }
 
-/* LEN more bytes for FD: returns true when there is no room for them, errno is set. */
+/* LEN more bytes for FD. Returns true if the disk is full; errno is set. */
 static bool is_full(int fd, size_t len) {
   if (fault.full_dir == NULL || !is_on_disk(fd)) return false;
   if (bytes_in(fault.full_dir) + len <= fault.full_bytes) return false;
@@ -138,7 +138,7 @@ static struct step *add_step(enum step_kind kind, unsigned file) {
   return step;
 }
 
-/* The file that FD is, or FILES_MAX when it is none of those that are written down. */
+/* The number of FD's file, or FILES_MAX if it is not recorded. */
 static unsigned file_of(int fd) {
   struct stat status;
   if (!record.is_on || syscall(SYS_fstat, fd, &status) != 0) return FILES_MAX;
@@ -195,7 +195,7 @@ int openat(int dir, const char *name, int flags, ...) {
 }
 
 int mkdir(const char *path, mode_t mode) {
-  bool is_there = access(path, F_OK) == 0; /* then no disk is asked */
+  bool is_there = access(path, F_OK) == 0; /* then the disk is not involved */
   if (!is_there && is_failing(AT_FDCWD)) return -1;
   return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
@@ -265,7 +265,7 @@ int ftruncate(int fd, off_t len) {
 
 int fsync(int fd) {
   if (is_failing(fd)) return -1;
-  if (!record.is_on) return 0; /* nobody cuts the power, and a real one takes its time */
+  if (!record.is_on) return 0; /* no power cut is simulated, and a real sync takes its time */
   unsigned file = file_of(fd);
   if (is_folder(fd)) add_step(STEP_SYNC_NAMES, FILES_MAX);
   if (file != FILES_MAX) add_step(STEP_SYNC, file);
@@ -325,7 +325,7 @@ static unsigned random_below(unsigned limit) {
   return (random_state >> 16) % limit;
 }
 
-/* Whether an unsynced step came to be. */
+/* Whether an unsynced step is kept. */
 static bool is_kept(unsigned cut) {
   return cut == CUT_KEEPS_ALL || (cut != CUT_KEEPS_NOTHING && random_below(2) == 0);
 }

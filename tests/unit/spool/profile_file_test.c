@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile says of what kind it is before anything was sampled. */
+/* A profile has its kind before the first sample. */
 #include "proto/limits.h"
 #include "proto/spool_segment.h"
 #include "spool/profile_file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a spool promises when its disk does not keep what was written: torn tails, flipped bytes,
-   strangers' files, no room, kill -9. */
+/* A spool's guarantees when its disk loses written data: torn tails, flipped bytes, foreign files,
+   a full disk, kill -9. */
 #include "spool/spool.h"
 
 #include "spool_fixture.h"
@@ -140,7 +140,7 @@ static void evidence_is_bounded_in_bytes_too(void **state) {
 
 enum bad { BAD_NOISE, BAD_ZEROS, BAD_VERSION, BAD_CUT, BAD_HUGE, BAD_LENGTH, BAD_KINDS };
 
-/* Spoils segment ID in one of the ways of a dying flash, or of another program. */
+/* Damages segment ID in one of the ways of a failing flash, or of another program. */
 static void spoil(struct bench *bench, unsigned id, enum bad bad) {
   static uint8_t noise[4 << 20];
   uint8_t header[SPOOL_HEADER_BYTES];
@@ -161,7 +161,7 @@ static void spoil(struct bench *bench, unsigned id, enum bad bad) {
   close(fd);
 }
 
-/* Ten batches in each of twelve segments, every second one of which is spoilt. */
+/* Ten batches in each of twelve segments, every second one damaged. */
 static void a_bad_spool_starts_at_once_and_ships_the_rest(void **state) {
   struct bench *bench = *state;
   spool_close(bench->spool);
@@ -179,13 +179,13 @@ static void a_bad_spool_starts_at_once_and_ships_the_rest(void **state) {
   if (seconds > 1) fail_msg("a bad spool took %.3f s", seconds);
   assert_int_equal(figures(bench).corrupt_segments, 4); /* zeros and a cut are torn tails */
   assert_int_equal(figures(bench).torn_tails, 2);
-  uint64_t whole = 10 * BAD_KINDS; /* and what the spoilt ones have left */
+  uint64_t whole = 10 * BAD_KINDS; /* plus the remains of the damaged ones */
   uint64_t rest = 4 /* cut */ + 10 /* huge */ + 9 /* version */ + 9 /* length */;
   assert_int_equal(take_and_ack_all(bench), whole + rest);
   assert_true(count_files(bench, "", ".corrupt") <= SPOOL_CORRUPT_FILES);
 }
 
-/* One flipped byte anywhere: never more than the batch it lies in is gone, nothing is invented. */
+/* One flipped byte anywhere: at most the batch that contains it is lost, and none is invented. */
 static void any_flipped_byte_costs_at_most_one_batch(void **state) {
   struct bench *bench = *state;
   for (off_t at = 0; at < 3 * ENTRY; at += 7) {
@@ -239,7 +239,8 @@ static void a_full_disk_refuses_and_recovers_by_itself(void **state) {
   assert_true(append(bench, RUN, 2) < 0);
   assert_true(figures(bench).last_error < 0);
   struct spool_item small = {RUN, 2, RECORDS, 1, span_of_string("x")};
-  assert_int_equal(spool_append(bench->spool, &small), 0); /* less than what was cut off */
+  assert_int_equal(spool_append(bench->spool, &small),
+                   0); /* smaller than the part that was cut off */
   setrlimit(RLIMIT_FSIZE, &before);
   assert_int_equal(figures(bench).last_error, 0);
   reopen(bench);
@@ -290,7 +291,7 @@ static void tick_until_synced(struct bench *bench, uint64_t syncs) {
 
 static const struct spool_limits impatient = {64 << 20, 1 << 20, .sync_interval_ns = 0};
 
-/* However long it goes on: each is acked before the next one comes. */
+/* For any duration: each batch is acked before the next arrives. */
 static void what_is_acked_in_time_is_never_synced(void **state) {
   struct bench *bench = *state;
   enum { INTERVAL_MS = 200 };
@@ -314,12 +315,12 @@ static void a_busy_disk_holds_nobody_up(void **state) {
   spool_close(bench->spool);
   open_with(bench, &impatient);
   disk_is_busy(true);
-  append_many(bench, 1, 2); /* the first one's sync has begun, and waits */
+  append_many(bench, 1, 2); /* the first sync has begun, and waits */
   spool_sync(bench->spool, false);
   assert_int_equal(figures(bench).syncs, 0);
   for (uint64_t seq = 1; seq <= 2; seq++) assert_int_equal(take(bench), seq);
   disk_is_busy(false);
-  tick_until_synced(bench, 2); /* the second one's has its own */
+  tick_until_synced(bench, 2); /* the second run has a separate sync */
   spool_sync(bench->spool, true);
   assert_int_equal(figures(bench).syncs, 2);
 }
@@ -352,7 +353,7 @@ static void a_vanished_segment_is_lost_and_counted(void **state) {
   assert_int_equal(figures(bench).entries, 1);
 }
 
-/* A process that is killed at any moment: what it was told is there, is there. */
+/* A process is killed at any moment: every confirmed batch is kept. */
 static void kill_9_loses_nothing_that_was_appended(void **state) {
   struct bench *bench = *state;
   spool_close(bench->spool);

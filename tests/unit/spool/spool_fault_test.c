@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a spool promises while its disk refuses: full, read-only, failing, for one call or for all.
-   Each batch is in exactly one place: waiting, acked, or told as lost. */
+/* A spool's guarantees on a failing disk: full, read-only, failing, for one call or for all. Each
+   batch is in exactly one place: waiting, acked, or reported as lost. */
 #include "spool/spool.h"
 
 #include "disk_fixture.h"
@@ -8,7 +8,7 @@
 
 enum { MEMORY = 16 * ENTRY, BATCHES = 24, CALLS_MAX = 400 };
 
-/* Small segments: that a new one is begun is part of it. */
+/* Small segments, so the start of a new segment is included. */
 static const struct spool_limits with_memory = {80 * ENTRY, 4 * ENTRY, 0, MEMORY};
 
 struct tally {
@@ -45,7 +45,7 @@ static void is_exact(struct bench *bench, const struct tally *tally) {
   assert_true(now.memory_bytes <= MEMORY);
 }
 
-/* All that a spool does, with a disk that refuses whatever it is told to. */
+/* All operations of a spool, on a disk with the configured failure. */
 static void live(struct bench *bench, struct tally *tally) {
   put(bench, tally, BATCHES / 2);
   spool_sync(bench->spool, true);
@@ -61,7 +61,7 @@ static void live(struct bench *bench, struct tally *tally) {
   is_exact(bench, tally);
 }
 
-/* What waits is all there once the disk works again, in this life and the next. */
+/* All waiting batches exist once the disk works again, in this life and the next. */
 static void heal(struct bench *bench, struct tally *tally) {
   disk_heal();
   put(bench, tally, 2);
@@ -73,7 +73,7 @@ static void heal(struct bench *bench, struct tally *tally) {
   open_with(bench, &with_memory);
   uint64_t found = figures(bench).entries;
   assert_true(found + lost(bench) + tally->acked + tally->refused >= tally->put);
-  assert_true(found + lost(bench) >= waiting); /* what was acked may be there again */
+  assert_true(found + lost(bench) >= waiting); /* acked batches may reappear */
   for (uint64_t seq; (seq = take(bench)) != 0;) spool_ack(bench->spool, RUN, seq);
   assert_int_equal(figures(bench).entries, 0);
 }
@@ -84,7 +84,7 @@ static bool try(struct bench *bench, unsigned nth, int error, bool is_lasting) {
   disk_fail("/tmp", nth, error, is_lasting);
   int rc = spool_open(bench->dir, &with_memory, on_loss, bench, &bench->spool);
   bool is_reached = disk_calls() >= nth;
-  if (rc < 0) { /* at the start nothing is known: who starts us tries again */
+  if (rc < 0) { /* at the start nothing is known: the caller tries again */
     assert_true(is_reached);
     disk_heal();
     open_with(bench, &with_memory);
@@ -232,7 +232,8 @@ static void a_disk_that_stays_full_is_not_given_everything(void **state) {
   append_many(bench, 1, 60);
   fail_from_now_on(bench, ENOSPC);
   append_many(bench, 61, 200);
-  assert_in_range(bench->lost[LOSS_SPOOL_FULL] / RECORDS, 16, 24); /* once what memory holds */
+  assert_in_range(bench->lost[LOSS_SPOOL_FULL] / RECORDS, 16,
+                  24); /* once the capacity of the memory */
   assert_int_equal(lost(bench) + figures(bench).entries, 200);
 }
 
@@ -292,7 +293,7 @@ static void after_a_failed_sync_the_disk_is_left_alone_for_a_while(void **state)
   assert_int_equal(figures(bench).memory_entries, 2);
   spool_sync(bench->spool, false);
   assert_int_equal(figures(bench).memory_entries, 2);
-  assert_int_equal(figures(bench).syncs, syncs); /* the file of the failed one gets no other */
+  assert_int_equal(figures(bench).syncs, syncs); /* the failed segment's file gets no other sync */
   for (uint64_t seq = 1; seq <= 4; seq++) assert_int_equal(take(bench), seq);
   assert_int_equal(lost(bench), 0);
 }

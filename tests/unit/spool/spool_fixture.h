@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A spool on a real file system, in a folder of its own.  fdatasync is replaced by one that can be
-   told to fail or to wait; everything else is the real thing. */
+/* A spool on a real file system, in its own folder. fdatasync is replaced by a function that can
+   fail or wait on request; everything else is real. */
 #ifndef TESTS_SPOOL_FIXTURE_H
 #define TESTS_SPOOL_FIXTURE_H
 
@@ -38,10 +38,10 @@ struct bench {
 
 extern const struct spool_limits roomy;
 extern int sync_error; /* not 0: fdatasync fails with it */
-/* A disk that is busy: while it is, fdatasync does not return. */
+/* A busy disk: while IS_BUSY, fdatasync does not return. */
 void disk_is_busy(bool is_busy);
 
-/* The spool's, with BENCH as its context: counts what was lost. */
+/* The spool's loss callback, with BENCH as its context: counts the losses. */
 void on_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records);
 
 int set_up(void **state);
@@ -50,11 +50,11 @@ void open_with(struct bench *bench, const struct spool_limits *limits);
 void reopen(struct bench *bench);
 int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk);
 
-/* Appends batch SEQ of RUN, or many of one run, with bytes that SEQ decides. */
+/* Appends batch SEQ of RUN, or many of one run, with bytes derived from SEQ. */
 int append(struct bench *bench, uint64_t run, uint64_t seq);
 void append_many(struct bench *bench, uint64_t first, uint64_t last);
 
-/* Takes the next one, checks that it is whole, and returns its seq; 0 when there is none. */
+/* Takes the next batch, checks that it is complete, and returns its seq; 0 if there is none. */
 uint64_t take(struct bench *bench);
 uint64_t take_and_ack_all(struct bench *bench); /* how many there were */
 struct spool_figures figures(struct bench *bench);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A power cut after each step that a spool takes on its disk, and again after each step of the
-   recovery: nothing unsynced, all of it, or any part of it has survived, torn and out of order.
+/* A power cut after each disk step of a spool, and again after each step of the recovery. None,
+   all, or any part of the unsynced changes has survived, torn and out of order.
 
-   What must hold each time: the spool opens; what was synced and had not left comes out, whole and
-   once; nothing comes out that was not put in; what comes out and what is counted as lost are no
-   more than what was put in. */
+   Each time the spool must open, and return all synced, undelivered batches complete and once. It
+   returns no other batches, and the returned and lost batches together are no more than those
+   appended. */
 #include "spool/spool.h"
 
 #include "disk_fixture.h"
@@ -40,7 +40,7 @@ static void sync_all(struct bench *bench) {
     if (safe_at[seq] == NEVER) safe_at[seq] = disk_steps();
 }
 
-/* COUNT batches leave; the decision is made before the first byte of it is written. */
+/* COUNT batches leave the memory; the decision precedes the write of the first byte. */
 static void let_go(struct bench *bench, unsigned count, bool is_refused) {
   for (; count > 0; count--) {
     uint64_t seq = take(bench);
@@ -76,7 +76,7 @@ static void empty(const char *dir) {
   assert_int_equal(mkdir(dir, 0700), 0);
 }
 
-/* Opens DIR, which a cut after STEPS has left, and looks at all that comes out of it. */
+/* Opens DIR after a cut at STEPS, and checks all batches in it. */
 static void look(const char *dir, unsigned steps) {
   struct bench found = {0};
   bool is_out[SEQS_MAX] = {false};
@@ -93,13 +93,13 @@ static void look(const char *dir, unsigned steps) {
     if (safe_at[seq] > steps || left_at[seq] <= steps) continue;
     if (!is_out[seq]) fail_msg("cut after step %u: batch %u was synced and is gone", steps, seq);
   }
-  /* One step more: an append is booked only once all of its steps are taken. */
+  /* One more step: an append is counted only after all of its steps. */
   assert_true(out * RECORDS + found.lost[LOSS_SPOOL_CORRUPT] <= (put + 1) * RECORDS);
   assert_int_equal(figures(&found).last_error, 0);
   spool_close(found.spool);
 }
 
-/* What a start does: it opens, cuts, removes, and goes on. */
+/* The steps of a start: it opens, cuts, removes, and continues. */
 static void recover(const char *dir) {
   struct bench again = {0};
   snprintf(again.dir, sizeof again.dir, "%s", dir);
@@ -110,7 +110,7 @@ static void recover(const char *dir) {
   spool_close(again.spool);
 }
 
-/* The run that recovery appends to is none of those that are looked for. */
+/* The run that recovery appends to is not among the checked runs. */
 static void drop_new_run(const char *dir) {
   struct spool *spool;
   struct bench again = {0};

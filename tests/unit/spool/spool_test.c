@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a spool promises on a sound disk: order, acks, restarts, limits. */
+/* A spool's guarantees on a sound disk: order, acks, restarts, limits. */
 #include "spool/spool.h"
 
 #include "spool_fixture.h"
@@ -109,7 +109,7 @@ static void an_emptied_segment_goes_when_a_newer_one_begins(void **state) {
   struct bench *bench = *state;
   append_many(bench, 1, 3);
   take_and_ack_all(bench);
-  assert_int_equal(count_files(bench, "", ".seg"), 1); /* it knows the last seq */
+  assert_int_equal(count_files(bench, "", ".seg"), 1); /* it has the last seq */
   assert_int_equal(append(bench, RUN + 1, 1), 0);
   assert_int_equal(count_files(bench, "", ".seg"), 1);
   assert_int_equal(spool_last_seq(bench->spool, RUN), 0);

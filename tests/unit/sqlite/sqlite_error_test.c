@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* Each code that SQLite has, and what it comes to. */
+/* Each code of SQLite and its errno. */
 static const int table[][2] = {
     {SQLITE_OK, 0},
     {SQLITE_ERROR, -EIO},
@@ -68,7 +68,7 @@ static void a_disk_without_room_is_known_by_what_the_system_said(void **state) {
   assert_int_equal(sqlite_error(SQLITE_CANTOPEN, ENOSPC), -ENOSPC);
 }
 
-/* errno may have been left behind by what went wrong and was overcome. */
+/* errno may be left from a failure that was already handled. */
 static void what_has_an_error_of_its_own_keeps_it_whatever_the_system_said(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What SQLite says of a file that really is damaged, by a clock that the test moves (the linker has
-   clock_monotonic_ns end here). */
+/* SQLite's messages about a really damaged file, by a clock that the test sets (--wrap of
+   clock_monotonic_ns). */
 #include "sqlite/sqlite_log.h"
 
 #include "common/clock.h"
@@ -83,7 +83,7 @@ static void fill(sqlite3 *db) {
   assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 }
 
-/* A table whose pages are garbage, all but the one that says where they are. */
+/* A table whose pages are garbage, except the page that lists them. */
 static sqlite3 *open_damaged(void) {
   sqlite3 *db = open_here();
   fill(db);
@@ -109,7 +109,7 @@ static void a_damaged_file_is_a_warning_with_code_and_text(void **state) {
   sqlite3_close(db);
   assert_int_equal(code, SQLITE_CORRUPT);
   assert_true(count("warn sqlite code 11: database corruption at line ") > 0);
-  assert_true(count("SELECT sum(length(x)) FROM t") > 0); /* what was asked of it */
+  assert_true(count("SELECT sum(length(x)) FROM t") > 0); /* the actual work */
 }
 
 static void what_fails_again_and_again_is_counted_and_no_flood(void **state) {
@@ -151,7 +151,7 @@ struct work {
   const char *reading, *meanwhile, *line;
 };
 
-/* Reads, does something else before the end, and reads on: SQLite says LINE. */
+/* Reads, does something else before the end, and reads on: SQLite logs LINE. */
 static void disturb(const struct work *work) {
   sqlite3_stmt *rows = NULL;
   sqlite3 *db = open_here();

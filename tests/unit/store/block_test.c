@@ -66,8 +66,8 @@ static void a_window_at_a_fixed_rate_takes_few_bytes_a_row(void **state) {
   assert_round_trip(rows, 370, 370);
 }
 
-/* COUNT rows of some records each, at varied periods that are told in quarters of QUARTER_NS, as a
-   daemon does it (targets/rate.c). */
+/* COUNT rows of some records each, at varied periods in quarters of QUARTER_NS, as a daemon varies
+   them (targets/rate.c). */
 static void make_quarters(struct store_row *rows, size_t count, uint64_t quarter_ns) {
   uint32_t node = 0;
   srand(3);
@@ -86,7 +86,7 @@ static void varied_periods_in_quarters_take_hardly_more_than_a_fixed_rate(void *
   struct store_row rows[370];
   make_quarters(rows, 370, QUARTER_NS);
   assert_round_trip(rows, 370, 520);
-  for (size_t i = 0; i < 370; i += 9) { /* what clocks told: one in nine */
+  for (size_t i = 0; i < 370; i += 9) { /* measured by clocks: one in nine */
     rows[i].count = 0;
     rows[i].weight = 1234567 + i * 1001;
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run's books close whatever order its reports come in. */
+/* A run's counters add up, in whatever order its reports arrive. */
 #include "store/books.h"
 
 #include "common/buf.h"
@@ -211,7 +211,7 @@ static void a_settled_run_has_nothing_pending(void **state) {
   books_balance(&books, &balance);
   assert_int_equal(balance.dropped[LOSS_RUN_ENDED], 35);
   assert_closed(&books, 0);
-  books.stored = 70; /* one comes after all */
+  books.stored = 70; /* the last report completes them */
   assert_closed(&books, 0);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a store's day, the one of NOON_MS: filled, kept for a time, looked at and changed.
- */
+/* The files of a store's day, that of NOON_MS: filled, deleted by age, inspected and changed. */
 #ifndef TESTS_DAY_FIXTURE_H
 #define TESTS_DAY_FIXTURE_H
 
@@ -13,11 +12,11 @@ bool has_file(const struct world *world, enum day_kind kind);
 /* Ten windows of BOARD in each of HOURS hours from noon on. */
 void append_hours(struct world *world, const char *board, unsigned hours);
 
-/* Retention by age: windows, and sums of five minutes, before these moments may go.  Returns what
-   store_retain does. */
+/* Retention by age: windows, and sums of five minutes, before these times may be deleted. Returns
+   the result of store_retain. */
 int retain_by_age(struct world *world, uint64_t windows_ms, uint64_t minutes_ms);
 
-/* The one number that SQL yields of the file of KIND. */
+/* The single number that SQL returns from the file of KIND. */
 uint64_t ask_day(const struct world *world, enum day_kind kind, const char *sql);
 uint64_t count_windows(const struct world *world);
 

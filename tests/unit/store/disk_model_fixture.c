@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a disk promises, and no more:
+/* A disk's minimum guarantees:
 
    - A write may arrive or not until the file was flushed, one sector without the others, before or
      after any other write.  So may a change of the file's length.
    - A file that was made or deleted has changed its folder; that may arrive or not, too, in order,
      until the folder was flushed.  SQLite flushes it with the first flush of a WAL or a journal,
-   and when it deletes one and says so.
+   and when it deletes one and requests a sync.
 
-   Files are numbered as inodes are: a WAL that is deleted and made anew is another one.  The index
-   of a WAL (-shm) is memory and does not outlive the cut. */
+   Files are numbered like inodes: a WAL that is deleted and made anew is another file. The index of
+   a WAL (-shm) is memory and does not survive the cut. */
 #include "disk_model_fixture.h"
 
 #include "scratch.h"
@@ -35,7 +35,7 @@ enum deed { WRITE, TRUNCATE, FLUSH, FLUSH_FOLDER, MAKE, DELETE, PROMISE };
 struct event {
   enum deed deed;
   unsigned file;
-  uint64_t at, len; /* AT: also a length, or what is promised */
+  uint64_t at, len; /* AT: also a length, or the promise */
   uint8_t *bytes;
 };
 
@@ -51,7 +51,7 @@ static struct {
   struct event *events;
   size_t count, room;
   char names[FILES_MAX][64];
-  struct image before[FILES_MAX]; /* of those that were there */
+  struct image before[FILES_MAX]; /* of the initial files */
   bool was_there[FILES_MAX], is_there[FILES_MAX];
   unsigned file_count;
   unsigned until_failure, failures, failed;
@@ -64,7 +64,7 @@ struct shim {
   sqlite3_file base;
   unsigned file;
   char name[64];       /* its last part */
-  bool is_known;       /* in the folder that is being remembered */
+  bool is_known;       /* in the recorded folder */
   bool flushes_folder; /* with its first flush */
   sqlite3_file *real;  /* behind this struct */
 };
@@ -91,7 +91,7 @@ static const char *name_in_folder(const char *path) {
   return path + len + 1;
 }
 
-/* The file that has NAME now; a new one, made now, when none has. */
+/* The file that has NAME now; creates a new one if none has. */
 static unsigned file_called(const char *name) {
   for (unsigned i = 0; i < disk.file_count; i++)
     if (disk.is_there[i] && strcmp(disk.names[i], name) == 0) return i;
@@ -213,9 +213,9 @@ static void wait_while_held(const struct shim *shim) {
   while (has_prefix(shim, disk.held_prefix)) pthread_cond_wait(&disk.released, &disk.lock);
 }
 
-/* With the lock held.  Returns what this write or flush fails with, or SQLITE_OK. */
+/* With the lock held. Returns the error of this write or flush, or SQLITE_OK. */
 static int failure(const struct shim *shim) {
-  errno = disk.cause; /* that it is left after a success harms nobody */
+  errno = disk.cause; /* errno may be set after a success */
   if (has_prefix(shim, disk.failing_prefix)) return disk.failing_code;
   if (disk.until_failure == 0) return SQLITE_OK;
   if (disk.until_failure > 1) {
@@ -227,7 +227,7 @@ static int failure(const struct shim *shim) {
   return disk.code;
 }
 
-/* ---- what SQLite calls ---- */
+/* ---- called by SQLite ---- */
 
 static sqlite3_vfs *real_vfs(void) {
   return sqlite3_vfs_find("unix");
@@ -301,7 +301,7 @@ static int on_is_reserved(sqlite3_file *file, int *ret) {
 }
 
 static int on_control(sqlite3_file *file, int op, void *argument) {
-  /* A hint of the size to come would change the length behind our back. */
+  /* A size hint would change the length without a record of it. */
   if (op == SQLITE_FCNTL_SIZE_HINT || op == SQLITE_FCNTL_CHUNK_SIZE) return SQLITE_OK;
   return REAL(file)->pMethods->xFileControl(REAL(file), op, argument);
 }
@@ -427,7 +427,7 @@ static void apply_some(struct image *image, const struct event *event, unsigned 
   }
 }
 
-/* What FILE holds when the power goes before AT. */
+/* The content of FILE if the power fails before step AT. */
 static struct image image_at(unsigned file, size_t at, enum disk_cut cut, unsigned *seed) {
   struct image image = {.len = 0};
   size_t flushed = 0;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A disk under SQLite that remembers what was done to it, can be cut from its power at any moment
-   of that, and can fail.  It stands before SQLite's own files (a VFS); nothing is really flushed.
- */
+/* A disk under SQLite that records all operations, can lose power at any moment of the record, and
+   can fail. It wraps SQLite's own files (a VFS); nothing is really flushed. */
 #ifndef TESTS_DISK_MODEL_FIXTURE_H
 #define TESTS_DISK_MODEL_FIXTURE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Puts the disk before every database that is opened from now on. */
+/* Uses the disk for every database that is opened from now on. */
 void disk_install(void);
 
 /* ---- remembering ---- */
 
-/* Forgets all and begins to remember what happens in DIR, whose files are durable as they are. */
+/* Clears the record and starts recording changes in DIR, whose present files count as durable. */
 void disk_record(const char *dir);
 /* Ends remembering.  Returns how many things happened. */
 size_t disk_stop(void);
@@ -31,19 +30,18 @@ enum disk_cut {
   DISK_CUTS
 };
 
-/* Makes DIR (empty) what the disk holds when the power goes before thing number AT.  SEED says what
-   DISK_KEEPS_SOME keeps.  Returns the promise of that moment. */
+/* Fills DIR (empty) with the disk's content if the power fails before operation number AT. SEED
+   selects the parts that DISK_KEEPS_SOME keeps. Returns the promise of that moment. */
 uint64_t disk_cut(size_t at, enum disk_cut cut, unsigned seed, const char *dir);
 
 /* ---- failing ---- */
 
-/* From the N-th write or flush from now on (1: the next), COUNT of them fail with CODE
-   (SQLITE_FULL, SQLITE_IOERR_WRITE...); 0 none.  Returns nothing that was left of an earlier one.
- */
+/* COUNT writes or flushes, starting with the N-th from now on (1: the next), fail with CODE
+   (SQLITE_FULL, SQLITE_IOERR_WRITE...); 0: none. Replaces earlier settings. */
 void disk_fail(unsigned n, unsigned count, int code);
 /* All writes and flushes of files whose names begin with PREFIX fail with CODE; NULL: none. */
 void disk_fail_in(const char *prefix, int code);
-/* What the system says of that, for the codes that leave it open (EDQUOT...); 0: nothing. */
+/* The errno of that, for codes with several causes (EDQUOT...); 0: none. */
 void disk_fail_by(int cause);
 /* They wait, until this is called again; NULL: none. */
 void disk_hold_in(const char *prefix);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has just landed stays in memory: only once it is durable, in order, and no more than there
-   may be. */
+/* Newly staged rows stay in memory: only once durable, in order, and within the limit. */
 #include "store/fresh_rows.h"
 
 #include "common/clock.h"
@@ -146,7 +145,7 @@ static void who_appends_waits_for_who_settles(void **state) {
   assert_int_equal(pthread_create(&settler, NULL, settle_soon, NULL), 0);
   fresh_rows_await_room(&rows);
   assert_int_equal(rows.bytes, 0);
-  assert_false(rows.is_stuck); /* it was told, and did not look when its time was over */
+  assert_false(rows.is_stuck); /* it was notified, and did not wait for its timeout */
   pthread_join(settler, NULL);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two boards in one place, and texts that are too long: known or asked for, never mistaken. */
+/* Two boards in one slot of the cache, and too long texts: a lookup hits or misses, and is never
+   wrong. */
 #include "store/known_boards.h"
 
 #include "common/table.h"
@@ -65,7 +66,7 @@ static void long_texts_are_not_kept(void **state) {
   known_boards_keep(&known, &board);
   board.texts[KNOWN_LABELS] = labels;
   known_boards_keep(&known, &board);
-  assert_null(known_boards_find(&known, "b0")); /* nor what it was before */
+  assert_null(known_boards_find(&known, "b0")); /* nor the previous one */
   known_boards_fini(&known);
 }
 

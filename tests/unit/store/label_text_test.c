@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels come back as they were, odd characters included. */
+/* Labels are decoded as they were encoded, odd characters included. */
 #include "store/label_text.h"
 
 #include "common/buf.h"

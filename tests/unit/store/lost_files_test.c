@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of the store that is gone, cut, older or another store's is noticed and said; what the
-   others know is kept, and a batch that was stored never counts again. */
+/* A missing, truncated, older or foreign file of the store is detected and reported. The other
+   files' data is kept, and a stored batch never counts again. */
 #include "day_fixture.h"
 
 #include "proto/batch_codec.h"
@@ -9,7 +9,7 @@
 
 enum { RUN = 7, BATCHES = 6 };
 
-/* ---- what is told ---- */
+/* ---- reported faults ---- */
 
 struct told_faults {
   unsigned count;
@@ -108,7 +108,7 @@ static void a_lost_landing_file_counts_no_batch_twice(void **state) {
     close_store(world);
     lose_landing(world, way, older);
     struct told_faults check = check_of(world);
-    if (way != 2) assert_told(&check, "landing.db"); /* a damaged one, who reads it tells of */
+    if (way != 2) assert_told(&check, "landing.db"); /* a damaged one is reported by its reader */
     open_store(world);
     struct told_faults told = troubles_of(world->store);
     assert_told(&told, "landing.db");
@@ -122,7 +122,7 @@ static void a_lost_landing_file_counts_no_batch_twice(void **state) {
   assert_true(scan_all(world->store).count > before.count);
   reopen_store(world);
   struct told_faults told = troubles_of(world->store);
-  assert_told(&told, "landing.db"); /* until somebody accepts it */
+  assert_told(&told, "landing.db"); /* until an operator accepts the loss */
 }
 
 static void another_stores_landing_file_is_set_aside(void **state) {
@@ -138,7 +138,7 @@ static void another_stores_landing_file_is_set_aside(void **state) {
   uint64_t epoch = 0;
   close_store(world);
   assert_int_equal(marks_peek(world->dir, "landing.db", MARKS_STORE, &epoch), 1);
-  sqlite3 *rights = NULL; /* access.db, which knows the store */
+  sqlite3 *rights = NULL; /* access.db, which has the store's id */
   assert_int_equal(sqlite3_open(path_of(world, "access.db"), &rights), SQLITE_OK);
   assert_int_equal(sqlite3_exec(rights, MARKS_SCHEMA, NULL, NULL, NULL), SQLITE_OK);
   assert_int_equal(marks_write(rights, MARKS_STORE, epoch), 0);
@@ -159,7 +159,7 @@ static void another_stores_landing_file_is_set_aside(void **state) {
   remove_dir(other.dir);
 }
 
-/* From 16 on batches are small; counters are those of an honest board.  Seqs to 10 are of one day,
+/* From 16 on batches are small; counters are those of an honest board. Seqs to 10 are of one day,
    later ones of the next. */
 static uint64_t append_sized(struct world *world, uint64_t seq, uint64_t made_before) {
   struct made_batch made;
@@ -176,7 +176,7 @@ static uint64_t append_sized(struct world *world, uint64_t seq, uint64_t made_be
   return records;
 }
 
-/* Of the later day's batches the older file knows some, and nobody how many records these had. */
+/* The older file has some of the later day's batches, and their numbers of records are unknown. */
 static void batches_after_a_mend_are_taken(void **state) {
   struct world *world = *state;
   char older[160];
@@ -199,7 +199,7 @@ static void batches_after_a_mend_are_taken(void **state) {
     open_store(world);
     uint64_t stored = board_of(world->store, "b1").stored, before = records;
     if (way != 2) assert_int_equal(stored, records);
-    assert_true(stored <= records); /* a day is gone that would say more */
+    assert_true(stored <= records); /* a deleted day would have more */
     for (uint64_t seq = 21; seq <= 30; seq++) before += append_sized(world, seq + way * 10, before);
     assert_int_equal(board_of(world->store, "b1").stored, stored + before - records);
     records = before;
@@ -209,7 +209,7 @@ static void batches_after_a_mend_are_taken(void **state) {
   open_store(world);
 }
 
-/* What a power cut leaves when a row that only says what was lost had settled. */
+/* The state after a power cut, if a row with only losses had been compacted. */
 static void ids_behind_a_day_with_no_batch_lacking_are_no_loss(void **state) {
   struct world *world = *state;
   append_batches(world, "b1", 1, BATCHES);
@@ -340,7 +340,7 @@ static void sums_that_are_gone_or_older_are_told(void **state) {
   assert_non_null(strstr(told.text, "minutes-2026-01-01.db is gone or empty"));
 }
 
-/* Without access.db and landing.db nothing says whose the files are but they themselves. */
+/* Without access.db and landing.db only the files themselves contain the store's id. */
 static void sums_outlive_the_loss_of_all_that_knows_them(void **state) {
   struct world *world = *state;
   uint64_t before = 0, after = 0;

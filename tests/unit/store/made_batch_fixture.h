@@ -11,7 +11,8 @@
 
 enum { FIXTURE_NODES = 40, FIXTURE_SAMPLES = 30, FIXTURE_THREADS = 4 };
 
-/* A batch of one target with four threads, two of them named alike, its bytes and its envelope. */
+/* A batch of one target with four threads, two of them with the same name, its bytes and its
+   envelope. */
 struct made_batch {
   struct batch_module modules[2];
   struct batch_target target;
@@ -25,14 +26,14 @@ struct made_batch {
   uint64_t count, weight;
 };
 
-/* Makes batch SEQ of RUN; its text and its numbers may be changed until it is sealed. */
+/* Makes batch SEQ of RUN; its text and numbers may be changed until it is sealed. */
 void make_batch(struct made_batch *made, uint64_t run, uint64_t seq);
-/* Encodes what stands in MADE now. */
+/* Encodes the present content of MADE. */
 void seal_batch(struct made_batch *made);
 void free_batch(struct made_batch *made);
 
-/* MADE, sealed, as BOARD's of the ten seconds from START_MS; borrows it, but may take what it has
-   opened. */
+/* MADE, sealed, as BOARD's for the ten seconds from START_MS; borrows it, but may take its opened
+   form. */
 struct store_append append_of(struct made_batch *made, const char *board, uint64_t start_ms);
 
 /* Makes, seals and appends one batch. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules of a day file: one row for each that differs in anything, however many there are. */
+/* Modules of a day file: one row for each different module, however many there are. */
 #include "store/module_table.h"
 
 #include "store/db.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Snapshots of many files are of one moment, though retention goes on beside them. */
+/* Snapshots of many files are of one moment, while retention runs. */
 #include "store_fixture.h"
 
 #include "backup/moment.h"
@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-/* Comes after the sums and before the day that NOON_MS is in. */
+/* Sorts after the sums and before the day of NOON_MS. */
 static const char damaged_name[] = "day-2000-01-01.db";
 
 static void write_damaged(const struct world *world) {
@@ -38,7 +38,7 @@ static void sum_up_and_delete(void *context, const char *name) {
   assert_int_equal(store_retain(world->store, &keep), 0);
 }
 
-/* Opens what MOMENT has, copied, in place of WORLD's folder. */
+/* Opens the copied files of MOMENT in place of WORLD's folder. */
 static void open_copy(struct world *world, struct moment *moment) {
   char error[256], copy[80], path[PATH_MAX];
   snprintf(copy, sizeof copy, "%s.copy", world->dir);

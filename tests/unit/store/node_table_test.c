@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Node identity: one row a node, whatever the order, and no row for two. */
+/* Node identity: one row per node, in any order, and no row for two nodes. */
 #include "store/node_table.h"
 
 #include "store/db.h"

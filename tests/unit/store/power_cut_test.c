@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The power goes, at each moment of a store's life: what was acked is there, once, and every
-   database is sound.  Then it goes again while the store gets up.  What is over is summed up
-   meanwhile, and what is old goes. */
+/* The power fails at each moment of a store's life: every acked batch exists once, and every
+   database is sound. Then it fails again during the recovery. Rollup and retention run too. */
 #include "disk_model_fixture.h"
 #include "store_fixture.h"
 
@@ -12,8 +11,8 @@
 
 enum {
   BATCHES = 9,       /* over three days, in groups of up to three */
-  SHORT_STRIDE = 17, /* of the moments at which the power goes; TORTURE_LONG takes all */
-  AGAIN_STRIDE = 71, /* of those after which it goes again during recovery */
+  SHORT_STRIDE = 17, /* of the moments of a power cut; TORTURE_LONG takes all */
+  AGAIN_STRIDE = 71, /* of those with a second cut during recovery */
   SECOND_CUTS = 3,
   SEEDS = 60,
 };
@@ -42,8 +41,8 @@ static void empty_dir(char *dir) {
   if (mkdir(dir, 0700) != 0) fail_msg("%s cannot be made", dir);
 }
 
-/* The finest goes as far as it is in sums: of the first day windows, five minutes and hours, of the
-   second windows, of the third most of these. */
+/* The finest data is deleted once it is in sums: of the first day windows, five minutes and hours,
+   of the second windows, of the third most of these. */
 static void grow_old(struct store *store) {
   const struct store_keep keep = {.windows_ms = NOON_MS + 2 * DAY_MS + TIER_HOUR_MS,
                                   .minutes_ms = NOON_MS + DAY_MS,
@@ -91,7 +90,7 @@ static void live(const char *dir) {
   for (uint64_t seq = 1; seq <= BATCHES;) {
     size_t count = 1 + seq % 3;
     hear_of_board(
-        store); /* what boards say of themselves is not flushed, what comes behind it is */
+        store); /* boards' own figures are not flushed, the following write is */
     append_group(store, seq, count);
     hear_of_losses(store, seq);
     seq += count;
@@ -139,7 +138,7 @@ static void fail_on_trouble(void *context, const char *what, const char *why) {
   fail_msg("%s %s", what, why);
 }
 
-/* Opens what the cut left and counts it. */
+/* Opens the state after the cut and counts its content. */
 static void check_survivor(const char *dir, uint64_t promised) {
   struct store *store = NULL;
   char error[256] = "";
@@ -211,7 +210,7 @@ static void a_power_cut_during_recovery_changes_nothing(void **state) {
   live_recorded(&scene, &count);
   size_t stride = is_long() ? SHORT_STRIDE : AGAIN_STRIDE;
   for (size_t at = stride; at <= count; at += stride) {
-    if (at > stride) { /* what was remembered was forgotten for the recovery's sake */
+    if (at > stride) { /* the recovery replaced the record */
       empty_dir(scene.live);
       live_recorded(&scene, &count);
       if (at > count) break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is old goes also where the disk is full, and windows go only when nothing can bring them
-   back beside their sums. */
+/* Old data is deleted even if the disk is full. Windows are deleted only if nothing can restore
+   them beside their sums. */
 #include "day_fixture.h"
 #include "disk_model_fixture.h"
 
@@ -29,7 +29,7 @@ static unsigned count_files(const struct world *world) {
   return count;
 }
 
-/* They would come back in a power cut: that their rows are gone is not on the disk. */
+/* A power cut would restore them: the deletion of their rows is not on the disk. */
 static void windows_wait_until_the_landing_file_can_be_written(void **state) {
   struct world *world = *state;
   const struct store_keep keep = {.windows_ms = NOON_MS + 2 * DAY_MS};
@@ -65,7 +65,7 @@ static void a_disk_on_which_nothing_can_be_written_is_emptied_all_the_same(void 
   assert_int_equal(count_files(world), 0);
 }
 
-/* What fails now and not for ever is waited for: only a disk without room has days deleted. */
+/* A temporary error is waited out: only a full disk has days deleted. */
 static void an_error_that_passes_takes_nothing_coarser_with_it(void **state) {
   static const int codes[] = {SQLITE_IOERR_WRITE, SQLITE_IOERR_NOMEM, SQLITE_BUSY};
   struct world *world = *state;
@@ -81,7 +81,7 @@ static void an_error_that_passes_takes_nothing_coarser_with_it(void **state) {
   disk_fail_in("hours-2026-01-01", SQLITE_IOERR_WRITE);
   assert_int_equal(store_retain(world->store, &keep), -EIO);
   disk_fail_in(NULL, 0);
-  assert_int_equal(count_files(world), 2); /* the finer have gone */
+  assert_int_equal(count_files(world), 2); /* the finer ones are deleted */
   assert_int_equal(store_retain(world->store, &keep), 0);
   assert_int_equal(count_files(world), 0);
 }
@@ -100,7 +100,7 @@ static void a_landing_file_that_somebody_locks_costs_no_day(void **state) {
   sqlite3_close(db);
 }
 
-/* SQLite has one code for a full disk, and it is not that of a quota. */
+/* SQLite's code for a full disk differs from that of a used-up quota. */
 static void a_quota_that_is_used_up_is_a_full_disk(void **state) {
   struct world *world = *state;
   live_for_two_days(world);

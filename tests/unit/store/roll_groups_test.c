@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums over boards: the same samples, whatever groups they are in. */
+/* Sums over boards: the same samples, in any grouping. */
 #include "told_fixture.h"
 
 static void many_boards_are_merged_into_groups_and_add_up(void **state) {
@@ -60,7 +60,7 @@ static void hours_are_merged_where_a_third_of_their_series_is_left(void **state)
   free(apart), free(merged);
 }
 
-/* Every other series is of a group that there is no more: 33 is 1 now. */
+/* Every other series belongs to a group that no longer exists: 33 is 1 now. */
 static void groups_of_earlier_files_are_two_to_one(void **state) {
   struct world *world = *state;
   char path[DAY_PATH_BYTES], board[32];
@@ -77,13 +77,13 @@ static void groups_of_earlier_files_are_two_to_one(void **state) {
   day_folder_path(world->dir, DAY_HOURS, day_of(NOON_MS), path);
   change_file(path, "UPDATE series SET grp=grp+32 WHERE grp>0 AND id%2=0");
   open_store(world);
-  struct told *then = scan_as(world->store, merging); /* tell() holds all groups to be of ours */
+  struct told *then = scan_as(world->store, merging); /* tell() assumes present groups */
   assert_same(now, then);
   assert_int_equal(then->grouped_blocks, now->grouped_blocks);
   free(now), free(then);
 }
 
-/* As a week of a fleet is drawn: sums of groups, and what came late beside them. */
+/* As for the graph of a week of a fleet: sums of groups, and late samples beside them. */
 static void sums_over_boards_say_what_their_rows_weigh(void **state) {
   struct world *world = *state;
   char board[32];

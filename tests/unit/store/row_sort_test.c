@@ -13,7 +13,7 @@ enum { MANY = 5000 };
 
 static struct store_row rows[MANY], spare[MANY];
 
-/* Sorts COUNT rows of nodes up to MASK of a shift, and holds the sum of them against what was. */
+/* Sorts COUNT rows of nodes up to MASK of a shift, and compares their sum with that before. */
 static void check(size_t count, uint32_t mask, unsigned shift) {
   uint64_t nodes = 0, weights = 0;
   for (size_t i = 0; i < count; i++) {

@@ -49,7 +49,7 @@ static void rows_whose_samples_weigh_unlike_stay_apart(void **state) {
   struct row_sums sums = {0};
   add(&sums, 1, 10, 10 * PERIOD);
   add(&sums, 1, 1, 100 * (uint64_t)PERIOD); /* the rate was a hundredth for a while */
-  add(&sums, 1, 0, 77);                     /* and clocks told */
+  add(&sums, 1, 0, 77);                     /* and clock time */
   add(&sums, 1, 1, 110 * (uint64_t)PERIOD);
   add(&sums, 1, 0, 3);
   assert_rows(
@@ -89,7 +89,7 @@ static void the_lightest_become_one_and_the_sums_stay(void **state) {
   (void)state;
   struct store_row rows[] = {{1, 1, 10}, {2, 5, 50}, {3, 1, 10}, {4, 2, 300},
                              {5, 0, 7},  {6, 1, 10}, {7, 1, 500}};
-  /* Of three that weigh the same, one is among the heaviest four; what clocks told stays. */
+  /* Of three equal weights, one is among the heaviest four; clock time stays. */
   assert_cut(rows, 7, 4,
              (const struct store_row[]){
                  {1, 1, 10}, {2, 5, 50}, {4, 2, 300}, {5, 0, 7}, {7, 1, 500}, {99, 2, 20}},

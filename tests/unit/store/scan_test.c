@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Days that are read side by side: what is shown is what they have, in as few blocks as will do. */
+/* Days are read concurrently: the result is their content, in as few blocks as possible. */
 #include "day_fixture.h"
 
 #include "common/table.h"
@@ -7,7 +7,7 @@
 
 enum { STACKS = 4096 };
 
-/* All that a scan tells, by stack. */
+/* All results of a scan, by stack. */
 struct told {
   uint64_t blocks, series_asked, nodes, weight, count;
   uint64_t rows, rest_weight; /* of all; of STORE_REST */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Series of a day file: one row for each text and type, found without the file when it was there
-   lately. */
+/* Series of a day file: one row for each text and type, found without reading the file if recently
+   used. */
 #include "store/series_table.h"
 
 #include "store/db.h"

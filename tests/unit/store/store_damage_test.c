@@ -202,7 +202,7 @@ static void what_cannot_settle_now_settles_later(void **state) {
     group[i] = append_of(&made[i], "b1", NOON_MS + i * DAY_MS);
   }
   assert_int_equal(store_append(world->store, group, 2), 0);
-  assert_true(store_scan(world->store, &scan) < 0); /* said, and not answered with a part */
+  assert_true(store_scan(world->store, &scan) < 0); /* an error, not a partial answer */
   assert_int_equal(sums.blocks, 0);
   assert_int_equal(rmdir(path), 0);
   while (store_scan(world->store, &scan) < 0) usleep(50000);

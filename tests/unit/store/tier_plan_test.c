@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is read from which of a day's files. */
+/* Which data is read from which of a day's files. */
 #include "store/tier_plan.h"
 
 #include <setjmp.h>
@@ -135,7 +135,7 @@ static void what_came_late_is_read_beside_the_sum(void **test) {
   assert_false(tier_plan_is_rolled(&state.windows, &state.hours));
 }
 
-/* The windows were deleted, and one came late: their file has the late one only. */
+/* The windows were deleted, and one arrived late: their file has only the late one. */
 static void a_file_of_windows_begun_anew_is_not_taken_for_all(void **test) {
   (void)test;
   struct tier_state state = usual_day();
@@ -184,7 +184,7 @@ static void boards_are_merged_where_that_will_do_and_was_made(void **test) {
   assert_false(plan.pieces[DAY_HOURS][0].is_grouped);
 }
 
-/* Every millisecond's windows are read once: by id and by time, whatever the state. */
+/* Every millisecond's windows are read once: by id and by time, in any state. */
 static unsigned times_read(const struct tier_plan *plan, uint64_t mid_ms, uint64_t id,
                            const struct tier_state *state) {
   unsigned five = (unsigned)((mid_ms - DAY) / TIER_MINUTES_MS), hour = five / 12, times = 0;
@@ -241,8 +241,8 @@ static void every_window_is_read_exactly_once_whatever_was_summed_up(void **test
   }
 }
 
-/* Of windows that were deleted and of those that came later, each once, whether or not there are
-   sums of five minutes; within whole hours, which is what is left of them where there are none. */
+/* Deleted windows and windows that arrived later are each read once, with or without sums of five
+   minutes. Without these, only whole hours are left of the deleted ones. */
 static void what_was_deleted_is_read_from_sums_and_what_came_later_beside_them(void **test) {
   (void)test;
   enum { LATE = 100 };
@@ -263,7 +263,7 @@ static void what_was_deleted_is_read_from_sums_and_what_came_later_beside_them(v
       uint64_t mid = DAY + five * (uint64_t)TIER_MINUTES_MS + 1000;
       bool is_in = wish.from_ms <= mid && mid < wish.to_ms;
       struct tier_plan there = plan;
-      if (five < gone) there.count[DAY_WINDOWS] = 0; /* it is not: only the sums have it */
+      if (five < gone) there.count[DAY_WINDOWS] = 0; /* it does not exist: only the sums have it */
       assert_int_equal(times_read(&there, mid, five + 1, &state), is_in);
       if (five < gone && five % 7 == 0)
         assert_int_equal(times_read(&plan, mid, LATE + 100, &state), is_in);
@@ -279,7 +279,7 @@ static void what_is_not_in_all_sums_is_not_spared(void **test) {
   for (unsigned i = 0; i < 12; i++) state.windows.newest_id[i] = 0;
   assert_int_equal(tier_plan_spare(&state, AT(2, 0)), 12);
   assert_int_equal(tier_plan_spare(&state, AT(1, 4)), -1);
-  state.windows.newest_id[3] = 1000; /* late, and in no sum yet: nothing behind it goes */
+  state.windows.newest_id[3] = 1000; /* late, and in no sum yet: no later window may be deleted */
   assert_int_equal(tier_plan_spare(&state, AT(2, 0)), -1);
   state.hours.rolled_id[0] = 1000;
   assert_int_equal(tier_plan_spare(&state, AT(2, 0)), -1);

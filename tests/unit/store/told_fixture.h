@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that a scan of the store tells, to be held against another's. */
+/* All results of a scan of the store, for comparison with another's. */
 #ifndef TESTS_TOLD_FIXTURE_H
 #define TESTS_TOLD_FIXTURE_H
 
@@ -16,11 +16,11 @@ struct told {
   uint64_t longest_ms, marks;
 };
 
-/* What a scan of STORE for WISH, or for everything, tells; the caller's to free. */
+/* The results of a scan of STORE for WISH, or for everything; the caller frees them. */
 struct told *scan_as(struct store *store, struct store_scan wish);
 struct told *tell_all(struct store *store);
 
-/* Fails unless both are of the same samples, which tell as much, to a hundredth. */
+/* Fails unless both have the same samples, with equal effective samples to a hundredth. */
 void assert_same(const struct told *a, const struct told *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kill -9 at random moments: what was acked is there, nothing is there twice. */
+/* kill -9 at random moments: every acked batch is stored, and none twice. */
 #include "store_fixture.h"
 
 #include "store/day_folder.h"
@@ -18,7 +18,7 @@ static size_t group_of(uint64_t seq) {
   return 1 + seq % LARGEST_GROUP;
 }
 
-/* A board that sends from FIRST on for ever, and tells ACKS of each group once it is durable. */
+/* A board that sends from FIRST on forever, and writes each group to ACKS once it is durable. */
 static void send_for_ever(const char *dir, uint64_t first, int acks) {
   struct store *store = NULL;
   struct made_batch made[LARGEST_GROUP];
@@ -39,7 +39,7 @@ static void send_for_ever(const char *dir, uint64_t first, int acks) {
   }
 }
 
-/* Runs such a board, kills it, and returns the first seq that it has no ack for. */
+/* Runs a board, kills it, and returns the first seq without an ack. */
 static uint64_t run_and_kill(const char *dir, uint64_t first) {
   int acks[2], status = 0;
   uint64_t next = first;
@@ -78,8 +78,8 @@ static int keep_stored(void *context, const struct store_board *board) {
   return 0;
 }
 
-/* Opens what the dead left; returns the first seq that is not in it, which is ACKED or, when the
-   knife fell between commit and ack, one group later. */
+/* Opens the state after the kill. Returns the first missing seq, which is ACKED or, after a kill
+   between commit and ack, one group later. */
 static uint64_t check_survivor(const char *dir, uint64_t acked) {
   struct store *store = NULL;
   uint64_t stored = 0;
@@ -91,7 +91,7 @@ static uint64_t check_survivor(const char *dir, uint64_t acked) {
   struct sums sums = scan_all(store);
   assert_int_equal(sums.weight, weight_before(last + 1));
   assert_int_equal(store_boards(store, keep_stored, &stored), 0);
-  assert_int_equal(stored, sums.count); /* the books say what the answer holds */
+  assert_int_equal(stored, sums.count); /* the counters equal the answer */
   store_close(store);
   return last + 1;
 }
@@ -107,7 +107,7 @@ static void killing_the_collector_anywhere_loses_and_doubles_nothing(void **stat
   for (; round < ROUNDS || (next <= ROUNDS && round < ROUNDS_MAX); round++) {
     uint64_t acked = run_and_kill(dir, next);
     uint64_t stored = check_survivor(dir, acked);
-    next = round % 2 == 0 ? acked : stored; /* the board sends again what it has no ack for */
+    next = round % 2 == 0 ? acked : stored; /* the board resends batches without an ack */
   }
   assert_true(next > ROUNDS); /* something happened */
   print_message("%d kills, %llu batches\n", round, (unsigned long long)next - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What earlier versions left (tests/golden/stores) opens, is complete, is written on, and is of
-   this version then; what a later one left is refused and stays as it is. */
+/* Stores of earlier versions (tests/golden/stores) open, are complete, can be written, and then
+   have the present version. A later version's store is rejected and unchanged. */
 #include "day_fixture.h"
 
 #include "store/day_file.h"
@@ -15,7 +15,7 @@ enum { BATCHES = 6, RUN = 7, HALF_DAY_MS = 12 * 3600 * 1000 };
 static const char *const kept[] = {"v1", "v2", "v3"};
 static const char with_sums[] = "v3"; /* of windows; others before it have none */
 
-/* Unpacks what version NAME left in place of WORLD's folder. */
+/* Unpacks the store of version NAME in place of WORLD's folder. */
 static void unpack(struct world *world, const char *name) {
   char command[512];
   store_close(world->store);
@@ -58,11 +58,11 @@ static void what_each_kept_version_left_is_complete(void **state) {
     unpack(world, kept[i]);
     assert_int_equal(version_of_day(world, NOON_MS + DAY_MS), i + 1);
     open_store(world);
-    store_troubles(world->store, no_trouble, NULL); /* without marks, it is taken on as it is */
+    store_troubles(world->store, no_trouble, NULL); /* without marks, it is accepted as it is */
     assert_int_equal(scan_all(world->store).weight, weight_of_batches(BATCHES));
     assert_int_equal(board_of(world->store, "b1").stored, scan_all(world->store).count);
     assert_books_close(world->store, "b1");
-    for (uint64_t seq = 1; seq <= BATCHES; seq++) /* the ledger came along */
+    for (uint64_t seq = 1; seq <= BATCHES; seq++) /* the ledger is included */
       assert_int_equal(append_new(world->store, "b1", RUN, seq, NOON_MS), STORE_DUPLICATE);
   }
 }
@@ -159,7 +159,7 @@ static void a_day_that_was_cut_is_found_at_the_start(void **state) {
   assert_int_equal(truncate(path, status.st_size - 4096), 0);
   open_store(world);
   snprintf(aside, sizeof aside, "%s.corrupt", path);
-  assert_int_equal(access(aside, F_OK), 0); /* before anybody asked for it */
+  assert_int_equal(access(aside, F_OK), 0); /* before any query */
   store_metrics(world->store, &metrics);
   assert_non_null(strstr(buf_text(&metrics), "fleetprof_store_set_aside_total 1\n"));
   buf_fini(&metrics);

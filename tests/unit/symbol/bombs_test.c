@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that claim, unpack to, or repeat more than anybody can read, one by one, through the
-   worker: it answers, says why, and names by the symbol table what that can name. */
+/* Files that claim, unpack to, or repeat more data than any program can read, one by one, through
+   the worker. It answers with the reason, and uses the symbol table for names if that is sound. */
 #include "elf_fixture.h"
 
 #include "symbol/index_file.h"
@@ -36,7 +36,7 @@ static struct worker_reply read_file(const char *name) {
   return result.reply;
 }
 
-/* The same, of a file whose symbols are sound. */
+/* The same, for a file whose symbols are sound. */
 static struct worker_reply read_symbols(const char *name) {
   struct index_file file;
   char path[FIXTURE_PATH_BYTES];
@@ -121,7 +121,7 @@ static void a_claim_of_zstd_is_a_limit_too(void **state) {
   }
 }
 
-/* The frame says that it is larger than the section claims, and it is. */
+/* The frame's size is larger than the section claims, and so is its content. */
 static void what_zstd_unpacks_to_beyond_its_claim_is_refused(void **state) {
   (void)state;
   if (system("objcopy --help | grep -q zstd && command -v zstd >/dev/null") != 0) skip();
@@ -187,8 +187,8 @@ static void sections_that_claim_four_gib_are_refused(void **state) {
   assert_int_equal(read_file("bomb").status, -EBADMSG);
 }
 
-/* Entries by hand: what of them is children, what refers to what, says BODY.  A: a function with
-   children, I: one that is inlined, both with an origin; S: a function with a sibling. */
+/* Entries by hand; BODY determines children and references. A: a function with children, I: an
+   inlined function, both with an origin; S: a function with a sibling. */
 static void assemble(const char *body) {
   static const char head[] =
       ".text\n.globl code\n.type code,@function\ncode: .fill 16,1,0x90\n.size code,16\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Symbols without a size: what of the code up to the next symbol is theirs. */
+/* Symbols without a size: the part of the code up to the next symbol that belongs to them. */
 #include "elf_fixture.h"
 
 #include "common/buf.h"
@@ -12,7 +12,7 @@ static const char source[] =
     ".macro spin\n mov $9,%ecx\n1: dec %ecx\n jnz 1b\n.endm\n"
     ".macro place name\n .globl at_\\name\n.data\nat_\\name: .quad 9f\n .size at_\\name, 8\n"
     " .type at_\\name, @object\n.text\n9:\n.endm\n"
-    /* All of it is reached: branches back and forth, a part behind a return, one that is called. */
+    /* All of it is reached: branches back and forth, a part behind a return, a called part. */
     ".globl whole\n.type whole,@function\n.p2align 4\nwhole:\n spin\n call 3f\n test %eax,%eax\n"
     " je 2f\n ret\n.p2align 4\n2: place behind_return\n spin\n ret\n.p2align 4\n3: place called\n"
     " spin\n ret\n"
@@ -22,10 +22,10 @@ static const char source[] =
     /* Two functions of others behind it. */
     ".globl tiny\n.type tiny,@function\n.p2align 4\ntiny:\n mov $1,%eax\n ret\n"
     ".p2align 4\nplace other\n spin\n ret\n.p2align 5\nplace third\n spin\n ret\n"
-    /* A place that is marked, which is no function. */
+    /* A marked place that is no function. */
     ".globl mark\nmark:\n.p2align 6\nplace behind_mark\n spin\n ret\n"
     ".globl last\n.type last,@function\n.p2align 4\nlast:\n ret\n.size last, 1\n"
-    /* A second entry ends with the function around it, of which the table alone tells. */
+    /* A second entry ends with the function around it, whose end only the table has. */
     ".p2align 4\n.cfi_startproc\n nop\n.globl entry\nentry:\n spin\n ret\n.cfi_endproc\n"
     ".p2align 4\nplace behind_entry\n spin\n ret\n"
     ".section .note.GNU-stack,\"\",@progbits\n";

@@ -49,7 +49,7 @@ static void a_name_over_the_input_limit_is_left_alone(void **state) {
   expect(name, NULL);
 }
 
-/* Each further F...S_ doubles what the one before stands for: 30 of them ask for gigabytes. */
+/* Each further F...S_ doubles the expansion of the previous: 30 of them require gigabytes. */
 static void a_name_that_asks_for_gigabytes_is_left_alone(void **state) {
   (void)state;
   struct buf name = {0};

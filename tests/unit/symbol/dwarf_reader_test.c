@@ -137,8 +137,7 @@ static void compressed_debug_information_is_read(void **state) {
   }
 }
 
-/* Units of such a file are gone through more than once.  The last one here needs an
-   abbreviation that is not there. */
+/* Units of these files are read more than once. The last unit here needs a missing abbreviation. */
 static void a_malformed_unit_beside_link_time_optimization_is_counted_once(void **state) {
   (void)state;
   struct built built;

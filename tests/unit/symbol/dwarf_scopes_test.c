@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C++ functions that other files cannot see have no linkage name, and many are called the same:
-   each is told by what is around it, inlined or not. */
+/* C++ functions local to a file have no linkage name, and many have the same name: each is named by
+   its scope, inlined or not. */
 #include "elf_fixture.h"
 
 #include "common/buf.h"
@@ -128,7 +128,7 @@ static void one_that_is_nowhere_but_inlined_is_called_by_what_is_around_it(void 
   expect_names("scopes.so", expected);
 }
 
-/* What is only told by debug information in one build is a symbol in the other. */
+/* A function known only from debug information in one build is a symbol in the other. */
 static void it_is_called_so_where_it_is_not_inlined_too(void **state) {
   (void)state;
   static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::turn(int)",
@@ -144,7 +144,7 @@ static void it_is_called_so_where_it_is_not_inlined_too(void **state) {
   expect_names("scopes.so", expected);
 }
 
-/* What the names of templates' arguments are alike in, as compilers tell them. */
+/* The forms of template arguments that compilers share. */
 static const char templates[] =
     "#define IN __attribute__((INLINED))\n"
     "namespace {\n"
@@ -195,7 +195,7 @@ static void instances_of_a_template_are_told_apart(void **state) {
   }
 }
 
-/* What auto stands for is in debug information, and how the source has it is found by that. */
+/* The type behind auto is in debug information, and the form in the source is derived from that. */
 static const char generic[] =
     "#define IN __attribute__((INLINED))\n"
     "static volatile int sink;\n"
@@ -309,7 +309,7 @@ static void so_is_each_where_no_symbols_are_left(void **state) {
   expect_names("scopes.so", expected);
 }
 
-/* The same code, said to be of another edition of C++. */
+/* The same code, marked as another edition of C++. */
 static void every_edition_of_the_language_is_read_alike(void **state) {
   (void)state;
   static const unsigned editions[] = {0x04, 0x11, 0x19, 0x1a, 0x21, 0x2a, 0x2b, 0x3a, 0x30, 0x39};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Split DWARF says the same as DWARF that is whole, at every address; and what it lacks. */
+/* Split DWARF gives the same result as complete DWARF at every address; and the result without its
+   parts. */
 #include "elf_fixture.h"
 
 #include "common/buf.h"
@@ -33,7 +34,8 @@ struct built {
   char why[256];
 };
 
-/* Reads NAMES, with spaces between them: a library, and what its debug information refers to. */
+/* Reads NAMES, separated by spaces: a library, and the files that its debug information refers to.
+ */
 static void build(const char *names, struct built *ret) {
   char text[256];
   uint32_t count = 0;
@@ -54,7 +56,7 @@ static void built_fini(struct built *built) {
   buf_fini(&built->bytes);
 }
 
-/* All that is told of ADDRESS. */
+/* Prints the inline chain of ADDRESS. */
 static size_t print_chain(const struct built *built, uint64_t address, char *text, size_t room) {
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   int count = symbol_index_chain(&built->index, address, frames);
@@ -67,7 +69,7 @@ static size_t print_chain(const struct built *built, uint64_t address, char *tex
   return count > 0 ? (size_t)count : 0;
 }
 
-/* At every address NAMES tells what whole.so does; that is inlined functions, too. */
+/* At every address NAMES gives the result of whole.so, inlined functions included. */
 static void expect_the_same(const char *names) {
   struct built whole, split;
   unsigned inlined = 0, code = 0;

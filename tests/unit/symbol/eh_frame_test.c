@@ -42,7 +42,7 @@ static void a_section_cut_anywhere_gives_the_same_or_nothing(void **state) {
   }
 }
 
-/* The section with byte AT changed to VALUE has no function to tell of. */
+/* The section with byte AT changed to VALUE yields no function. */
 static void expect_nothing(size_t at, uint8_t value) {
   uint8_t bytes[sizeof little];
   memcpy(bytes, little, sizeof little);

@@ -31,17 +31,17 @@ __attribute__((format(printf, 1, 2))) void fixture_run(const char *format, ...);
 /* Writes LEN BYTES as NAME, a file of the folder or an absolute path. */
 void fixture_write(const char *name, const void *bytes, size_t len);
 
-/* Reads such a file into memory of exactly its size, which fixture_free frees. */
+/* Reads a file of the folder into memory of exactly its size, which fixture_free frees. */
 struct span fixture_read(const char *name);
 void fixture_free(struct span bytes);
 
-/* The path of such a file. */
+/* The path of a file of the folder. */
 void fixture_path(const char *name, char path[FIXTURE_PATH_BYTES]);
 
 /* lib.so: a shared library of known functions with symbols, build-id 20 bytes, DWARF. */
 void fixture_make_library(const char *options);
 
-/* The build-id of a file of the folder, as readelf says it. */
+/* The build-id of a file of the folder, as printed by readelf. */
 size_t fixture_build_id(const char *name, uint8_t id[64]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the headers of files that a real compiler and real strippers made tell. */
+/* The outline of files made by a real compiler and real strip programs. */
 #include "elf_fixture.h"
 #include "symbol/elf_outline.h"
 

@@ -46,7 +46,7 @@ struct nm_symbol {
   char name[256];
 };
 
-/* Whether NM tells of a symbol with this name, start and size. */
+/* Whether nm lists a symbol with this name, start and size. */
 static bool is_told(const struct nm_symbol *told, size_t count, const struct symbol_match *match) {
   for (size_t i = 0; i < count; i++)
     if (told[i].start == match->start && told[i].size == match->size &&
@@ -82,8 +82,8 @@ static size_t read_nm(const char *options, const char *path, struct nm_symbol **
   return count;
 }
 
-/* Every function that nm knows is found at its start, middle and last byte: under one of its own
-   names, or of one that lies inside. */
+/* Every function that nm lists is found at its start, middle and last byte: under one of its names,
+   or that of a nested function. */
 static void compare_with_nm(const char *name, const char *options, size_t at_least) {
   struct built built;
   struct nm_symbol *told;
@@ -175,7 +175,7 @@ static void rules_for_names_hold_for_a_real_library(void **state) {
   built_fini(&built);
 }
 
-/* Bounds of functions that nm no longer knows, in a library that had `inner` and exports. */
+/* Bounds of functions that nm no longer lists, in a library that had `inner` and exports. */
 static void a_stripped_function_keeps_its_bounds(void **state) {
   (void)state;
   struct built whole, stripped;
@@ -212,7 +212,7 @@ static void of_a_program_with_neither_names_nor_bounds_the_code_serves_pairs(voi
   built_fini(&built);
 }
 
-/* Sorted starts of the functions of a distribution's program, as readelf tells them. */
+/* Sorted starts of the functions of a distribution's program, as printed by readelf. */
 static void bounds_of_a_stripped_program_match_readelf(void **state) {
   (void)state;
   struct built built;
@@ -323,8 +323,7 @@ static void a_32_bit_file_is_read_like_any_other(void **state) {
   compare_with_nm("32/lib32.so", "", 4);
 }
 
-/* A MIPS file whose one function has bit 0 set and whose other function's section number is in a
-   table of its own. */
+/* A MIPS file: one function has bit 0 set, the other's section number is in a separate table. */
 static void other_byte_orders_and_isa_bits_are_understood(void **state) {
   (void)state;
   struct built built;
@@ -339,7 +338,7 @@ static void other_byte_orders_and_isa_bits_are_understood(void **state) {
   built_fini(&built);
 }
 
-/* The same file as one of ARM, where bit 0 says Thumb, and as one of a CPU without such a bit. */
+/* The same file as ARM, where bit 0 marks Thumb, and as a CPU without that bit. */
 static void bit_0_is_no_address_where_it_says_the_instruction_set(void **state) {
   static const struct {
     uint8_t machine;

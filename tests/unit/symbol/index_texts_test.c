@@ -15,11 +15,11 @@
 enum { NAMES = 4000, THREADS = 4 };
 
 static struct index_names names;
-static uint32_t told[NAMES]; /* what the format tells each name by */
+static uint32_t told[NAMES]; /* the format's reference to each name */
 static struct buf directory, packed;
 static struct index_texts texts;
 
-/* A mangled name of some length, and what it is called. */
+/* A mangled name of some length, and its readable form. */
 static void name_of(int number, char *mangled, size_t len, char *ret_readable,
                     size_t readable_len) {
   char word[64];
@@ -117,7 +117,7 @@ static void a_damaged_block_costs_its_own_texts_only(void **state) {
   damaged[0] ^= 0xff;
 }
 
-/* Asks for a text of each block.  Returns how many were had. */
+/* Reads a text of each block. Returns the number of successes. */
 static uint32_t ask_for_blocks(struct index_texts *asked) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < asked->count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loadable modules of the kernel, whole, stripped of code, and what only looks like one. */
+/* Loadable kernel modules: complete, stripped of code, and files that only look like modules. */
 #include "common/buf.h"
 #include "elf_fixture.h"
 #include "symbol/elf_image.h"
@@ -21,7 +21,8 @@ static int read_module(const char *name) {
   return error;
 }
 
-/* module.ko, with a build-id: two functions in .text, one in .init.text that begins at 0, too. */
+/* module.ko, with a build-id: two functions in .text, and one in .init.text that also begins at 0.
+ */
 static void make_module(const char *modinfo) {
   static const char source[] =
       "static inline __attribute__((always_inline)) int inlined(int a) { return a * 77 + 5; }\n"
@@ -43,7 +44,7 @@ static void only_text_is_named(void **state) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     uint8_t id[64];
     assert_int_equal(read_module(names[i]), 0);
-    assert_int_equal(image.function_count, 2); /* not start_module, whose place nobody knows */
+    assert_int_equal(image.function_count, 2); /* not start_module, whose address is unknown */
     assert_true(image.has_symtab);
     assert_true(image.has_dwarf);
     assert_int_equal(image.build_id_len, fixture_build_id("module.ko", id));
@@ -51,7 +52,7 @@ static void only_text_is_named(void **state) {
   }
 }
 
-/* All functions of the module that are told of, with the lines of their code, by address. */
+/* All listed functions of the module, with the lines of their code, by address. */
 static void expect_lines(const char *name) {
   struct buf bytes = {0};
   struct symbol_index index;

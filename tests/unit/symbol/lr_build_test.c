@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is written of return addresses is read back, and true of what a compiler made. */
+/* The table of return addresses is read back as written, and agrees with a compiler's output. */
 #include "symbol/index_builder.h"
 #include "symbol/lr_build.h"
 #include "symbol/lr_pages.h"
@@ -174,7 +174,7 @@ static void a_debug_file_has_rows_if_any_and_no_calls(void **state) {
 struct both_orders {
   const char *little, *big;
   uint64_t end;
-  unsigned places_min, calls_min; /* that are told of them */
+  unsigned places_min, calls_min; /* listed for the file */
 };
 
 static struct span read_golden(const char *name) {
@@ -231,8 +231,8 @@ static void files_of_either_byte_order_are_told_alike(void **state) {
     are_told_alike(&files[i / 2], i % 2 > 0);
 }
 
-/* "caller" of aarch64.elf, whose addresses are offsets: it has saved the register at SAVED, and
-   calls for the last time before CALLED. */
+/* "caller" of aarch64.elf, whose addresses are offsets: it has saved the register at SAVED, and its
+   last call is before CALLED. */
 enum { CALLER = 0x5d0, SAVED = 0x5e0, CALLED = 0x604 };
 
 static void what_cannot_be_followed_is_said_to_be_so(void **state) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may have happened to the link register, place by place; each function is what an assembler
-   made of the text beside it. */
+/* The possible states of the link register, place by place; each function was assembled from the
+   text beside it. */
 #include "symbol/lr_flow.h"
 
 #include <setjmp.h>

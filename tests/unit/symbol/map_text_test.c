@@ -146,8 +146,8 @@ static void what_is_no_list_is_not_taken_for_one(void **state) {
   assert_string_equal(why, "it has no function symbols");
 }
 
-/* A static function before the first global one of its file is nobody's, least of all the one's of
-   the file before. */
+/* A static function before the first global one of its file has no name, least of all that of the
+   previous file's function. */
 static void a_linkers_map_is_a_list_with_ends(void **state) {
   (void)state;
   assert_int_equal(build("# build-id 00ff10\n\nLinker script and memory map\n\n"

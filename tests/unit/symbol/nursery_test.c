@@ -58,7 +58,7 @@ static void expect_good(struct nursery *nursery) {
   index_file_close(&file);
 }
 
-/* The process whose parent is PARENT, or 0. */
+/* A process whose parent is PARENT, or 0. */
 static pid_t child_of(pid_t parent) {
   DIR *processes = opendir("/proc");
   assert_non_null(processes);
@@ -99,7 +99,7 @@ static bool is_gone(pid_t pid) {
   return false;
 }
 
-/* A job whose worker waits for ever: its index goes to a pipe that nobody empties. */
+/* A job whose worker waits forever: its index is written to a pipe that is never read. */
 struct stuck_job {
   struct nursery *nursery;
   struct span key;
@@ -144,7 +144,7 @@ static void a_file_is_indexed_by_a_worker(void **state) {
   nursery_close(nursery);
 }
 
-/* More than the kernel hands over at once; what the program needs is the last one. */
+/* More than the kernel passes in one message; the program needs the last one. */
 static void any_number_of_supplements_comes_to_a_worker(void **state) {
   enum { COUNT = 600 };
   struct nursery *nursery;
@@ -308,7 +308,7 @@ static void workers_give_way(void **state) {
   (void)state;
   struct nursery *asked, *background;
   int own = getpriority(PRIO_PROCESS, 0);
-  if (own > 4) skip(); /* who is nicer than all others already */
+  if (own > 4) skip(); /* if the test already has the lowest priority */
   assert_int_equal(nursery_open(&NURSERY_ASKED, &asked), 0);
   assert_int_equal(niceness_in(asked), own + 10);
   assert_int_equal(nursery_open(&NURSERY_BACKGROUND, &background), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stripped libraries with a packed symbol table, as Fedora's build makes them, and spoiled ones. */
+/* Stripped libraries with a packed symbol table, as Fedora's build makes them, and damaged ones. */
 #include "elf_fixture.h"
 
 #include "symbol/index_builder.h"
@@ -26,7 +26,7 @@ static void make_packed(struct span bytes) {
               "objcopy --add-section .gnu_debugdata=section stripped.so packed.so");
 }
 
-/* lib.so, and in RET the packed symbol table of what it does not export. */
+/* lib.so, and in RET the packed symbol table of its local functions. */
 static void make_library(struct buf *ret) {
   fixture_make_library("");
   fixture_run("echo inner >kept && objcopy --only-keep-debug lib.so lib.debug && "

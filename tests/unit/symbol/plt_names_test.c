@@ -39,7 +39,7 @@ static const char *name_at(const struct built *built, uint64_t address) {
   return symbol_index_find(&built->index, address, &match) == 0 ? match.name : "";
 }
 
-/* Every "NAME@plt" of objdump's is a symbol of ours at its address.  Returns their number. */
+/* Every "NAME@plt" in objdump's output is a symbol of ours at its address. Returns their number. */
 static unsigned expect_objdumps_stubs(const char *name) {
   char command[FIXTURE_PATH_BYTES], line[512], stub[256];
   unsigned count = 0;
@@ -131,7 +131,7 @@ static void exported_functions_stand_beside_the_few_that_strip_kept(void **state
   build("kept.so", &built);
   assert_true(has_name(&built, "inner"));
   assert_true(has_name(&built, "outer"));
-  assert_false(built.summary.image.has_symtab); /* there are more that nobody knows */
+  assert_false(built.summary.image.has_symtab); /* more stubs exist, without known names */
   built_fini(&built);
   build("lib.so", &built);
   assert_true(built.summary.image.has_symtab);
@@ -156,7 +156,7 @@ static void expect_stubs(unsigned machine, uint64_t address, const uint32_t *wor
   assert_false(plt_stubs_next(&code, &stub));
 }
 
-/* What linkers for these machines wrote, seen by their own objdump. */
+/* Output of linkers for these machines, compared with their own objdump. */
 static void stubs_of_other_machines_are_read(void **state) {
   static const uint32_t aarch64[] = {0xa9bf7bf0, 0xf00000f0, 0xf947fe11, 0x913fe210, /* the head */
                                      0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f, 0x90000110,

@@ -17,7 +17,7 @@
 
 enum { ENTERED = 100, NOT_ENTERED };
 
-static int ends[2]; /* a pipe whose far end the child may still write to */
+static int ends[2]; /* a pipe whose other end the child may still write to */
 
 /* Runs ATTEMPT in a sandboxed child.  Returns its exit status, or -signal. */
 static int in_sandbox(int (*attempt)(void)) {
@@ -88,7 +88,8 @@ static int try_much_memory(void) {
 static int try_lifting_limits(void) {
   struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY}, less = {1, 1};
   return refused(setrlimit(RLIMIT_CPU, &all)) | refused(setrlimit(RLIMIT_CORE, &all)) |
-         refused(setrlimit(RLIMIT_CPU, &less)); /* which anybody may, were the call allowed */
+         refused(setrlimit(RLIMIT_CPU,
+                           &less)); /* which every process may do, if the call were allowed */
 }
 
 static void it_can_be_entered(void **state) {

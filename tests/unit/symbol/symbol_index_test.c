@@ -145,7 +145,7 @@ static void a_name_that_ends_before_an_address_is_false_there(void **state) {
   assert_int_equal(parse(&small, &index), 0);
   assert_true(false_name_is(&index, 0x205, &a));
   assert_false(false_name_is(&index, 0x205, &own));
-  assert_false(false_name_is(&index, 0x205, &other)); /* nobody's here: two opinions */
+  assert_false(false_name_is(&index, 0x205, &other)); /* no single owner: two opinions */
   assert_false(false_name_is(&index, 0x115, &inlined));
   assert_false(false_name_is(&index, 0x205, &of_a_line));
   small.nodes[8] = 0;
@@ -155,7 +155,7 @@ static void a_name_that_ends_before_an_address_is_false_there(void **state) {
   assert_false(false_name_is(&index, 0x205, &other));
   assert_false(false_name_is(&index, 0x205, &of_a_line));
   assert_false(false_name_is(&index, 0x13f, &a)); /* it is a */
-  assert_false(false_name_is(&index, 0x150, &a)); /* nobody knows whose that is */
+  assert_false(false_name_is(&index, 0x150, &a)); /* the owner is unknown */
   symbol_index_fini(&index);
 }
 
@@ -169,7 +169,7 @@ static void another_name_of_the_function_is_known_to_be_one(void **state) {
                             of_a_line = {.name = "_a", .file = "x.c"};
   assert_int_equal(parse(&small, &index), 0);
   assert_true(alias_name_is(&index, 0x100, &first));
-  assert_true(alias_name_is(&index, 0x115, &first)); /* in what was inlined there */
+  assert_true(alias_name_is(&index, 0x115, &first)); /* in a function inlined there */
   assert_true(alias_name_is(&index, 0x13f, &second));
   assert_true(alias_name_is(&index, 0x20f, &of_c));
   assert_false(alias_name_is(&index, 0x20f, &first));
@@ -265,7 +265,7 @@ static void a_readable_name_keeps_what_it_was_made_of(void **state) {
   assert_int_equal(symbol_index_chain(&index, 0x110, frames), 2);
   assert_string_equal(symbol_frame_system_name(&frames[0]), "_Zb");
   assert_string_equal(symbol_frame_system_name(&frames[1]), "a");
-  small.functions[1].name = 17 << 1 | 1; /* nothing is behind the last one */
+  small.functions[1].name = 17 << 1 | 1; /* nothing follows the last one */
   assert_int_equal(symbol_index_chain(&index, 0x110, frames), 2);
   assert_string_equal(symbol_frame_system_name(&frames[0]), "");
   symbol_index_fini(&index);
@@ -311,7 +311,7 @@ static void tables_out_of_bounds_are_refused(void **state) {
     }
   }
   struct small small = make_sound();
-  small.sections[6].bytes = 0; /* not one block of strings */
+  small.sections[6].bytes = 0; /* no block of strings at all */
   assert_int_equal(parse(&small, &index), -EBADMSG);
 }
 
@@ -336,7 +336,7 @@ static void strings_that_are_damaged_are_not_there(void **state) {
   symbol_index_fini(&index);
 }
 
-/* What a worker has made is believed only when all of it was checked. */
+/* A worker's result is accepted only after a complete check. */
 static void a_file_that_lies_is_not_read(void **state) {
   (void)state;
   for (int lie = 0; lie < 2; lie++) {
@@ -382,7 +382,7 @@ static void a_node_cannot_be_inlined_into_itself_or_a_later_one(void **state) {
     int count = symbol_index_chain(&index, 0x110, frames);
     assert_true(count == -ENOENT || (back > 0 && back < 4));
     assert_true(back != 3 || count == 2);
-    /* What is sound has a whole chain: callers are looked at, too, be they named by no row. */
+    /* A sound index has a whole chain: callers are checked too, even if no row refers to them. */
     assert_int_equal(symbol_index_verify(&index), back == 3 ? 0 : -EBADMSG);
   }
   symbol_index_fini(&index);

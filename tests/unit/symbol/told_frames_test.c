@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One function of one file, whatever was included into it. */
+/* A single function of one file, with code included from anywhere. */
 #include "elf_fixture.h"
 
 #include "symbol/symbol_index.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search by halves and the index say what a linear reading of the list says, over random lists
-   with every oddity that such lists have. */
+/* Binary search and the index give the result of a linear reading, over random lists with every
+   oddity of real lists. */
 #include "symbol_list/list_index.h"
 #include "symbol_list/symbol_list.h"
 
@@ -23,7 +23,7 @@ static unsigned roll(unsigned sides) {
   return (unsigned)(seed >> 33) % sides;
 }
 
-/* One reading from the first line to the last. */
+/* A single reading from the first line to the last. */
 static int read_linearly(struct span text, uint64_t address, struct symbol_line *ret) {
   struct symbol_line line, best = {.size = 0};
   bool is_found = false;
@@ -154,7 +154,7 @@ static void a_size_ends_a_function_and_the_best_of_aliases_names_it(void **state
   (void)state;
   assert_finds(list, 0x13, "global");
   assert_finds(list, 0x14, NULL);
-  assert_finds(list, 0x20, "table"); /* it bounds what is before it */
+  assert_finds(list, 0x20, "table"); /* it bounds the symbol before it */
   assert_finds(list, 0x24, "after");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of all lengths and signs, pointers in all forms, and what is read beyond the end. */
+/* Numbers of all lengths and signs, pointers in all forms, and reads beyond the end. */
 #include "tables/cfi_cursor.h"
 
 #include <setjmp.h>
@@ -95,7 +95,7 @@ static void pointers_that_tell_no_address(void **state) {
   how.base = 0;
   how.encoding = 0x3b;
   struct cfi_cursor cursor = CURSOR(0, 0, 0, 0);
-  assert_false(cfi_pointer_read(&cursor, &how, &at)); /* from a base that is not known */
+  assert_false(cfi_pointer_read(&cursor, &how, &at)); /* relative to an unknown base */
 }
 
 int main(void) {

@@ -26,7 +26,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* The rule of a function whose CFA is EXPRESSION, and whose registers are as usual. */
+/* The rule of a function whose CFA is EXPRESSION, with ordinary registers. */
 static const char *cfa(struct frames *frames, struct span expression) {
   uint8_t program[80] = {0x0f, (uint8_t)expression.len};
   assert_in_range(expression.len, 0, sizeof program - 2);
@@ -77,7 +77,7 @@ static void all_kinds_of_linkage_tables(void **state) {
 
 static void anything_else_is_untold(void **state) {
   struct frames *frames = *state;
-  assert_cfa("untold", 0x7c, 0);                /* a register that nobody follows */
+  assert_cfa("untold", 0x7c, 0);                /* an untracked register */
   assert_cfa("untold", 0x38);                   /* a number */
   assert_cfa("untold", 0x77, 8, 0x06, 0x06);    /* a word at a word */
   assert_cfa("untold", 0x77, 8, 0x76, 8, 0x22); /* two registers */

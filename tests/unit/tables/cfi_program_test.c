@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each instruction of call frame information becomes the rule that says the same, or its function
-   is left out with the reason and nothing else is harmed. */
+/* Each instruction of call frame information becomes the equivalent rule, or its function is
+   omitted with the reason and no other is affected. */
 #include "frames_fixture.h"
 
 #include <elf.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { F = 0x2000, NEXT = 0x3000 }; /* the function of a test, and one behind it */
+enum { F = 0x2000, NEXT = 0x3000 }; /* the function of a test, and a following one */
 
 static int set_up(void **state) {
   struct frames *frames = calloc(1, sizeof *frames);
@@ -26,7 +26,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* One function of PROGRAM at F, with an ordinary one behind it. */
+/* One function of PROGRAM at F, followed by an ordinary one. */
 static void read_one(struct frames *frames, struct span program) {
   size_t cie = frames_usual_cie(frames);
   frames_function(frames, cie, F, 0x1000, program);
@@ -115,7 +115,7 @@ static void all_ways_to_say_where_the_cfa_is(void **state) {
   assert_rule(F + 1, "t0+32 c-8 u u");
   assert_rule(F + 2, "t1+32 c-8 u u");
   assert_rule(F + 3, "t1+40 c-8 u u");
-  assert_rule(F + 4, "untold"); /* from a register that nobody follows */
+  assert_rule(F + 4, "untold"); /* from an untracked register */
   assert_rule(F + 5, "sp+8 c-8 u u");
   assert_int_equal(frames->report.untold[TABLE_UNTOLD_CFA_REGISTER], 1);
 }
@@ -186,7 +186,7 @@ static void a_stack_pointer_that_is_not_the_cfa_is_untold(void **state) {
   struct frames *frames = *state;
   read_one(frames,
            PROGRAM(0x14, 7, 0, 0x41, 0x09, 7, 8, 0x41, 0x08, 7, 0x41, 0x14, 7, 1, 0x41, 0x07, 7));
-  assert_rule(F, "sp+8 c-8 u u"); /* it says nothing but what is so anyhow */
+  assert_rule(F, "sp+8 c-8 u u"); /* it only repeats the defaults */
   assert_rule(F + 1, "untold");
   assert_rule(F + 2, "sp+8 c-8 u u");
   assert_rule(F + 3, "untold");
@@ -229,7 +229,7 @@ static void the_bottom_of_a_large_frame_is_told(void **state) {
 
 static void the_word_of_no_caller_is_not_a_distance(void **state) {
   struct frames *frames = *state;
-  read_one(frames, PROGRAM(0x0e, 33, 0x86, 0x80, 0x20)); /* 32768: how a rule says not saved */
+  read_one(frames, PROGRAM(0x0e, 33, 0x86, 0x80, 0x20)); /* 32768 encodes not saved */
   assert_rule(F, "sp+33 b+25 b-32735 u");
 }
 
@@ -267,7 +267,7 @@ static void a_register_may_be_in_another_one(void **state) {
   frames->arch = &with_general;
   read_one(frames, PROGRAM(0x41, 0x0e, 0, 0x09, 16, 5, /* the return address in rdi */
                            0x41, 0x09, 6, 11,          /* rbp in r11 */
-                           0x41, 0x09, 16, 17));       /* in no general one */
+                           0x41, 0x09, 16, 17));       /* in no general register */
   assert_rule(F, "sp+8 c-8 u u");
   assert_rule(F + 1, "sp+0 g8 u u");
   assert_rule(F + 2, "sp+0 g8 g3 u");

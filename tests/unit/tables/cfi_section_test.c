@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries in all the forms that there are; and those that cannot be are left out one by one. */
+/* Entries in all valid forms; invalid ones are omitted one by one. */
 #include "frames_fixture.h"
 
 #include <elf.h>
@@ -179,7 +179,7 @@ static void unknown_augmentations_and_versions_are_refused(void **state) {
   assert_string_equal(frames_at(frames, G), usual);
 }
 
-/* A function whose CIE is said to be at CIE, of all places. */
+/* A function that refers to its CIE at offset CIE. */
 static void read_with_cie_at(struct frames *frames, size_t at) {
   size_t cie = frames_usual_cie(frames);
   frames_function(frames, cie, G, 0x10, PROGRAM(0));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers that LEB128 writes are all below 64 here, so they are one byte. */
+/* All LEB128 numbers here are below 64, so each takes one byte. */
 #include "frames_fixture.h"
 
 #include "machines.h"

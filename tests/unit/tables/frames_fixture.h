@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Call frame information written byte by byte, and the table that is made of it. */
+/* Call frame information written byte by byte, and the table made from it. */
 #ifndef TESTS_UNIT_TABLES_FRAMES_FIXTURE_H
 #define TESTS_UNIT_TABLES_FRAMES_FIXTURE_H
 
@@ -26,11 +26,11 @@ struct frames {
 
 #define PROGRAM(...) span_of((const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[]){__VA_ARGS__})
 
-/* An .eh_frame of MACHINE, with what its compilers write: cmocka's set-up and end. */
+/* An .eh_frame of MACHINE, in the form of its compilers: cmocka's set-up and end. */
 void frames_init(struct frames *frames, uint16_t machine);
 void frames_fini(struct frames *frames);
 
-/* Append an entry.  A CIE's place is returned; PROGRAM follows what the entry has of its own. */
+/* Append an entry. For a CIE, returns its offset; PROGRAM follows the entry's own fields. */
 size_t frames_cie(struct frames *frames, const char *augmentation, struct span program);
 void frames_function(struct frames *frames, size_t cie, uint64_t start, uint64_t bytes,
                      struct span program);
@@ -39,11 +39,11 @@ void frames_function(struct frames *frames, size_t cie, uint64_t start, uint64_t
    stack pointer itself on a CPU with a link register. */
 size_t frames_usual_cie(struct frames *frames);
 
-/* Makes the table of what was appended. */
+/* Makes the table of the appended entries. */
 void frames_read(struct frames *frames);
 
-/* The rule at ADDRESS in words: "sp+16 c-8 u c-16", "none", "untold", "end", "signal".  Places are
-   counted from the CFA (c), the first followed register (t) or what the CFA is counted from (b). */
+/* The rule at ADDRESS in words: "sp+16 c-8 u c-16", "none", "untold", "end", "signal". Places are
+   relative to the CFA (c), the first tracked register (t) or the CFA's base (b). */
 const char *frames_at(const struct frames *frames, uint64_t address);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A register is kept where every callee can be read to its end and writes it nowhere.  The code is
-   what an assembler made of the text beside it. */
+/* A register counts as kept if every callee can be read to its end and never writes it. The code
+   was assembled from the text beside it. */
 #include "tables/kept_register.h"
 
 #include "module_fixture.h"
@@ -83,9 +83,9 @@ static void what_cannot_be_read_may_write_everything(void **state) {
   assert_false(is_kept(R9));
   PUT(HELPER, 0xff, 0xd1, 0xc3); /* call *%rcx; ret */
   assert_false(is_kept(R9));
-  PUT(HELPER, 0xeb, 0x80); /* jmp to what is before it */
+  PUT(HELPER, 0xeb, 0x80); /* jmp to code before it */
   assert_false(is_kept(R9));
-  PUT(HELPER, 0xe8, 0, 0, 0, 0x70, 0xc3); /* call to where there is no code */
+  PUT(HELPER, 0xe8, 0, 0, 0, 0x70, 0xc3); /* call to an address without code */
   assert_false(is_kept(R9));
   PUT(HELPER, 0x0f, 0x0b); /* ud2 */
   assert_false(is_kept(R9));

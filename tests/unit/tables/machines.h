@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tables need to know of each CPU, so that those of all of them can be made and looked at on
-   any: register numbers as in the CPU's own arch file (agent/unwind), which does not compile
+/* Properties of each CPU that tables need, so tables of all CPUs can be made and read on any. The
+   register numbers are those of the CPU's arch file (agent/unwind), which does not compile
    elsewhere. */
 #ifndef TESTS_UNIT_TABLES_MACHINES_H
 #define TESTS_UNIT_TABLES_MACHINES_H

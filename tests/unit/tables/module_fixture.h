@@ -14,13 +14,13 @@ struct module {
   bool is_fixed;           /* ET_EXEC */
   bool has_interpreter;    /* a program that a loader begins */
   struct span eh_frame;    /* at SECTION_AT (frames_fixture.h) */
-  bool has_no_header;      /* no segment that says where .eh_frame is */
+  bool has_no_header;      /* no segment with the position of .eh_frame */
   bool has_no_sections;    /* stripped of all section headers */
-  size_t eh_section_bytes; /* what the section says, where it is not all */
+  size_t eh_section_bytes; /* the section's claimed size, if it is not the real one */
   struct span debug_frame;
   bool is_deflated;
   uint32_t deflate_kind;   /* 0: zlib */
-  uint64_t inflated_bytes; /* what it says, where it is not so */
+  uint64_t inflated_bytes; /* the claimed size, if it is wrong */
 };
 
 /* Appends the file to RET. */

@@ -20,8 +20,8 @@
 struct golden {
   const char *name;
   bool has_index;
-  size_t others;        /* instructions told otherwise: tests/golden/scans/README.md */
-  bool has_no_restores; /* the compiler does not tell what was popped */
+  size_t others;        /* instructions with other results: tests/golden/scans/README.md */
+  bool has_no_restores; /* the compiler does not record restored registers */
 };
 
 static const struct golden goldens[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each function is what an assembler made of the text beside it. */
+/* Each function was assembled from the text beside it. */
 #include "tables/prologue.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 enum { START = 0x10000, BYTES_MAX = 256, NOBODY = INT16_MAX };
 
-/* From offset AT on; RETURN_ADDRESS of what is untold: NOBODY. */
+/* From offset AT on; RETURN_ADDRESS is NOBODY where the rule is unknown. */
 struct expected {
   uint64_t at;
   enum unwind_cfa cfa;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The truth is the table of call frame information.  Rules that find the frame from different
-   registers are compared by what the scan knew of the register that the truth uses; so are words
-   that are both in memory and where they were. */
+/* The reference is the table of call frame information. If two rules find the frame from different
+   registers, they are compared by the scan's knowledge of the reference's register. The same
+   applies to values that are both in memory and in their register. */
 #include "scan_fixture.h"
 
 #include "machines.h"
@@ -27,7 +27,7 @@ struct scan_judge {
   const struct unwind_arch *arch;
   struct scan_place *places;
   size_t count, cap;
-  FILE *wrong; /* NULL: nobody wants to see it */
+  FILE *wrong; /* NULL: not listed */
 };
 
 static int64_t base_offset(const struct scan_judge *judge, const struct prologue_state *state,
@@ -46,7 +46,7 @@ static bool is_same_frame(const struct scan_judge *judge, const struct prologue_
   return are_plain && base_offset(judge, state, truth) == truth->offset;
 }
 
-/* A register that is where it was and in memory, too, may be found in either. */
+/* A register that is unchanged and also in memory may be found in either place. */
 static bool is_same_word(const struct prologue_state *state, uint8_t reg, int32_t truth,
                          int32_t rule) {
   if (truth == rule) return true;
@@ -108,8 +108,8 @@ static const struct unwind_rule *most_frequent(const struct scan_place *first, s
   return rules[best];
 }
 
-/* Keeps of the places those that are in ALL, which are the instructions that there are; one that is
-   not among the places was not found. */
+/* Keeps the places in ALL, which are the real instructions; an instruction that is not among the
+   places was not found. */
 static void intersect(struct scan_judge *judge, struct scan_judge *all) {
   size_t at = 0;
   qsort(judge->places, judge->count, sizeof *judge->places, by_address);
@@ -189,7 +189,7 @@ static int read_section(const struct elf_image *image, const struct unwind_arch 
   return rc;
 }
 
-/* What call frame information alone says. */
+/* The rules from call frame information alone. */
 static int read_truth(const struct elf_image *image, const struct unwind_arch *arch,
                       struct buf *ret) {
   struct table_rows *rows = NULL;

@@ -13,7 +13,7 @@
 
 enum { CODE_AT = 16, CODE_BYTES = 64, START = 0x1000 };
 
-/* A file without sections, whose one segment is CODE. */
+/* A file without sections, whose single segment is CODE. */
 struct narrow_file {
   Elf32_Ehdr head;
   Elf32_Phdr load;
@@ -64,7 +64,7 @@ static struct span wide(struct wide_file *file, uint16_t machine, struct span co
   return span_of(file, sizeof *file);
 }
 
-/* What is known of the byte before the code, and of its last. */
+/* Checks the rule for the byte before the code, and for its last byte. */
 static void assert_found(struct span file, size_t len, int32_t offset) {
   struct elf_image image;
   struct table_rows *rows = NULL;

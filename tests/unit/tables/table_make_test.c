@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole files: where unwind information is found, in which order it is believed, and what is said
-   of a file that has none or that lies. */
+/* Complete files: where unwind information is found, its order of preference, and the message for a
+   file without it or with false content. */
 #include "tables/table_make.h"
 
 #include "frames_fixture.h"
@@ -16,7 +16,7 @@
 
 enum { F = 0x2000, G = 0x3000, ENTRY = 0x1800 };
 
-/* A module, its frames, and what was made of it. */
+/* A module, its frames, and the resulting table. */
 struct made {
   struct module module;
   struct frames eh, debug;
@@ -48,7 +48,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* A function of which one byte in tells apart what was believed. */
+/* A function whose rule at its second byte identifies the source used. */
 static void tell(struct frames *frames, uint64_t start, uint8_t offset) {
   frames_function(frames, frames_usual_cie(frames), start, 0x10, PROGRAM(0x0e, offset));
 }
@@ -162,7 +162,7 @@ static void narrow_files_are_read(void **state) {
   assert_rule(G, "sp+24 c-8 u u");
 }
 
-/* What is said of a deflated section that lies; the rest of the file must not suffer. */
+/* The message about a deflated section with a false size; the rest of the file must stay usable. */
 static void assert_refused(struct made *made, struct module debug, const char *why) {
   tell(&made->eh, F, 16);
   tell(&made->debug, G, 24);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What readers tell of functions, in any order and with any overlap, is what a look finds. */
+/* A lookup finds the functions that readers add, in any order and with any overlap. */
 #include "tables/table_rows.h"
 
 #include <errno.h>
@@ -207,7 +207,7 @@ static void nothing_told_is_no_table(void **state) {
   assert_int_equal(table_rows_encode(made->rows, MACHINE, &made->bytes), -ENODATA);
 }
 
-/* Of PAGES, the first function of BYTES and one more in the last page. */
+/* Spreads over PAGES: the first function of BYTES and one more in the last page. */
 static int encode_sparse(struct made *made, uint64_t pages, uint64_t bytes) {
   uint64_t end = pages * UNWIND_PAGE_BYTES;
   table_rows_free(made->rows);
@@ -229,7 +229,7 @@ static void pages_without_rows_make_no_large_table(void **state) {
   assert_int_equal(at((const void *)made->bytes.data, most / 2 * UNWIND_PAGE_BYTES), 1);
 }
 
-/* The same for what the module has at ADDRESS, of a segment at [LOW, HIGH). */
+/* The same for the module's ADDRESS, in a segment at [LOW, HIGH). */
 static int at_far(const struct unwind_table *table, uint64_t low, uint64_t high, uint64_t address) {
   uint64_t place;
   if (!table_rows_place(table, low, high, &place)) return INT_MIN;
@@ -263,7 +263,7 @@ static void code_far_apart_has_one_small_table(void **state) {
   assert_int_equal(at_far(table, 0x40013000, 0x40015000, 0x400140ff), 2);
   assert_int_equal(at_far(table, 0x40013000, 0x40015000, 0x40014100), INT_MIN);
   assert_int_equal(at_far(table, third, third + 0x1000, third + 63), 3);
-  /* Mapped by a kernel whose pages are larger. */
+  /* Mapped by a kernel with larger pages. */
   assert_int_equal(at_far(table, 0x40010000, 0x40020000, 0x40013f80), 2);
   assert_int_equal(at_far(table, third, third + 0x10000, third), 3);
   /* No code that the table was made of. */
@@ -295,7 +295,7 @@ static void what_is_free_is_never_between_far_code(void **state) {
   assert_int_equal(table_rows_put(made->rows, 0x40014000, &rule), -EINVAL);
 }
 
-/* The byte before it is of other code, far away. */
+/* The byte before it belongs to other code, far away. */
 static void the_return_from_a_signal_that_begins_far_code_does_not_begin_early(void **state) {
   struct made *made = *state;
   const struct code_ranges code = {2, {{0x11000, 0x12000}, {0x40000000, 0x40001000}}};
@@ -326,7 +326,7 @@ static void more_rules_than_fit_are_untold(void **state) {
   assert_true(table->untold_rows >= 1);
 }
 
-/* Four thousand random functions against a plain array of what holds where. */
+/* Four thousand random functions against a plain array of rules by address. */
 static void many_random_functions_are_as_an_array_has_them(void **state) {
   struct made *made = *state;
   int *expected = calloc(BYTES, sizeof *expected);
@@ -367,15 +367,15 @@ static void the_return_from_a_handler_begins_one_byte_early(void **state) {
   struct made *made = *state;
   tell(made, 0x12000, 0x12010, 1); /* a neighbour */
   tell_return(made, 0x12010);
-  tell(made, 0x13000, 0x13010, 1); /* one whose last byte has a rule of its own */
+  tell(made, 0x13000, 0x13010, 1); /* its last byte has another rule */
   put(made, 0x1300f, 2);
   tell_return(made, 0x13010);
-  tell(made, 0x14000, 0x1400f, 1); /* one that ends right there */
+  tell(made, 0x14000, 0x1400f, 1); /* ends right there */
   tell_return(made, 0x14010);
   tell_return(made, 0x15000); /* at a page's start, behind nothing */
   tell(made, 0x16f00, 0x17000, 1);
   tell_return(made, 0x17000); /* and behind a neighbour */
-  tell_return(made, LOW);     /* before which there is no code */
+  tell_return(made, LOW);     /* no code precedes it */
   const struct unwind_table *table = encode(made);
   static const uint64_t starts[] = {0x12010, 0x13010, 0x14010, 0x15000, 0x17000};
   for (unsigned i = 0; i < sizeof starts / sizeof *starts; i++) {

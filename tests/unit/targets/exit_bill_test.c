@@ -43,7 +43,7 @@ static void a_process_that_says_nothing_is_billed_nothing_and_owes_nothing(void 
   assert_int_equal(exit_bill_next(&next, &debts, &unseen), 2 * MS);
 }
 
-/* One of ten commands of a millisecond has a sample of ten. */
+/* One of ten commands of a millisecond has a sample of ten milliseconds. */
 static void samples_beyond_the_time_are_paid_by_the_next_of_that_service(void **state) {
   (void)state;
   struct exit_debts debts = {0};
@@ -121,7 +121,7 @@ static void time_before_an_exec_is_the_earlier_programs(void **state) {
   assert_int_equal(exit_bill_next(&earlier, &debts, &claim), 10 * MS);
   assert_int_equal(exit_bill_begin_ns(70 * MS, true), 70 * MS);
   assert_int_equal(exit_bill_begin_ns(2 * MS, false), 0);          /* its own start */
-  assert_int_equal(exit_bill_begin_ns(900 * MS, false), 900 * MS); /* somebody else's */
+  assert_int_equal(exit_bill_begin_ns(900 * MS, false), 900 * MS); /* of another process */
 }
 
 static void a_new_worker_bills_nothing_of_what_it_does_not_know(void **state) {

@@ -47,7 +47,7 @@ static void a_file_is_looked_at_by_a_child(void **state) {
   question.path = "/nowhere";
   assert_int_equal(far_files_ask(&files, &question, NULL, &answer), 0);
   assert_int_equal(answer.error, -ENOENT);
-  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
 
 static void a_child_holds_nothing_of_the_daemon(void **state) {
@@ -74,7 +74,7 @@ static void one_that_was_late_is_asked_again_after_a_while(void **state) {
   struct far_question question = {.path = "/", .device = 9};
   assert_int_equal(far_files_ask(&files, &question, never, &answer), -ETIMEDOUT);
   files.stalls[0].until_ms = 0;
-  int error = -EBUSY; /* until the child, which was killed, is gone */
+  int error = -EBUSY; /* until the killed child is reaped */
   while (error == -EBUSY) error = far_files_ask(&files, &question, say_what_is_open, &answer);
   assert_int_equal(error, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What samples do not show was in the kernel, unless something else can have hidden it. */
+/* Time without samples was kernel time, unless another cause may have hidden the samples. */
 #include "targets/kernel_part.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static void what_no_sample_shows_was_in_the_kernel(void **state) {
   assert_int_equal(kernel_part_look(&part, &look), 52 * MS);
   look.held_ns = 0;
   assert_int_equal(kernel_part_look(&part, &look), 56 * MS);
-  look.sampled_ns = 700 * MS; /* samples that came late: kernel time is not taken back */
+  look.sampled_ns = 700 * MS; /* late samples: kernel time is not taken back */
   assert_int_equal(kernel_part_look(&part, &look), 56 * MS);
 }
 
@@ -38,8 +38,7 @@ static void threads_that_ended_may_have_hidden_a_period_each(void **state) {
   assert_int_equal(kernel_part_look(&part, &look), 400 * MS);
 }
 
-/* Whatever was without a sample when something was amiss is doubtful for ever, and no more than
-   that. */
+/* Time without samples during a fault stays uncertain forever, but only that time. */
 static void while_records_are_lost_nothing_is_called_kernel(void **state) {
   (void)state;
   struct kernel_part part = {0};

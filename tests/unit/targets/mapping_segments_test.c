@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files as linkers lay them out, and mappings as the kernel makes them of whole pages: each test
-   has a file of program headers alone, and asks what an address in a mapping is in that file. */
+/* Files as linkers lay them out, and mappings of whole pages as the kernel makes them. Each test
+   has a file of program headers only, and converts an address in a mapping to one in that file. */
 #include "targets/process_maps.h"
 #include "targets/processes.h"
 
@@ -84,7 +84,7 @@ static void map(uint64_t offset, uint64_t address, uint64_t bytes) {
   process_map_add(processes, process, &added, &file);
 }
 
-/* The address in the file of what is at BASE + ADDRESS. */
+/* The address in the file of BASE + ADDRESS. */
 static uint64_t found(uint64_t address) {
   uint64_t pc = BASE + address;
   struct code_frame frame;

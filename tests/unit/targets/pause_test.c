@@ -36,7 +36,7 @@ static void end(pid_t pid) {
   waitpid(pid, NULL, 0);
 }
 
-/* PID comes into row AT, and is seen to be younger than what was before. */
+/* PID takes row AT, and is detected as younger than its previous process. */
 static pid_t start_in(unsigned at) {
   struct ring_header *header = (struct ring_header *)(void *)target->ring.base;
   nanosleep(&(struct timespec){0, 30000000}, NULL);
@@ -101,7 +101,7 @@ static void a_child_that_began_after_the_resume_leaves_no_mark(void **state) {
   assert_false(is_marked(false));
   end(child);
   assert_false(is_marked(false));
-  assert_true(target->held.has_paused); /* the program itself has yet to tell */
+  assert_true(target->held.has_paused); /* the program itself has not confirmed yet */
   assert_true(is_marked(true));
 }
 
@@ -113,7 +113,7 @@ static void who_was_there_in_the_pause_leaves_a_mark_when_he_ends(void **state) 
   assert_false(is_marked(false));
   end(child);
   assert_true(is_marked(false));
-  assert_true(is_marked(false)); /* his time may be in this one */
+  assert_true(is_marked(false)); /* this one may contain the time of that target */
   assert_false(is_marked(false));
 }
 

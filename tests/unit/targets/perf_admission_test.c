@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On whose processes a daemon for all opens perf events; needs root and a kernel with perf. */
+/* The processes on which a system-wide daemon opens perf events; needs root and a kernel with perf.
+ */
 #include "intake/perf_attr.h"
 #include "intake/unwind_choice.h"
 #include "proc/proc_stat.h"
@@ -109,7 +110,7 @@ static void another_process_of_the_same_number_gets_none(void **state) {
   assert_non_null(perf_admission_open(&rings, &held, fds));
   end();
   held.start_ticks--;
-  assert_non_null(perf_admission_open(&rings, &held, fds)); /* it is gone */
+  assert_non_null(perf_admission_open(&rings, &held, fds)); /* it has ended */
 }
 
 static long paranoid(void) {

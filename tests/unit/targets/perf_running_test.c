@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events on a child that runs already, with one thread and with three. */
+/* Events on a running child, with one thread and with three. */
 #include "targets/perf_running.h"
 
 #include "proc/proc_stat.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events on each thread of a child that starts threads as it is told: real ones, in real rings.
-   Linked with --wrap=perf_attr_open, so that a thread can be born while others get theirs. */
+/* Events on each thread of a child that starts threads on request: real events in real rings.
+   Linked with --wrap=perf_attr_open, so a thread can be born while others get their events. */
 #include "targets/perf_threads.h"
 
 #include "common/clock.h"
@@ -37,7 +37,7 @@ static struct modules *modules;
 static struct processes *processes;
 static pid_t child;
 static int wire = -1;
-static char meanwhile; /* 'b': a thread is born, 'e': the last one ends */
+static char meanwhile; /* 'b': a thread is born, 'e': the last thread ends */
 
 static _Atomic bool is_over; /* of the program: its last burning thread */
 
@@ -110,7 +110,7 @@ static void end_program(void) {
   child = 0;
 }
 
-/* The program has one thread and a target of its own, whose events count. */
+/* The program has one thread and its own target, whose events count. */
 static int make(void **state) {
   struct proc_stat stat;
   struct perf_running running = {.count = 1};
@@ -175,7 +175,7 @@ static void wait_for_more(const int *fds, unsigned count) {
 }
 
 struct seen {
-  unsigned old, near, other; /* samples of about the old period, of the new one */
+  unsigned old, near, other; /* samples near the old period, near the new period */
   unsigned whole, thread;    /* of events of the whole program, of threads */
 };
 
@@ -193,7 +193,7 @@ static void see_sample(const struct perf_record *sample, struct seen *seen) {
     seen->other++;
 }
 
-/* Takes what lies in the rings. */
+/* Reads the samples in the rings. */
 static void take_samples(struct seen *seen) {
   static uint8_t bytes[PERF_RECORD_BYTES_MAX];
   static struct perf_record record;
@@ -232,7 +232,7 @@ static void threads_follow_a_change_of_rate_when_they_have_events_of_their_own(v
   take_samples(NULL);
   assert_int_equal(rate_set(target, NEW_NS), 0);
   see_enough(&seen);
-  assert_int_equal(seen.old, seen.whole); /* what they inherited does not follow */
+  assert_int_equal(seen.old, seen.whole); /* inherited events do not follow */
   assert_int_equal(perf_threads_open(&targets, processes, target), 0);
   assert_null(target->rate.apart_fault);
   assert_int_equal(target->threads.count, 3 * rings.count);
@@ -391,7 +391,7 @@ static void it_is_narrow_when_others_or_long_tasks_have_the_cpus(void **state) {
   assert_true(perf_threads_is_narrow_due(&one, 4 * look_ns));
 }
 
-/* At a period of 10 ms: of tasks that end each brings one sample at a fixed place of its life. */
+/* At a period of 10 ms: each ended task adds one sample at a fixed point of its life. */
 static void first_samples_of_many_tasks_are_told(void **state) {
   const uint64_t ms = NS_PER_SECOND / 1000;
   struct target one = {.held = {.kind = HOLD_PERF, .control = RING_RUN, .period_ns = 10 * ms}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever an interval timer's signals claim, a process's records never come to more than what its
-   exact clock says. */
+/* Whatever an interval timer's signals claim, the sum of a process's records never exceeds its
+   exact CPU clock. */
 #include "targets/process_clock.h"
 #include "targets/processes.h"
 #include "targets/targets.h"
@@ -31,7 +31,7 @@ static int setup(void **state) {
   return 0;
 }
 
-/* COUNT records of WEIGHT_NS each; returns what they are worth together. */
+/* COUNT records of WEIGHT_NS each; returns their total weight. */
 static uint64_t drain(unsigned count, uint64_t weight_ns) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < count; i++) process_clock_expect(&process, weight_ns);
@@ -64,7 +64,7 @@ static void records_beyond_it_share_what_is_left(void **state) {
   uint64_t before = proc_cpu_ns(getpid());
   uint64_t sum = drain(100, HOUR_NS);
   assert_true(sum > before - 200 && sum <= proc_cpu_ns(getpid()));
-  uint64_t more = drain(100, HOUR_NS); /* only what was spent since */
+  uint64_t more = drain(100, HOUR_NS); /* only the time spent since then */
   assert_true(sum + more <= proc_cpu_ns(getpid()));
 }
 
@@ -106,7 +106,7 @@ static void records_of_a_process_that_is_gone_are_worth_the_average(void **state
 
 static void no_record_weighs_nothing(void **state) {
   (void)state;
-  target.held.start_cpu_ns = HOUR_NS; /* a clock that says nothing is left */
+  target.held.start_cpu_ns = HOUR_NS; /* the clock reports no further time */
   assert_int_equal(drain(3, 1000), 3);
 }
 

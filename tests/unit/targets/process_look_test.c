@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Real children: one that works, one that waits for the CPU that this test has, one that blocks the
-   signal. */
+/* Real children: a busy one, one that waits for this test's CPU, one that blocks the signal. */
 #include "targets/process_look.h"
 #include "targets/timer_ring.h"
 
@@ -20,7 +19,9 @@
 #include <cmocka.h>
 
 enum { LOOKS = 500, LOOK_MS = 5 };
-enum { LOOKS_FOR_ONE = 5000 /* on a crowded machine whoever looks pushes others from its CPU */ };
+enum {
+  LOOKS_FOR_ONE = 5000 /* on a busy machine the checking process displaces others from its CPU */
+};
 
 static void stay_on(unsigned cpu) {
   cpu_set_t cpus;
@@ -77,7 +78,8 @@ static unsigned count_found(pid_t pid, bool once) {
 static void a_thread_at_work_is_found_on_its_cpu(void **state) {
   (void)state;
   struct proc_schedstat turns;
-  if (proc_schedstat_read(getpid(), getpid(), &turns) != 0) skip(); /* nobody is ever found */
+  if (proc_schedstat_read(getpid(), getpid(), &turns) != 0)
+    skip(); /* no waiting thread is ever detected */
   pid_t pid = start(false);
   unsigned found = count_found(pid, true);
   end(pid);

@@ -73,8 +73,8 @@ static uint64_t text_end(void) {
   return BASE + down(text.p_vaddr + text.p_filesz + page - 1);
 }
 
-/* Has a process read mappings of which WHAT ("device inode path") stands in the place of our own
-   text between START and END, our data behind it or not. */
+/* Makes a process read mappings with WHAT ("device inode path") in place of our own text between
+   START and END, followed by our data or not. */
 static struct process *read_maps(uint64_t start, uint64_t end, const char *what, bool has_data) {
   struct process *self = processes_get(processes, getpid(), TARGET, -1);
   char lines[2 * LIMIT_PATH_BYTES];

@@ -84,7 +84,8 @@ static void our_own_code_is_found_by_address(void **state) {
   assert_int_equal(files_seen, 1);
 }
 
-/* By which it is sent: the process before may be gone, and its way with it. */
+/* Files are read through the process that sent the packet: the process before may have ended, and
+   its /proc path with it. */
 static void the_way_to_a_file_is_by_the_process_that_was_met_last(void **state) {
   (void)state;
   char expected[32];
@@ -118,7 +119,7 @@ static void two_targets_that_claim_one_process_do_not_have_it_read_each_time(voi
   assert_int_equal(process->target, TARGET + 1);
   assert_int_equal(process->read_ns, read_ns);
   assert_true(process->map_count > 0);
-  /* The account is the new target's, whose handlers know nothing yet. */
+  /* The account is the new target's, whose handlers have no counts yet. */
   assert_int_equal(process->time.sampled_ns, 0);
   assert_true(process->shared_serial != process->maps_serial);
   process->read_ns -= 2 * NS_PER_SECOND;
@@ -422,7 +423,7 @@ static void a_process_goes_on_while_a_thread_outlives_the_main_one(void **state)
   (void)state;
   pid_t child = fork_without_main_thread();
   struct process *process = processes_get(processes, child, TARGET, -1);
-  process->has_ended = true; /* as the kernel's record of the main thread says */
+  process->has_ended = true; /* as the kernel's record of the main thread reports */
   processes_mark_over(processes);
   processes_sweep(processes);
   assert_ptr_equal(processes_find(processes, child), process);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What samples weigh after the rate was changed, and what the kernel really does with the change.
- */
+/* The weight of samples after a change of rate, and the kernel's real behaviour on that change. */
 #include "intake/perf_attr.h"
 #include "perf/perf_ring.h"
 #include "targets/rate.h"
@@ -103,7 +102,7 @@ static void thinning_is_not_in_step_with_the_program(void **state) {
     sum += weight;
     if (n % 4 == 0) fourth += weight;
   }
-  /* A quarter of 10 000 draws: +-43 is one standard deviation. */
+  /* A quarter of 10 000 draws: one standard deviation is 43. */
   assert_true(fourth * 100 > sum * 23 && fourth * 100 < sum * 27);
 }
 
@@ -141,7 +140,7 @@ static void a_rings_period_is_a_multiple_of_its_unit(void **state) {
   free(ring.base);
 }
 
-/* Programs in step with the asked rate must not be in step with the set one. */
+/* Programs in step with the requested rate must not be in step with the actual rate. */
 static void a_timers_period_is_near_the_asked_one_and_never_equal(void **state) {
   (void)state;
   uint64_t random = 1, shorter = 0, longer = 0;
@@ -279,8 +278,8 @@ static void a_real_event_takes_the_new_period_and_waits_for_the_drain(void **sta
   perf_rings_close(&rings);
 }
 
-/* Samples one thread's CPU time up to UNTIL_NS by the law.  Returns how many; at the end RET_NS is
-   the period. */
+/* Samples one thread's CPU time up to UNTIL_NS by the rule. Returns the number of samples; RET_NS
+   is the final period. */
 static uint64_t run_by_the_law(uint64_t until_ns, uint64_t sample_ns, uint64_t *ret_ns) {
   struct rate_spent spent = {.sample_ns = sample_ns};
   *ret_ns = RATE_AUTO_START_NS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both halves of a target's map of regions: what the daemon puts, and what a handler may believe of
-   it at each moment. */
+/* Both sides of a target's map of regions: the daemon's writes, and the entries that a handler may
+   trust at each moment. */
 #include "keeper/table_memory.h"
 #include "targets/region_map.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who a program is: by what was said, by how it was started, by its file. */
+/* A program's service name: by option, by command line, by file. */
 #include "keeper/hold.h"
 #include "targets/process_entry.h"
 #include "targets/service_name.h"

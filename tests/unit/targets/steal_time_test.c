@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What events count and the kernel bills to no process, with clocks that the test sets. */
+/* Time that events count but the kernel bills to no process, with clocks that the test sets. */
 #include "targets/residual.h"
 
 #include <setjmp.h>
@@ -141,7 +141,7 @@ static void the_total_is_the_bill(void **state) {
   residual_next(&residual, 0, &step);
   assert_int_equal(step.kernel_ns, 200 * MS);
   assert_int_equal(step.rest_ns, 0);
-  residual_hear(&residual, 905 * MS); /* a parent was told more */
+  residual_hear(&residual, 905 * MS); /* a parent received more */
   assert_int_equal(residual_own_ns(&residual), 905 * MS);
 }
 
@@ -152,7 +152,7 @@ static void samples_since_the_last_look_pay_in_advance(void **state) {
   residual_look(&residual, &one_tenth);
   assert_int_equal(steal_time_expected_ns(&residual.steal, 1200 * MS), 20 * MS);
   residual_count(&residual, 1200 * MS);
-  residual.sampled_ns = 1100 * MS; /* all that is billed, if nothing was stolen since */
+  residual.sampled_ns = 1100 * MS; /* all billed time, if nothing was stolen since */
   assert_int_equal(residual_pay(&residual, 100 * MS, 10 * MS), 10 * MS);
   assert_int_equal(residual.steal.paid_ns, 90 * MS);
   assert_int_equal(residual_pay(&residual, 100 * MS, 10 * MS), 70 * MS);
@@ -172,7 +172,8 @@ static void later_samples_pay_for_what_was_shown_beyond_the_bill(void **state) {
   assert_int_equal(residual_pay(&residual, 100 * MS, 25 * MS), 75 * MS);
 }
 
-/* [unsampled] had it already: nothing is taken back, and nothing reported until it is made up. */
+/* [unsampled] already contained it: nothing is taken back, and nothing is reported until the
+   surplus is used up. */
 static void what_was_reported_too_much_is_waited_out(void **state) {
   (void)state;
   struct residual residual = {.sampled_ns = 800 * MS};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The periods of events are never the same for long, and the asked one on the average.  What the
-   kernel does with them is tested with rate.c. */
+/* Periods of events vary constantly, and equal the requested period on average. rate_test.c tests
+   the kernel's behaviour on them. */
 #include "intake/perf_attr.h"
 #include "targets/stride.h"
 #include "targets/targets.h"
@@ -35,8 +35,8 @@ static void close_target(struct target *target) {
   free(target);
 }
 
-/* Where the periods' spread begins is drawn, in the daemon: here it is given, so that each run of a
-   test sees the same. */
+/* The daemon draws the start of the spread at random; it is fixed here, so each run sees the same.
+ */
 static struct target *open_spread(uint64_t period_ns, uint64_t spread) {
   struct target *target = open_target(period_ns);
   target->rate.spread = spread | 1;
@@ -47,8 +47,8 @@ static uint64_t take(struct target *target) {
   return stride_take(target, &(struct stride_sample){.period_ns = target->held.period_ns});
 }
 
-/* A stride of a hundred is off by a fifth of each period at the most, and a change loses half of
-   one, which the sample after it stands for. */
+/* A stride of a hundred is off by at most a fifth of each period. A change loses half a period,
+   which the following sample stands for. */
 static void check_spread(uint64_t spread) {
   struct target *target = open_spread(MS, spread);
   uint64_t sum = 0, last = 0, lost = 0, changes = 0, shortest = UINT64_MAX, longest = 0;
@@ -76,7 +76,7 @@ static void the_period_varies_by_up_to_a_fifth_and_the_rate_is_right(void **stat
   for (uint64_t i = 1; i <= 100; i++) check_spread(i * i * UINT64_C(0x5851f42d4c957f2d));
 }
 
-/* Half a second may be a whole one or nothing: the events' counts know more. */
+/* Half a second may be a whole period or none: the events' counts are more exact. */
 static void of_a_long_period_no_more_is_lost_than_was_spent(void **state) {
   (void)state;
   struct target *target = open_target(1000 * MS);
@@ -92,8 +92,7 @@ static void of_a_long_period_no_more_is_lost_than_was_spent(void **state) {
   close_target(target);
 }
 
-/* Half a period is lost on the average; a change that follows without a sample loses nothing that
-   anyone knows of. */
+/* Half a period is lost on average; a change that follows without a sample loses no known time. */
 static void the_first_sample_after_a_change_stands_for_what_was_lost(void **state) {
   (void)state;
   struct target *target = open_target(MS);
@@ -142,8 +141,9 @@ static uint64_t now_ns(const struct target *target) {
   return stride != NULL && stride->now_ns != 0 ? stride->now_ns : target->held.period_ns;
 }
 
-/* The share of its first six tenths in 2 s of a program whose loop takes LOOP_NS, sampled at 99 Hz
-   by a daemon that drains each 200 ms, FIRST_NS after the start for the first time. */
+/* The share of the first six tenths of each loop in 2 s of a program whose loop takes LOOP_NS,
+   sampled at 99 Hz by a daemon that drains each 200 ms, FIRST_NS after the start for the first
+   time. */
 static double share_of_two_seconds(uint64_t loop_ns, uint64_t first_ns) {
   struct target *target = open_spread(10101010, (uint64_t)rand() << 33 ^ (uint64_t)rand() << 11);
   uint64_t shown_ns = 0, all_ns = 0, next_ns = target->held.period_ns;

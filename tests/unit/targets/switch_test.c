@@ -76,7 +76,7 @@ static int close_target(void **state) {
   return 0;
 }
 
-/* MS_PASSED later, with MORE samples: whether the process was told of another period. */
+/* MS_PASSED later, with MORE samples: whether the process was sent another period. */
 static bool is_varied_after(struct target *target, uint64_t ms_passed, unsigned more) {
   uint32_t serial = ring_switch_serial(&target->ring);
   passed_ns += ms_passed * MS;
@@ -104,7 +104,7 @@ static void a_timer_gets_another_period_once_a_second(void **state) {
   }
 }
 
-/* Each other thread that has a timer may lose one sample by a change. */
+/* A change may cost each other thread with a timer one sample. */
 static void a_period_stays_while_samples_are_few(void **state) {
   struct target *target = *state;
   assert_false(is_varied_after(target, 5000, 9));
@@ -125,7 +125,7 @@ static void a_histogram_and_a_paused_target_keep_their_period(void **state) {
   assert_true(is_varied_after(target, 0, 0));
 }
 
-/* The process asks whether it may obey the last change. */
+/* The process requests permission to obey the last change. */
 static bool is_permitted_when_it_asks(struct target *target) {
   uint32_t serial = ring_switch_serial(&target->ring);
   struct ring_process_view view;
@@ -139,7 +139,7 @@ static void on_trap(int signal) {
   (void)signal;
 }
 
-/* It may trap system calls by what no look shows, and a period may stay as it is. */
+/* It may trap system calls in a way that no check reveals; a period may then stay unchanged. */
 static void who_catches_SIGSYS_is_not_asked_for_calls_for_a_mere_period(void **state) {
   struct target *target = *state;
   signal(SIGSYS, SIG_DFL); /* cmocka has a handler for it */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of tables: what is put there stays, whoever dies, and never more than there is room
-   for. */
+/* The memory of tables: entries stay, whichever process dies, and never exceed the limit. */
 #include "targets/table_share.h"
 
 #include "unwind/unwind_arch.h"
@@ -99,7 +98,7 @@ static void a_part_is_for_modules_that_walks_need(void **state) {
   assert_int_equal(place_as(false, 0, "libc", 2 * tenth), UNWIND_NO_TABLE);
   assert_int_equal(share.left_out, 0); /* no walk misses it */
   assert_int_not_equal(place_as(true, 0, "libc", 2 * tenth), UNWIND_NO_TABLE);
-  assert_int_not_equal(place_as(false, 0, "libc", 2 * tenth), UNWIND_NO_TABLE); /* it is there */
+  assert_int_not_equal(place_as(false, 0, "libc", 2 * tenth), UNWIND_NO_TABLE); /* it exists */
   assert_int_equal(place_as(false, 0, "libm", tenth), UNWIND_NO_TABLE);
   assert_int_not_equal(place_as(true, 0, "libm", tenth), UNWIND_NO_TABLE);
 }
@@ -112,12 +111,12 @@ static void one_user_leaves_room_for_others(void **state) {
     assert_int_not_equal(place_of(1000, name, tenth), UNWIND_NO_TABLE);
   assert_int_equal(place_of(1000, "more", tenth), UNWIND_NO_TABLE);
   table_share_close(&share);
-  table_share_open(&share, &memory); /* the next worker knows who brought what */
+  table_share_open(&share, &memory); /* the next worker knows the owner of each */
   assert_int_equal(place_of(1000, "more", tenth), UNWIND_NO_TABLE);
   assert_int_equal(share.left_out, 1);
   assert_int_not_equal(place_of(1001, "more", tenth), UNWIND_NO_TABLE);
   assert_int_equal(share.left_out, 0);
-  assert_int_not_equal(place_of(1000, "more", tenth), UNWIND_NO_TABLE); /* it is there */
+  assert_int_not_equal(place_of(1000, "more", tenth), UNWIND_NO_TABLE); /* it exists */
   assert_int_not_equal(place_of(0, "root", tenth), UNWIND_NO_TABLE);
   assert_int_equal(share.count, 9);
 }
@@ -166,7 +165,7 @@ static void a_spoilt_entry_is_left_alone(void **state) {
   uint64_t used = share.used;
   table_share_close(&share);
   table_share_open(&share, &memory);
-  assert_int_equal(share.used, used); /* somebody may be on his way through it */
+  assert_int_equal(share.used, used); /* a handler may be walking through it */
   assert_true(place("libm", TABLE_BYTES) > second);
 }
 

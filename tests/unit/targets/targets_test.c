@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a new worker makes of a table whose perf events or rings have gone bad meanwhile. */
+/* A new worker's handling of a table whose perf events or rings have become invalid. */
 #include "drain/target_state.h"
 #include "perf/perf_ring.h"
 #include "targets/targets.h"
@@ -36,7 +36,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  targets_fini(&targets); /* closes what a worker has from its fork: the table's own are the same */
+  targets_fini(&targets); /* closes the table's too: in one process they are the same */
   for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) free(held.entries[i]);
   return 0;
 }
@@ -79,7 +79,7 @@ static void mapping_bad_descriptors_again_fails_with_a_reason(void **state) {
   rings.cpus[0].fd = open("/dev/null", O_RDONLY);
   perf_rings_map(&rings);
   assert_int_equal(rings.count, 0);
-  assert_int_equal(msync(other, bytes, MS_ASYNC), 0); /* it is still there */
+  assert_int_equal(msync(other, bytes, MS_ASYNC), 0); /* it still exists */
   munmap(other, bytes);
   assert_non_null(strstr(rings.why, "mapping a perf ring again: "));
   targets_restore(&targets, &held, &rings);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What translators print, as they print it. */
+/* Translators' output, in their formats. */
 #include "translate/answer_lines.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static void the_number_of_lines_tells_the_form(void **state) {
   assert_frame(0, 0, "only", "b.c", 3);
 }
 
-/* As `cat` does, and as some translators do for what they do not know. */
+/* As `cat` does, and as some translators do for unknown addresses. */
 static void an_address_that_comes_back_is_no_name(void **state) {
   static const uint64_t addresses[] = {0x1, 0xab2};
   const struct answer_question question = {addresses, 2};
@@ -65,7 +65,7 @@ static void an_address_that_comes_back_is_no_name(void **state) {
   assert_int_equal(parse("0x1\nf\n0x0003\n", 3), 0);
   assert_int_equal(answers[0].count + answers[2].count, 0);
   assert_frame(1, 0, "f", NULL, 0);
-  assert_int_equal(parse("0x2\n", 1), 0); /* another number: whatever that is */
+  assert_int_equal(parse("0x2\n", 1), 0); /* another number, of unknown meaning */
   assert_frame(0, 0, "0x2", NULL, 0);
   assert_true(answer_lines_are_echo(span_of_string("0x1\n0xab2\n"), &question));
   assert_true(answer_lines_are_echo(span_of_string("0x1\n0xAB2"), &question));
@@ -139,8 +139,8 @@ static void what_does_not_come_out_even_is_not_believed(void **state) {
       {"f\na.c:1\ng\na.c:2\nh\na.c:3\n", 2}, /* addr2line -f -i, three functions at one of two */
       {"alpha\n\nbeta\n", 2},
       {"alpha\n\nbeta\n", 1},
-      {" (inlined by) f at a.c:1\ng\n", 1}, /* into what? */
-      {"0x1\nf\n0x7\ng\n", 2},              /* not what was asked */
+      {" (inlined by) f at a.c:1\ng\n", 1}, /* inlined into an unknown function */
+      {"0x1\nf\n0x7\ng\n", 2},              /* not the queried address */
       {"0x1\nf\n0x2\ng\n0x3\nh\n", 2},
       {"f\na.c:1\n\ng\na.c:2\n\nh\na.c:3\n\n", 2},
       {"deep\na.c:1\na.c:2\n\ng\na.c:2\n\n", 2}, /* a line is missing */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that answer, hang, die, and say too much or too little. */
+/* Processes that answer, hang, die, and print too much or too little. */
 #include "translate/co_process.h"
 
 #include "common/clock.h"
@@ -71,7 +71,8 @@ static void it_gets_nothing_of_ours(void **state) {
   (void)state;
   start("echo $PLACE; ls /proc/self/fd | wc -l", false);
   assert_int_equal(talk("", CO_AT_END, 0, 5000), 0);
-  assert_string_equal(buf_text(&answers), "here\n4\n"); /* with the one that ls lists by */
+  assert_string_equal(buf_text(&answers),
+                      "here\n4\n"); /* including the one that ls lists through */
   co_process_end(&process, true);
   close(open_file);
 }
@@ -161,6 +162,6 @@ int main(void) {
       cmocka_unit_test_setup_teardown(its_status_is_known_and_a_lingerer_is_ended, set_up,
                                       tear_down),
   };
-  signal(SIGPIPE, SIG_IGN); /* as the contract asks */
+  signal(SIGPIPE, SIG_IGN); /* required by the contract */
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What translators said stays, and nobody takes all the room. */
+/* Translators' answers stay in the cache, and no module takes all the room. */
 #include "translators/translation_cache.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ enum { LIMIT_BYTES = 64 << 10, TRIES = 5000 };
 static const struct symbol_frame frame = {.name = "a_function", .file = "a.c", .line = 3};
 static const struct answer named = {&frame, 1}, unknown = {NULL, 0};
 
-/* Adds answers for new addresses of MODULE until one is refused.  Returns how many were not. */
+/* Adds answers for new addresses of MODULE until one is rejected. Returns the number accepted. */
 static uint32_t fill(struct translation_cache *cache, uint32_t module, const struct answer *answer,
                      int *ret_error) {
   for (uint32_t i = 0; i < TRIES; i++) {

@@ -261,7 +261,7 @@ static void assert_counted(const char *rule, unsigned quiet, const char *series)
   quiet_ms = LONG_MS;
 }
 
-/* One that fails is asked twice. */
+/* A failed query is sent twice. */
 static void what_happens_is_counted(void **state) {
   (void)state;
   assert_counted("* * any at-end sed s/^/f/", LONG_MS, "_named_total 3\n");
@@ -275,7 +275,7 @@ static void what_happens_is_counted(void **state) {
   assert_counted("* * any 1 sleep 100", 50, "{reason=\"deadline\"} 2\n");
 }
 
-/* Its files contradict it: that is counted, and said where its failures are. */
+/* Its files contradict it: that is counted, and reported with its failures. */
 static void what_is_not_believed_is_counted(void **state) {
   struct translator_state told;
   struct buf metrics = {0};
@@ -312,7 +312,7 @@ int main(void) {
   if (fd < 0) return 1;
   close(fd);
   for (uint32_t i = 0; i < ADDRESSES; i++) addresses[i] = 0x1000 + 16 * i;
-  signal(SIGPIPE, SIG_IGN); /* as the contract asks */
+  signal(SIGPIPE, SIG_IGN); /* required by the contract */
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   unlink(rules_path);
   return failed;

@@ -38,8 +38,8 @@ static void the_first_rule_that_fits_counts(void **state) {
   translator_rules_fini(&rules);
 }
 
-/* The ladder is that of debug_quality: a list is somebody's word, exported symbols are the
- * module's. */
+/* The order is that of debug_quality: a list is an operator's claim, exported symbols are the
+ * module's own. */
 static void exported_symbols_are_better_than_a_list(void **state) {
   (void)state;
   assert_int_equal(parse("* * map 1 names"), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Written from the drawing in unwind_table.h, without the code that makes tables: what a reader
-   takes for the format is what the drawing says, not what some writer does. */
+/* Written from the drawing in unwind_table.h, without the code that makes tables. So the reader is
+   tested against the documented format, not against a writer. */
 #include "table_fixture.h"
 
 #include <stdlib.h>

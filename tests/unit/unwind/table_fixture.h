@@ -23,8 +23,8 @@ struct table_fixture {
   uint32_t rule_count;
 };
 
-/* The table, in exactly its bytes on the heap, so that a sanitizer sees one too many; the caller
-   frees it. */
+/* The table, in an exact heap allocation, so that a sanitizer detects an overrun of one byte; the
+   caller frees it. */
 struct unwind_table *table_fixture_make(const struct table_fixture *from);
 
 #endif

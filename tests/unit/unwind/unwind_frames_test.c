@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks made by hand, with frame pointers that tell the truth and with every way of lying.  The
-   stack lies at the end of its own mapping, with a page that may not be read behind it: a load one
-   byte too far ends the test. */
+/* Stacks made by hand, with correct frame pointers and with wrong ones of every kind. The stack
+   ends at its own mapping's end, followed by an unreadable page: a load one byte too far ends the
+   test. */
 #include "unwind/unwind_frames.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames that were interrupted and frames without a caller: which address names them, and which
-   registers are known there.  Rules that were guessed: what a walk does when one was wrong. */
+/* Interrupted frames and frames without a caller: the address that names them, and the registers
+   known there. Guessed rules: a walk's behaviour after a wrong guess. */
 #include "walk_fixture.h"
 
 #include <setjmp.h>
@@ -31,7 +31,7 @@ enum {
   BY_SECOND_WORD,
   MOVED,  /* has popped the return address into general register 3 */
   LENT,   /* keeps the first tracked register in general register 0 */
-  NO_REG, /* counts from a register that there is not */
+  NO_REG, /* relative to a register that does not exist */
   RETURN,
   UNSEEN,
   ENTERED, /* behind code without a rule */
@@ -214,7 +214,7 @@ static void without_a_frame_pointer_in_the_stack_it_ends_as_it_failed(void **sta
   }
 }
 
-/* Where ENTERED begins: no call ends one byte further. */
+/* The start of ENTERED: no call ends one byte further. */
 static void a_return_address_with_no_room_for_a_call_begins_the_stack(void **state) {
   (void)state;
   uintptr_t first = WALK_CODE + ENTERED * WALK_FUNCTION_BYTES;
@@ -250,7 +250,7 @@ static void only_so_many_guesses_are_given_up(void **state) {
   f.at.tracked[0] = walk_word(20);
   f.words[5] = 0x10;
   for (unsigned n = 20; n < 44; n += 2) {
-    f.words[n] = walk_word(n + 2); /* the next pair; as a return address it is none */
+    f.words[n] = walk_word(n + 2); /* the next pair; invalid as a return address */
     f.words[n + 1] = walk_in(GUESSED);
   }
   walk_fixture_from(&f, GUESSED, 5);

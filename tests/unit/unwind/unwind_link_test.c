@@ -27,8 +27,8 @@ enum {
   LEAF,   /* has touched neither stack nor link register */
   ROOMY,  /* a leaf that has taken two words */
   PUSHED, /* has pushed frame pointer and link register */
-  POPPED, /* has popped the frame pointer again, as its rule does not say */
-  STILL,  /* says that its caller's stack pointer is its own, and the return address above it */
+  POPPED, /* has popped the frame pointer again, unlike its rule */
+  STILL, /* its rule gives its caller's stack pointer as its own, and the return address above it */
   RETURN,
   UNSEEN,
   FUNCTIONS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks on a CPU whose compilers put the pair at the bottom of a frame (AArch64): where the
-   caller's stack pointer is follows from the caller's own rule and frame pointer, or not at all. */
+/* Walks on a CPU whose compilers put the pair at the bottom of a frame (AArch64). The caller's
+   stack pointer follows from the caller's own rule and frame pointer, or is unknown. */
 #include "walk_fixture.h"
 
 #include <setjmp.h>
@@ -23,9 +23,9 @@ enum {
   OUTGOING,  /* its pair lies above room for arguments of its callees */
   LARGE,     /* so large that its rule counts from the stack pointer */
   ALLOCATES, /* counts from its frame pointer */
-  BARE,      /* keeps no pair, and leaves the frame pointer as it is */
+  BARE,      /* keeps no pair and does not change the frame pointer */
   SPILLS,    /* keeps the frame pointer, but not next to the return address */
-  WITHOUT,   /* counts from a register of which no pair tells */
+  WITHOUT,   /* relative to a register that no pair restores */
   RETURN,
   FUNCTIONS
 };
@@ -92,7 +92,7 @@ static void unknown_code_between_two_tables_keeps_the_stack_whole(void **state) 
   (void)state;
   put_pair(14, walk_word(20), WALK_JIT + 8);    /* of words 14 to 19 */
   put_pair(20, walk_word(30), walk_in(PAIRED)); /* of the unknown code, of words 20 to 29 */
-  f.words[23] = walk_in(BARE);                  /* what a stack pointer right above it finds */
+  f.words[23] = walk_in(BARE);                  /* the result for a stack pointer right above it */
   put_pair(30, walk_word(36), walk_in(PAIRED)); /* of words 30 to 35 */
   put_pair(36, 0, walk_in(MAIN));               /* of words 36 to 41 */
   walk_fixture_from(&f, PAIRED, 14);

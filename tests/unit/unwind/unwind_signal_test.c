@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this CPU's file says of the kernel's frame, against what a handler is given: the address of
-   the saved registers, and where the stack pointer will be when the handler has returned. */
+/* Compares the arch file's description of the kernel's signal frame with a handler's arguments: the
+   address of the saved registers, and the stack pointer after the handler's return. */
 #include "unwind/unwind_arch.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks over memory that is real, and whose neighbours are not mapped: a read that leaves what may
-   be read ends the test. */
+/* Walks over real memory between unmapped pages: a read outside the permitted range ends the test.
+ */
 #include "walk_fixture.h"
 
 #include "unwind/unwind_stacks.h"
@@ -147,7 +147,7 @@ static void neither_guesses_nor_frame_pointers_lead_out_of_that_page(void **stat
   f.at.tracked[0] = (uintptr_t)word(2, 8);
   walk_from(UNSEEN, word(0, 5));
   EXPECT(UNWIND_OTHER, walk_in(UNSEEN));
-  *word(0, 8) = (uintptr_t)word(2, 8); /* a rule that is true, but a frame that is none */
+  *word(0, 8) = (uintptr_t)word(2, 8); /* a valid rule, but an invalid frame */
   *word(0, 9) = walk_in(LARGE);
   f.at.tracked[0] = (uintptr_t)word(0, 8);
   walk_from(UNSEEN, word(0, 5));
@@ -168,8 +168,8 @@ static uintptr_t start_of(unsigned function) {
   return WALK_CODE + function * WALK_FUNCTION_BYTES;
 }
 
-/* The program has put a function's address where the first frame's return address would be.  The
-   rule of the byte before leads above the stack, at once or by a word that is no frame's. */
+/* The program has put a function's address in place of the first frame's return address. The rule
+   of the byte before leads above the stack, at once or by a word that belongs to no frame. */
 static void a_return_address_that_begins_a_function_leads_nowhere_far(void **state) {
   (void)state;
   publish(PID, 0, PAGES);
@@ -202,7 +202,7 @@ static void a_stack_pointer_at_a_stacks_very_end_has_no_page(void **state) {
   assert_int_equal(f.path.depth, 1);
 }
 
-/* Our own frame is on the alternate stack then, and says nothing of the other one. */
+/* Our own frame is on the alternate stack then, and gives no information about the other stack. */
 static void a_stack_that_the_kernel_did_not_touch_must_be_published(void **state) {
   (void)state;
   stacks.alternate_low = (uintptr_t)word(2, 0);

@@ -188,7 +188,7 @@ static void a_spoilt_index_of_pages_leads_nowhere(void **state) {
   pages()[2] = 0;
   pages()[3] = UINT32_MAX; /* as many as there are */
   assert_int_equal(at(BASE + 2 * PAGE + 0x20), 11);
-  pages()[3] = 0; /* what follows is no page, but the first row */
+  pages()[3] = 0; /* the next data is no page, but the first row */
   assert_int_equal(at(BASE + 3 * PAGE + 0x20), -1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks on a CPU that keeps return addresses on the stack: every rule that a table can hold, what
-   is walked without one, how walks end, and every way in which a stack or a table can lie. */
+/* Walks on a CPU that keeps return addresses on the stack: every rule of a table, places without a
+   rule, ends of walks, and invalid stacks and tables of every kind. */
 #include "walk_fixture.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@ const struct unwind_arch unwind_arch = {
     .signal = {.tracked = {0, W}, .pc = 2 * W, .sp = 3 * W},
 };
 
-/* The module's functions, by what they do before they call. */
+/* The module's functions, by their actions before a call. */
 enum {
   MAIN,
   PLAIN,    /* nothing */
@@ -491,7 +491,7 @@ static void a_link_register_is_not_asked_of_a_cpu_without_one(void **state) {
   EXPECT(UNWIND_UNKNOWN, walk_in(UNSEEN));
 }
 
-/* Whatever it finds, it ends, within its room, and a sanitizer sees no load outside. */
+/* For any input, the walk ends, within its limit, and a sanitizer sees no load outside. */
 static void no_register_leads_out_of_the_stack(void **state) {
   (void)state;
   static const uintptr_t extremes[] = {0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module's own addresses differ from where it is, and its table is not the first one, so that
-   whoever forgets to translate finds nothing. */
+/* The module's own addresses differ from its load address, and its table is not the first, so code
+   that forgets to translate finds nothing. */
 #include "walk_fixture.h"
 
 #include "table_fixture.h"

@@ -15,15 +15,15 @@ enum {
   WALK_LOW = 0x7ff00000, /* of the stack, which is elsewhere in truth: a copy */
 };
 
-/* Of a CPU that is none: what a walk may know of one differs from test to test, not from machine to
-   machine.  Each test defines unwind_arch. */
+/* For a fictitious CPU: its properties differ from test to test, not from machine to machine. Each
+   test defines unwind_arch. */
 struct walk_fixture {
   struct unwind_registers at;
   struct unwind_memory stack; /* not whole */
   struct unwind_region regions[2];
   struct unwind_code code;
   struct unwind_table *table;
-  uintptr_t *words; /* the stack's, on the heap, so that a sanitizer sees one too many */
+  uintptr_t *words; /* the stack's, on the heap, so a sanitizer detects overruns */
   uint64_t pcs[WALK_ROOM];
   struct unwind_path path;
 };

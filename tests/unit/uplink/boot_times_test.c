@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a board keeps of its boots.  All clocks and the boot id are replaced (--wrap). */
+/* A board's record of its boots. All clocks and the boot id are replaced (--wrap). */
 #include "uplink/boot_times.h"
 
 #include "common/clock.h"
@@ -57,7 +57,7 @@ static int tear_down(void **state) {
   return rmdir(folder);
 }
 
-/* The board boots; its clock says WALL_NS. */
+/* The board boots with its clock at WALL_NS. */
 static void boot(unsigned number, uint64_t wall) {
   snprintf(boot_name, sizeof boot_name, "boot %u", number);
   boot_ns = 5 * NS_PER_SECOND;
@@ -117,7 +117,7 @@ static void a_clock_that_is_kept_is_a_witness_and_one_that_is_not_is_none(void *
 
 static void of_a_boot_without_the_time_its_length_is_kept(void **state) {
   (void)state;
-  for (int i = 0; i < 130; i++) pass(60 * NS_PER_SECOND); /* and the power goes */
+  for (int i = 0; i < 130; i++) pass(60 * NS_PER_SECOND); /* then the power fails */
   boot(2, 0);
   assert_int_equal(earlier(1)->offset_ns, 0);
   assert_in_range(earlier(1)->alive_ns, 120 * 60 * NS_PER_SECOND, 131 * 60 * NS_PER_SECOND);

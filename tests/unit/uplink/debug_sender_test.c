@@ -31,7 +31,7 @@ struct bench {
   struct debug_sender *sender;
   struct elf_sections own;
   struct buf program;  /* the bytes of this program */
-  struct buf received; /* what came out */
+  struct buf received; /* the output */
   uint8_t sha256[32];
   char why[256]; /* the last failure's */
   unsigned pieces;
@@ -162,7 +162,7 @@ static int receive(struct bench *bench) {
   }
 }
 
-/* ID is looked for, and its end says WHY it is not sent. */
+/* ID is looked up, and its end has WHY as the reason for not sending it. */
 static void assert_not_found(struct bench *bench, struct span id, const char *why) {
   assert_int_equal(want(bench, id), 0);
   assert_int_equal(receive(bench), -EIO);
@@ -170,7 +170,7 @@ static void assert_not_found(struct bench *bench, struct span id, const char *wh
   assert_int_equal(receive(bench), -ENOENT); /* and nothing else */
 }
 
-/* What came out is the program and TAIL, and was announced with the right hash. */
+/* The output is the program and TAIL, and was announced with the right hash. */
 static void assert_received(struct bench *bench, const char *tail) {
   uint8_t sha256[32];
   assert_int_equal(bench->received.len, bench->program.len + strlen(tail));
@@ -262,7 +262,7 @@ static void an_unknown_module_is_refused(void **state) {
   assert_not_found(bench, span_of_string("0123456789"), "no file with that id");
 }
 
-/* A collector may name paths, but gets only what it can identify. */
+/* A collector may name paths, but receives only files with the right build-id. */
 static void a_path_from_the_collector_opens_no_other_file(void **state) {
   struct bench *bench = *state;
   char why[256];
@@ -278,7 +278,7 @@ static void a_path_from_the_collector_opens_no_other_file(void **state) {
   assert_received(bench, "");
 }
 
-/* The smallest file that is ELF and has no build-id. */
+/* The smallest ELF file without a build-id. */
 static struct span small_elf(uint8_t bytes[200]) {
   Elf64_Ehdr head = {.e_phentsize = sizeof(Elf64_Phdr), .e_shentsize = sizeof(Elf64_Shdr)};
   memset(bytes, 7, 200);

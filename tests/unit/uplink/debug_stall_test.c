@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file system that stops answering when a file on it is half read, or before.  The child that
-   reads is a real one; that the file lies far away, the read that never returns, and the time that
-   passes meanwhile, are this test's. */
+/* A file system that stops responding while a file is read, or before. The child that reads is
+   real; the remote file, the hanging read, and the passing time are simulated. */
 #include "elf/elf_sections.h"
 #include "uplink/debug_sender.h"
 
@@ -33,7 +32,7 @@ struct server {
   atomic_int answers_left;
   atomic_bool is_over;
   atomic_int waiting;
-  atomic_int found;        /* said the children */
+  atomic_int found;        /* as reported by the children */
   atomic_ullong passed_ns; /* beyond the time of the real clock */
 };
 
@@ -121,7 +120,7 @@ static int want_as(const char *path) {
   return debug_sender_want(sender, &wanted, why, sizeof why);
 }
 
-/* What the next call gives; the bytes of a piece are added to TOTAL. */
+/* The result of the next call; the bytes of a piece are added to TOTAL. */
 static int call_next(uint64_t *total) {
   struct arena arena;
   struct debug_chunk piece = {0};
@@ -129,7 +128,7 @@ static int call_next(uint64_t *total) {
   arena_init(&arena, 1 << 20);
   int rc = debug_sender_next(sender, &arena, &piece, &why);
   *total += rc == 0 ? piece.raw_len : 0;
-  if (rc == -ETIMEDOUT) assert_true(piece.id.len > 0); /* whose end it is */
+  if (rc == -ETIMEDOUT) assert_true(piece.id.len > 0); /* of the file that ends with it */
   arena_fini(&arena);
   return rc;
 }
@@ -138,8 +137,8 @@ static bool is_to_be_called_again(int rc) {
   return rc == -EAGAIN || rc == -EINPROGRESS;
 }
 
-/* The next piece, or why there is none.  A child that answers does so long before its time is up.
- */
+/* The next piece, or the reason for its absence. A child that answers does so long before its
+   timeout. */
 static int next_piece(uint64_t *total) {
   int rc;
   while (is_to_be_called_again(rc = call_next(total)) && atomic_load(&server->waiting) == 0)
@@ -159,7 +158,7 @@ static void assert_whole(void) {
   assert_int_equal(total, program_bytes);
 }
 
-/* ANSWERS more are given, and the transfer ends with the one that is not. */
+/* ANSWERS more pieces are delivered; the transfer ends with the first that is not. */
 static void assert_given_up_after(int answers) {
   uint64_t total = 0;
   atomic_store(&server->answers_left, answers);

@@ -32,11 +32,12 @@ void fleet_fini(struct fleet *fleet); /* removes the folder */
 /* Writes DIR/NAME into PATH. */
 void fleet_path(const struct fleet *fleet, const char *name, char path[FLEET_PATH_BYTES]);
 
-/* Makes a key and its certificate, signed by ISSUER or, where that is NULL, by itself. */
+/* Makes a key and its certificate, signed by ISSUER, or self-signed if that is NULL. */
 struct fleet_pair fleet_make(const struct fleet_leaf *leaf, const struct fleet_pair *issuer);
 void fleet_pair_fini(struct fleet_pair *pair);
 
-/* Makes a leaf under the fleet's root, or under ISSUER, and writes it; replaces one of its name. */
+/* Makes a leaf under the fleet's root, or under ISSUER, and writes it; replaces one of the same
+   name. */
 void fleet_add(const struct fleet *fleet, const struct fleet_leaf *leaf,
                const struct fleet_pair *issuer);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a board knows of the time, across restarts.  The clock that counts from boot is replaced
+/* A board's trusted time across restarts. The clock since boot is replaced
    (--wrap=clock_boottime_ns). */
 #include "uplink/known_time.h"
 

@@ -28,7 +28,7 @@ struct peer {
   atomic_uint connections, handshakes;
   struct buf input;
   struct arena arena;
-  /* What scripts leave for the test, by their own agreement. */
+  /* Results of scripts for the test; their meaning is up to the test. */
   atomic_uint batches, duplicates, step;
   uint64_t seqs[512];
   struct buf file;
@@ -39,12 +39,12 @@ struct peer {
 int peer_start(struct peer *peer, const struct fleet *fleet, const char *name, peer_script *script);
 void peer_stop(struct peer *peer);
 
-/* For scripts.  Reads one message; false when the connection ended, or nothing came in time. */
+/* For scripts. Reads one message; returns false if the connection ended or the timeout expired. */
 bool peer_read_within(struct peer *peer, struct message *ret, int timeout_ms);
 bool peer_read(struct peer *peer, struct message *ret); /* within ten seconds */
 void peer_send(struct peer *peer, const struct message *message);
 
-/* Hears the hello and welcomes the board.  Returns false when that was none. */
+/* Receives the hello and welcomes the board. Returns false if the message was no hello. */
 bool peer_greet(struct peer *peer);
 void peer_ack(struct peer *peer, const struct envelope *batch);
 /* Notes a batch as received. */

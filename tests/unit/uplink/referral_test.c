@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a board sends where the collector has the batch before, and what comes of it there. */
+/* A board's messages if the collector has the previous batch, and their effect there. */
 #include "proto/compress.h"
 #include "proto/limits.h"
 #include "uplink/referral.h"
@@ -14,7 +14,7 @@
 
 enum { RUN = 7, WINDOW_BYTES = 3000 };
 
-static uint8_t window[LIMIT_PREFIX_BYTES + 1]; /* nothing in it comes twice */
+static uint8_t window[LIMIT_PREFIX_BYTES + 1]; /* without repetitions */
 static struct prefix last;
 static struct buf zstd, shorter;
 static struct envelope batch;
@@ -106,7 +106,7 @@ static void to_one_that_is_too_large_nothing_refers(void **state) {
       {LIMIT_PREFIX_BYTES + 1, UINT32_MAX, 0},
       {WINDOW_BYTES, WINDOW_BYTES, 1},
       {WINDOW_BYTES, WINDOW_BYTES - 1, 0},
-      {WINDOW_BYTES, 0, 0}, /* a collector that knows nothing of it */
+      {WINDOW_BYTES, 0, 0}, /* a collector without support for it */
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     send_window(RUN, 1, cases[i].first_len, cases[i].bytes_max);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a collector may ask for beside batches: debug files, commands. */
+/* A collector's requests besides batches: debug files, commands. */
 #include "uplink_fixture.h"
 
 #include "proto/compress.h"

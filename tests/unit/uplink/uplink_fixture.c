@@ -58,8 +58,7 @@ int bench_set_up(void **state) {
   bench->loop = event_base_new();
   fleet_path(&bench->fleet, "time", dir);
   known_time_init(&bench->time, dir);
-  /* A collector was heard just now, so that it is no matter whether this machine's clock is kept.
-   */
+  /* The collector's time was just received, so this machine's clock need not be synchronized. */
   known_time_learn(&bench->time, clock_walltime_ns(), INT64_MAX);
   fleet_path(&bench->fleet, "board.pem", bench->certificate);
   fleet_path(&bench->fleet, "board.key", bench->key);

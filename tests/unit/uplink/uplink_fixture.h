@@ -50,7 +50,7 @@ void bench_limit_spool(struct bench *bench, uint64_t bytes_max);
 /* Puts the batches FIRST to LAST, LEN bytes each, into the spool. */
 void bench_append(struct bench *bench, uint64_t first, uint64_t last, size_t len);
 
-/* Starts the collector, with its certificate or with the one called NAME. */
+/* Starts the collector, with its certificate or with the certificate NAME. */
 void bench_start_peer(struct bench *bench, peer_script *script);
 void bench_start_peer_as(struct bench *bench, const char *name, peer_script *script);
 void bench_start_uplink(struct bench *bench);
@@ -68,7 +68,7 @@ bool bench_has_reason(struct bench *bench); /* why it waits */
 void bench_run_until(struct bench *bench, bench_condition *is_met);
 void bench_run_for(struct bench *bench, unsigned ms);
 
-/* What the uplink says of itself. */
+/* The uplink's own figures for the hello. */
 void bench_fill_hello(void *context, struct hello *hello);
 void bench_fill_ping(void *context, struct ping *ping);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which collector the uplink reaches, whom it trusts and who trusts it, and what it says where
-   there is none. */
+/* The collector that the uplink reaches, mutual trust, and the messages if there is no collector.
+ */
 #include "uplink_fixture.h"
 
 #include <stdio.h>

@@ -48,13 +48,13 @@ static void a_batch_that_is_never_answered_ends_the_session(void **state) {
   bench_append(bench, 1, 1, 100);
   begin_session(bench, &parts, &session);
   assert_int_equal(uplink_session_give(&session, 1, &out), 0);
-  session.heard_ns = 120 * NS_PER_SECOND; /* pongs came */
+  session.heard_ns = 120 * NS_PER_SECOND; /* pongs arrived */
   assert_int_equal(uplink_session_tick(&session, 1 + 120 * NS_PER_SECOND, &out), -ETIMEDOUT);
   assert_non_null(strstr(session.why, "acked"));
   buf_fini(&out);
 }
 
-/* A slow line: the timer must not come at once, again and again, for what only room can help. */
+/* A slow line: the timer must not fire repeatedly while only free buffer space would help. */
 static void what_waits_for_room_is_not_due(void **state) {
   struct bench *bench = *state;
   struct uplink_parts parts;
@@ -143,7 +143,7 @@ static void a_piece_of_a_file_waits_until_the_line_is_drained(void **state) {
   buf_fini(&out);
 }
 
-/* Ticks each time that it is due until UNTIL_S; returns how many pings went out, all answered. */
+/* Ticks whenever due until UNTIL_S; returns the number of pings sent, all answered. */
 static unsigned pings_until(struct uplink_session *session, uint64_t until_s, struct buf *out) {
   unsigned pings = 0;
   for (uint64_t now_ns;
@@ -231,7 +231,7 @@ static void a_batch_refers_to_the_last_acked_one_when_nothing_else_is_on_its_way
   append_windows(bench, 8);
   begin_session(bench, &parts, &session);
   assert_int_equal(give_batch(&session), 0);
-  acknowledge(&session, 1, 3); /* a collector that says nothing of it */
+  acknowledge(&session, 1, 3); /* a collector that does not report it */
   assert_int_equal(give_batch(&session), 0);
   acknowledge(&session, 2, 3);
   session.prefix_bytes_max = LIMIT_PREFIX_BYTES;
@@ -241,7 +241,7 @@ static void a_batch_refers_to_the_last_acked_one_when_nothing_else_is_on_its_way
   assert_int_equal(give_batch(&session), 0); /* 4 is on its way */
   acknowledge(&session, 4, 3);
   acknowledge(&session, 5, 3);
-  assert_int_equal(give_batch(&session), 0); /* whether 4 or 5 is the collector's last, who knows */
+  assert_int_equal(give_batch(&session), 0); /* whether 4 or 5 is the collector's last is unknown */
   acknowledge(&session, 6, 3);
   assert_int_equal(give_batch(&session), 6);
   struct message reject = {.type = FRAME_REJECT,
@@ -251,8 +251,8 @@ static void a_batch_refers_to_the_last_acked_one_when_nothing_else_is_on_its_way
   uplink_session_fini(&session);
 }
 
-/* Two days of windows of ten seconds while the collector is away, the spool fills up after one and
-   a half; then it is back, and its link is fast. */
+/* Two days of ten-second windows without a collector fill the spool after one and a half days. Then
+   the collector is back, with a fast link. */
 static void after_two_days_in_the_dark_the_newest_come_at_the_rate_that_is_allowed(void **state) {
   enum { BATCHES = 2 * 24 * 360, LEN = 500, RATE = 64 << 10 };
   struct bench *bench = *state;

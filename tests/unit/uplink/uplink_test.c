@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The uplink against a real TLS server on loopback that follows a script, with a real spool: what
-   becomes of batches. */
+/* The uplink against a real TLS server on loopback that follows a script, with a real spool: the
+   fate of batches. */
 #include "uplink_fixture.h"
 
 #include "proto/limits.h"

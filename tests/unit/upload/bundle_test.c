@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which sources are taken from this machine, and what is packed of them. */
+/* The sources taken from this machine, and the packed parts of them. */
 #include "../symbol/elf_fixture.h"
 #include "proto/source_bundle.h"
 #include "upload/bundle_name.h"
@@ -20,7 +20,7 @@ static void make_project(void) {
   fixture_path("p", top);
 }
 
-/* Looks for what is called FOLDER and then REST.  Returns its length, or -errno. */
+/* Looks up the file FOLDER followed by REST. Returns its length, or -errno. */
 static int find(const char *folder, const char *rest) {
   char path[2 * FIXTURE_PATH_BYTES];
   uint64_t bytes = 0;

@@ -11,8 +11,8 @@
 static struct found found;
 static struct plan plan;
 
-/* A file of module ID with the properties that LETTERS say: c code, s symbols, d DWARF, l a list,
-   - no build-id.  Each has a hash of its own. */
+/* A file of module ID with properties by LETTERS: c code, s symbols, d DWARF, l a list, - no
+   build-id. Each has a different hash. */
 static uint32_t add(uint8_t id, const char *letters) {
   struct found_file file = {.name = "name",
                             .source = "source",

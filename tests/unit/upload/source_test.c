@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files and archives as real tools make them: what comes out is what went in. */
+/* Files and archives made by real tools: the output equals the packed input. */
 #include "../symbol/elf_fixture.h"
 #include "elf/file_tree.h"
 #include "upload/known.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made-up fleets: intervals cover the truth, and verdicts are right, as often as they claim.  The
-   same on a larger scale: tests/bench/statistics.c.  The numbers drawn are the same in every run;
-   the bounds leave what chance does to so many runs (for 700 of 95 %: 93 to 97). */
+/* Simulated fleets: intervals cover the truth, and verdicts are right, as often as claimed.
+   tests/bench/statistics.c does the same on a larger scale. The random numbers are the same in
+   every run. The bounds allow for the chance variation of the number of runs (for 700 of 95 %: 93
+   to 97). */
 #include "fleet_fixture.h"
 
 #include "view/diff.h"
@@ -75,8 +76,8 @@ static void intervals_of_groups_of_boards_cover_it(void **state) {
   assert_true(93 <= covered && covered <= 97);
 }
 
-/* A program in phases of ten seconds on average, for half an hour: of the share that it had itself,
-   not of what it would have at other times. */
+/* A program in phases of ten seconds on average, for half an hour: the interval covers its share in
+   that time, not its share at other times. */
 static void one_boards_own_share_is_covered_whatever_its_phases(void **state) {
   unsigned covered = 0, runs = 300;
   (void)state;
@@ -101,8 +102,8 @@ static void one_boards_own_share_is_covered_whatever_its_phases(void **state) {
   assert_true(covered >= runs * 93 / 100);
 }
 
-/* Of 20 % of a board's time, more on one and less on another, nothing is known; PART of it is f0's.
-   Of one board its own share is looked for, of several what all such boards have. */
+/* 20 % of a board's time, more on one and less on another, is unsampled; PART of it is f0's. The
+   reference is the own share for one board, and the share of all boards like these for several. */
 static double percent_covered_of_unsampled(unsigned boards, double part) {
   unsigned covered = 0;
   for (unsigned run = 0; run < RUNS; run++) {
@@ -192,7 +193,7 @@ static double percent_changed(const struct comparison *comparison, unsigned runs
   return 100. * changed / runs;
 }
 
-/* One in twenty diffs; of 200 no more than 8 %. */
+/* One in twenty diffs; for 200 at most 8 %. */
 static void chance_seldom_changes_anything(void **state) {
   static const struct comparison others = {10, 0, false}, same = {10, 0, true}, few = {3, 0, false};
   (void)state;

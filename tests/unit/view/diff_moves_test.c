@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time that moved between functions is told from growth. */
+/* Time that moved between functions is distinguished from growth. */
 #include "common/arena.h"
 #include "view/diff.h"
 #include "view/tree_builder.h"
@@ -104,7 +104,7 @@ static void a_function_with_another_name_stands_in_its_place(void **state) {
   assert_moved("price", VIEW_RENAMED, "cost", 0.4);
 }
 
-/* What is left beside it has few samples, and seems to have become faster. */
+/* The rest has few samples, and seems to have become faster. */
 static void a_rename_beside_little_else_is_no_growth(void **state) {
   (void)state;
   add(&a, "main;order;price", 1780), add(&a, "main;order;crc", 220);
@@ -123,7 +123,7 @@ static void a_split_beside_little_else_is_no_growth(void **state) {
   assert_moved("rounded", VIEW_SPLIT, "price", 0.89);
 }
 
-/* Of what is left most became twice as fast: that is not the pace of what is gone. */
+/* Most of the rest became twice as fast: that is not the pace of the removed function. */
 static void a_rename_beside_a_speed_up_is_no_growth(void **state) {
   (void)state;
   add(&a, "main;order;price", 6000), add(&a, "main;order;pack", 3000);
@@ -135,7 +135,7 @@ static void a_rename_beside_a_speed_up_is_no_growth(void **state) {
   assert_moved("cost", VIEW_RENAMED, "price", 0.6);
 }
 
-/* Runs may differ by 10 % of CPU time, and that is no error of the sampling. */
+/* Runs may differ by 10 % of CPU time, which is not a sampling error. */
 static void the_sampling_error_has_no_allowance_for_runs(void **state) {
   (void)state;
   add_shop(&a), add(&a, "main;order;price", 4000);
@@ -146,7 +146,7 @@ static void the_sampling_error_has_no_allowance_for_runs(void **state) {
   assert_true(cost->moved.error > 0.008 && cost->moved.error < half - 0.03);
 }
 
-/* It takes a third more than the one that is gone: that is another function. */
+/* It takes a third more than the removed function: that is another function. */
 static void one_that_takes_more_is_no_new_name(void **state) {
   (void)state;
   add_shop(&a), add(&a, "main;order;price", 3000);
@@ -191,7 +191,7 @@ static void a_speed_up_elsewhere_excuses_nothing(void **state) {
   assert_true(find("parse")->moved.amount <= 0);
 }
 
-/* An hour of constant load: what is new takes from all, from its caller, too. */
+/* An hour of constant load: the new function takes time from all others, including its caller. */
 static void a_new_function_at_constant_load_is_growth(void **state) {
   (void)state;
   add(&a, "main;order", 5000), add(&a, "main;order;parse", 2500), add(&a, "main;order;tally", 2500);

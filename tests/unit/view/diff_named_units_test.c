@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A unit that the user names has a name and a number of it on either side, or there is none. */
+/* A unit defined by the user needs a name and a number of units on both sides; otherwise it is
+   ignored. */
 #include "view/diff_units.h"
 
 #include <setjmp.h>

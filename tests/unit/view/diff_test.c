@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verdicts: what changed is found, what did not is not, what cannot be told is left open. */
+/* Verdicts: a change is found, no change is not called changed, and uncertain cases stay unclear.
+ */
 #include "common/arena.h"
 #include "view/diff.h"
 #include "view/tree_builder.h"
@@ -59,14 +60,14 @@ static void add_of(struct side *side, const char *module, const char *name, cons
   add_evenly(side, node_of(side, module, name, file), count);
 }
 
-/* One sample of stretch AT that weighs a thousand of the others. */
+/* A sample of stretch AT with the weight of a thousand others. */
 static void add_heavy(struct side *side, const char *name, unsigned at) {
   uint64_t start_ms = at % STRETCHES * STRETCH_MS;
   tree_builder_turn(&side->builder, "", start_ms, start_ms + STRETCH_MS);
   tree_builder_add(&side->builder, node_of(side, "tool", name, NULL), 1, 1000 * WEIGHT_NS);
 }
 
-/* A function without a name of one build of several. */
+/* A function without a name, of one build of several. */
 static void add_apart(struct side *side, const char *name, uint64_t count) {
   const struct view_function wanted = {.name = name, .module = "tool", .is_apart = true};
   uint32_t function, node;
@@ -173,7 +174,7 @@ static void what_clocks_told_is_never_called_changed(void **state) {
   assert_int_equal(find("[unsampled]")->self.doubt, VIEW_CLOCKS);
 }
 
-/* Half of one side has no names: what the other side calls `hot` may be in it. */
+/* Half of one side has no names: the other side's `hot` may be in it. */
 static void what_may_be_hidden_among_the_nameless_is_no_change(void **state) {
   (void)state;
   add(&a, "big", NULL, 4000), add_apart(&a, "tool+0x10 [01]", 5000);
@@ -234,7 +235,7 @@ static void add_named_by(struct side *side, const char *quality, const char *nam
   add_evenly(side, node, count);
 }
 
-/* What one side calls `parse` is `parse` and the inlined `step` on the other. */
+/* One side's `parse` is `parse` and the inlined `step` on the other. */
 static void names_of_unlike_sources_prove_no_change(void **state) {
   (void)state;
   add_named_by(&a, "symtab", "parse", 8000), add_of(&a, "libc", "read", NULL, 2000);
@@ -259,7 +260,7 @@ static uint32_t below(struct side *side, uint32_t parent, const char *quality, c
   return node;
 }
 
-/* The same, called by `main`, whose total has both under whatever name, and grew. */
+/* The same, called by `main`, whose total includes both under either name, and grew. */
 static void names_of_unlike_sources_leave_a_callers_total_alone(void **state) {
   (void)state;
   uint32_t of_a = below(&a, 0, "symtab", "main"), of_b = below(&b, 0, "dwarf", "main");
@@ -295,7 +296,7 @@ static void a_clock_beside_samples_hides_differences_of_totals(void **state) {
   assert_int_equal(find("parse")->total.doubt, VIEW_HIDDEN);
 }
 
-/* What no debug information has, as code in assembler, has twice the share. */
+/* Code without debug information, such as assembler, has twice the share. */
 static void what_both_sides_name_alike_is_no_doubt(void **state) {
   (void)state;
   add_named_by(&a, "dwarf", "parse", 9000), add_named_by(&a, "symtab", "memcpy", 1000);
@@ -307,7 +308,7 @@ static void what_both_sides_name_alike_is_no_doubt(void **state) {
   assert_int_equal(find("parse")->self.verdict, VIEW_CHANGED);
 }
 
-/* Both sides of debug information, but for as much as a hundredth of one. */
+/* Both sides have names from debug information, except a hundredth of one. */
 static void like_sources_still_prove_a_change(void **state) {
   (void)state;
   add_named_by(&a, "dwarf", "parse", 8000), add_named_by(&a, "symtab", "memcpy", 100);
@@ -366,8 +367,8 @@ static void add_by_chance(struct side *side) {
   end(side);
 }
 
-/* Twice the same program: of a thousand functions none is called changed, more than one time in
-   twenty at least. */
+/* The same program twice: of a thousand functions none is called changed, in at least nineteen of
+   twenty cases. */
 static void chance_is_not_called_change(void **state) {
   unsigned wrong = 0;
   srand(1);
@@ -426,7 +427,7 @@ static void too_few_stretches_are_no_premise(void **state) {
   assert_true(isnan(find("parse")->self.low) && isnan(find("parse")->self.high));
 }
 
-/* 48 stretches, `parse` in every second dozen of them: a phase is worth one stretch or two. */
+/* 48 stretches, `parse` in every second dozen of them: a phase counts as one or two stretches. */
 static void stretches_of_one_phase_are_no_independent_ones(void **state) {
   (void)state;
   for (unsigned i = 0; i < 48; i++) {
@@ -440,7 +441,7 @@ static void stretches_of_one_phase_are_no_independent_ones(void **state) {
   assert_int_equal(find("parse")->self.doubt, VIEW_SHORT);
 }
 
-/* A third of b was not sampled: it may be `parse`, which takes less of what was. */
+/* A third of b was not sampled: it may be `parse`, whose share of the samples is smaller. */
 static void what_nothing_sampled_may_hide_the_difference(void **state) {
   (void)state;
   add(&a, "parse", NULL, 6000), add(&a, "rest", NULL, 4000);
@@ -467,7 +468,7 @@ static uint32_t leaf_of(struct side *side, const char *caller, const char *leaf)
   return at;
 }
 
-/* `validate` has no time of its own; what it calls is called from elsewhere, too. */
+/* `validate` has no self time; its callees have other callers too. */
 static void a_new_function_whose_callees_cost_is_new(void **state) {
   (void)state;
   add_evenly(&a, leaf_of(&a, "order", "compare"), 5000), add(&a, "rest", NULL, 5000);
@@ -485,8 +486,7 @@ static void a_new_function_whose_callees_cost_is_new(void **state) {
   assert_true(is_near(find("main")->total.b, 0.6));
 }
 
-/* The work of `step` is done half as often again; the rest is what it was, and has a smaller share.
- */
+/* The work of `step` grows by half; the rest is unchanged, and has a smaller share. */
 static void cpu_time_tells_what_grew_from_what_was_diluted(void **state) {
   static const struct view_diff_options options = {
       .measure = VIEW_CPU, .of = VIEW_TOTAL, .units = {"run", 1, 1}};
@@ -518,7 +518,7 @@ static void runs_that_differ_as_runs_do_are_unclear(void **state) {
   assert_true(isnan(diff.whole.p)); /* a rule of thumb has none */
 }
 
-/* A twentieth of a second: such runs differ by more. */
+/* A twentieth of a second: the variation between such short runs is larger. */
 static void the_whole_of_a_short_run_is_unclear(void **state) {
   (void)state;
   add(&a, "rest", NULL, 500), add(&b, "rest", NULL, 1000);

@@ -75,7 +75,7 @@ static void add_line(struct fleet *fleet, struct line line) {
   for (unsigned i = 0; i < line.windows; i++) add_window(fleet, &line, i);
 }
 
-/* Whatever the windows' length and start, and however many fall into one stretch. */
+/* For any length and start of the windows, and any number of windows in a stretch. */
 static void a_constant_load_has_an_interval_near_zero(void **state) {
   static const uint64_t lengths_ms[] = {10000, 7300, 13700};
   (void)state;
@@ -94,7 +94,7 @@ static void a_constant_load_has_an_interval_near_zero(void **state) {
     }
 }
 
-/* One window of ten seconds a minute: stretches of a length of their own have none, or two. */
+/* One window of ten seconds a minute: stretches of another length contain none, or two. */
 static void a_constant_load_of_few_windows_is_constant(void **state) {
   (void)state;
   for (unsigned i = 0; i < 58; i++) {
@@ -119,8 +119,8 @@ static void a_load_that_varies_has_a_wide_interval(void **state) {
   assert_true(diff.whole.low > 0.7 && diff.whole.high < 1.4);
 }
 
-/* f0 takes as much in each window, six times as much on b.  Other load of a varies, and so does
-   what f0's increase is a part of. */
+/* f0 takes a constant time in each window, six times as much on b. a's other load varies, and so
+   does the base of f0's increase. */
 static void an_increase_is_as_uncertain_as_what_it_is_a_part_of(void **state) {
   (void)state;
   for (unsigned i = 0; i < 66; i++) {
@@ -149,7 +149,7 @@ static void time_without_windows_is_time_without_load(void **state) {
   assert_true(diff.whole.high / diff.whole.low > 1.05);
 }
 
-/* Four minutes of two boards of unlike programs, whose windows begin at unlike times. */
+/* Four minutes of two boards of different programs, whose windows begin at different times. */
 static void boards_that_differ_are_no_noise_of_these(void **state) {
   (void)state;
   for (unsigned windows = 24; windows <= 180; windows *= 2) {
@@ -166,7 +166,7 @@ static void boards_that_differ_are_no_noise_of_these(void **state) {
   }
 }
 
-/* Boards one after the other show how each varies, and no more. */
+/* Boards that are up one after the other show the variation of each, and no more. */
 static void boards_need_not_be_there_at_one_time(void **state) {
   (void)state;
   for (unsigned side = 0; side < 2; side++)
@@ -192,8 +192,8 @@ static void a_board_of_one_window_is_judged_by_all(void **state) {
   assert_true(find("f0")->total.low > -0.1 && find("f0")->total.high < 0.1);
 }
 
-/* f0 takes 3 points more on side b: of board 0 alone, and with OF_A and OF_B boards more a side, in
-   which it takes MORE beside and which are there for a part of the time, 1 / PART. */
+/* f0 takes 3 points more on side b: of board 0 alone, and with OF_A and OF_B further boards a side,
+   in which it takes MORE in addition and which are up for a part of the time, 1 / PART. */
 static bool finds_change(unsigned of_a, unsigned of_b, double more, unsigned part) {
   enum { WINDOWS = 36 };
   const unsigned boards[2] = {1 + of_a, 1 + of_b};
@@ -289,8 +289,8 @@ static void what_has_all_of_the_time_is_never_short(void **state) {
   assert_true(isfinite(find("f0")->total.detectable));
 }
 
-/* f0 has 20 % of the time, and 0.8 points more or less for a fifth of it: by samples alone such
-   phases would show. */
+/* f0 has 20 % of the time, and 0.8 points more or less for a fifth of it: samples alone would show
+   those phases. */
 static void phases_that_move_a_share_by_less_than_a_point_make_nothing_short(void **state) {
   static const double hot[] = {0.2, 0.192, 0.2, 0.208, 0.2};
   (void)state;

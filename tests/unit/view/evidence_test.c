@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of unlike weights: how many they are worth, and that intervals made of that hold the
-   truth about as often as they say. */
+/* Effective samples of different weights, and that intervals based on them contain the truth about
+   as often as claimed. */
 #include "view/evidence.h"
 
 #include "common/arena.h"
@@ -65,8 +65,8 @@ static void nothing_is_worth_nothing_and_the_largest_is_finite(void **state) {
   assert_near(evidence_trials(&evidence), 100, 1e-9);
 }
 
-/* How many of a thousand runs have TRUTH in their interval, when LIGHT samples weigh one and HEAVY
-   ones WEIGHT each.  RET_BY_COUNT: with intervals that take their number for what they tell. */
+/* The number of a thousand runs with TRUTH in their interval, for LIGHT samples of weight one and
+   HEAVY ones of WEIGHT each. RET_BY_COUNT: with intervals based on the plain number of samples. */
 struct runs {
   unsigned light, heavy;
   uint64_t weight;
@@ -105,11 +105,11 @@ static void intervals_cover_the_truth_also_when_the_rate_has_changed(void **stat
     print_message("  %u of 1 and %u of %u at %.2f: %u of 1000 (by their count: %u)\n",
                   runs[i].light, runs[i].heavy, (unsigned)runs[i].weight, runs[i].truth, covered,
                   by_count / 4);
-    assert_in_range(covered, 920, 985); /* 924 is what Wilson's has for ten trials of 0.3 */
+    assert_in_range(covered, 920, 985); /* 924 is Wilson's figure for ten trials of 0.3 */
   }
 }
 
-/* What clocks told has weight and is no evidence. */
+/* Clock time has weight but no effective samples. */
 static void a_tree_knows_what_its_samples_are_worth(void **state) {
   struct arena arena;
   struct tree_builder builder;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each form of a few trees, byte for byte as it is kept in tests/golden/exports (README.md there):
-   addresses of two builds, weights beyond what a double holds, a tree of one node, an empty one.
-   With FLEETPROF_GOLDEN=DIR the forms are written to DIR instead of compared. */
+/* Each format of a few trees, byte for byte as in tests/golden/exports (README.md there): addresses
+   of two builds, weights beyond a double's range, a tree of one node, an empty one. With
+   FLEETPROF_GOLDEN=DIR the files are written to DIR instead of compared. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/json.h"
@@ -82,7 +82,7 @@ static void fill_code(struct world *world) {
   world->tree.loss[LOSS_RING_FULL] = 9;
 }
 
-/* What a double does not hold: 2^60 + 1. */
+/* Beyond a double's precision: 2^60 + 1. */
 static void fill_heavy(struct world *world) {
   static const struct step outer = {"main", NULL, "tool", NULL, 0, 0, 0, 0, false},
                            inner = {"spin", NULL, "tool", NULL, 0, 0, 0, 0, false};
@@ -154,7 +154,7 @@ static int write_folded(const struct view_tree *tree, const struct view_origin *
   return view_folded(tree, arena, ret);
 }
 
-/* The message itself: how small it is packed is zlib's business. */
+/* The message without compression: its compressed size depends on zlib. */
 static int write_pprof(const struct view_tree *tree, const struct view_origin *origin,
                        struct arena *arena, struct buf *ret) {
   struct buf packed = {0};
@@ -177,7 +177,7 @@ static const struct {
              {"pprof", write_pprof},        {"speedscope.json", view_speedscope},
              {"callgrind", view_callgrind}, {"perf.txt", view_perf_script}};
 
-/* OUT with VERSION for the version that is being built. */
+/* OUT with VERSION in place of the version being built. */
 static void hide_version(struct buf *out) {
   struct buf hidden = {0};
   const char *rest = buf_text(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a tree tells lines and inlined functions apart, forms that can carry them do. */
+/* If a tree distinguishes lines and inlined functions, formats that support these have them. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "view/export.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What other tools read of a tree is what the tree holds: sums, stacks, inclusive costs. */
+/* Other tools read the tree's content from an export: sums, stacks, inclusive costs. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "proto/varint.h"
@@ -76,13 +76,13 @@ static const struct view_origin origin = {"a title", "tool", 1000, 3000, 500};
 
 enum { ENTRIES_MAX = 64 };
 
-/* CPU_ns of what has one number in the text. */
+/* CPU_ns of a function number in the text. */
 struct costs {
   char name[64];
-  uint64_t self, calls, called; /* its own; what it called; what it was called with */
+  uint64_t self, calls, called; /* self; of its callees; of its callers' calls to it */
 };
 
-/* The number in LINE, `fn=(NUMBER) NAME`, whose name is given the first time only. */
+/* The number in LINE, `fn=(NUMBER) NAME`, whose name appears only the first time. */
 static unsigned number_of(const char *line, struct costs *costs) {
   unsigned number = 0;
   const char *name = strchr(line, ')') + 1;
@@ -126,7 +126,7 @@ static struct costs costs_of(const struct costs *costs, const char *name) {
   return sum;
 }
 
-/* What no stack of WORLD begins with has been called by somebody, each stack once. */
+/* Each function of WORLD that is not the root of its stack has a caller, counted once a stack. */
 static void callgrind_costs_are_those_of_the_table(void **state) {
   struct world *world = *state;
   struct buf out = {0};
@@ -230,7 +230,7 @@ static struct buf gunzip(const struct buf *packed) {
   return out;
 }
 
-/* One field off MESSAGE. */
+/* Takes one field off MESSAGE. */
 static uint64_t take_field(struct span *message, uint64_t *ret_number, struct span *ret_bytes) {
   uint64_t key;
   *ret_bytes = span_of(NULL, 0);
@@ -295,7 +295,7 @@ static void pprof_holds_every_sample(void **state) {
   assert_int_equal(sums.mappings, 2);
   assert_int_equal(sums.duration, 2000);
   assert_int_equal(sums.period, 500);
-  assert_int_equal(sums.comments, 1); /* what was lost */
+  assert_int_equal(sums.comments, 1); /* the losses */
   buf_fini(&packed);
   buf_fini(&raw);
 }
@@ -329,7 +329,7 @@ static void perf_script_has_every_stack_leaf_first(void **state) {
   buf_fini(&out);
 }
 
-/* One stack of SAMPLES samples, one of a tenth of their weight, one that a clock told. */
+/* One stack of SAMPLES samples, one of a tenth of their weight, one measured by a clock. */
 static void perf_script_has_as_many_events_as_samples_within_a_limit(void **state) {
   static const struct {
     uint64_t samples, heavy, light, clock; /* events of each */

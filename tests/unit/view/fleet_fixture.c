@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever a simulation says, the tree builder and the function table of the collector say it. */
+/* The results of a simulation are those of the collector's tree builder and function table. */
 #include "fleet_fixture.h"
 
 #include <stdio.h>

@@ -26,7 +26,7 @@ void fleet_init(struct fleet *fleet, struct random *random, unsigned functions);
 void fleet_add(struct fleet *fleet, unsigned board, uint64_t start_ms, uint64_t end_ms,
                uint64_t samples, const double *shares);
 
-/* Adds time that was not sampled, as long as SAMPLES samples stand for, to what was added last. */
+/* Adds unsampled time, equal to SAMPLES samples, to the last addition. */
 void fleet_add_unsampled(struct fleet *fleet, double samples);
 
 /* Makes the tree. */

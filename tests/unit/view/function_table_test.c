@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which functions are one row. */
+/* Which functions share a row. */
 #include "common/arena.h"
 #include "view/function_table.h"
 

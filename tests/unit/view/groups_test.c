@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights by group: whatever is merged, nothing is lost, and the same boards meet. */
+/* Weights by group: no weight is lost by merging, and the same boards are merged. */
 #include "common/arena.h"
 #include "view/groups.h"
 
@@ -73,7 +73,7 @@ static void one_boards_groups_are_stretches_of_time(void **state) {
   assert_int_equal(groups.kind, GROUPS_TIMES);
   assert_in_range(groups.count, GROUPS_TIMES_MAX / 2, GROUPS_TIMES_MAX);
   assert_int_equal(sum_of_key(&groups, 3), 5000);
-  add_board(&groups, 2, 4, 77); /* a second board: the first one's are one group */
+  add_board(&groups, 2, 4, 77); /* a second board: the first board's keys are one group */
   assert_int_equal(groups.kind, GROUPS_BOARDS);
   assert_int_equal(groups.count, 2);
   assert_int_equal(sum_of_key(&groups, 3), 5000);
@@ -89,7 +89,7 @@ static unsigned count_chunks(const struct groups *groups) {
   return chunks;
 }
 
-/* Of a million keys each, 64 boards would take eight times what there may be. */
+/* With a million keys each, 64 boards would take eight times the limit. */
 static void memory_is_bounded_and_nothing_is_lost(void **state) {
   struct groups groups = {.count = 0};
   uint64_t sum = 0;
@@ -136,7 +136,7 @@ static void an_arena_holds_groups_as_well(void **state) {
   arena_fini(&arena);
 }
 
-/* Somebody has added up a group's boards: they stand where they would have come to stand. */
+/* A group's boards are already added up: the result is the same as after merging here. */
 static void boards_that_are_merged_already_meet_the_others(void **state) {
   (void)state;
   for (unsigned merged_first = 0; merged_first < 3; merged_first++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds of one program are compared with each other whatever their files are called; what only
-   looks alike is not. */
+/* Builds of one program are compared under any file names; modules that only look alike are not. */
 #include "common/arena.h"
 #include "view/diff.h"
 #include "view/tree_builder.h"
@@ -107,7 +106,7 @@ static void a_version_in_a_file_name_splits_no_function(void **state) {
   end(&a, NULL, 0), end(&b, NULL, 0);
 }
 
-/* Numbers that are no versions, other programs, and modules that both sides have. */
+/* Numbers that are no versions, other programs, and modules of both sides. */
 static void look_alikes_stay_apart(void **state) {
   static const char *const names[][2] = {
       {"worker-1", "worker-2"}, {"sha256sum", "sha512sum"},
@@ -173,7 +172,8 @@ static void what_one_service_runs_is_one_program(void **state) {
   assert_weights("main", "redis -> valkey", 200, 400);
 }
 
-/* Two services, a service of several programs, and one whose program the other side has, too. */
+/* Two services, a service of several programs, and a service whose program the other side also has.
+ */
 static void programs_of_which_nobody_says_that_they_are_one_are_two(void **state) {
   static const struct view_program one[] = {{"shop", "web"}}, other[] = {{"cache", "redis"}};
   static const struct view_program several[] = {{"shop", "nginx"}, {"shop", "redis"}},
@@ -192,7 +192,7 @@ static void programs_of_which_nobody_says_that_they_are_one_are_two(void **state
   end(&a, NULL, 0), end(&b, NULL, 0);
 }
 
-/* An address of one file is nothing in the other, and what it may be hides a change. */
+/* An address of one file is meaningless in the other, and its unknown name may hide a change. */
 static void what_has_no_name_in_a_pair_is_compared_with_nothing(void **state) {
   (void)state;
   add(&a, "app-1.4", "app-1.4+0x10", NULL, 5000), add(&a, "app-1.4", "main", NULL, 5000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Textbook generators: splitmix64 (S. Vigna), Box and Muller's normal, Marsaglia and Tsang's gamma,
-   and a binomial by inversion, or by the normal distribution where its variance is over a thousand
-   and nobody could tell. */
+/* Textbook generators: splitmix64 (S. Vigna), Box and Muller's normal, Marsaglia and Tsang's gamma.
+   The binomial uses inversion, or the normal distribution if its variance is over a thousand and
+   the difference is negligible. */
 #include "random_fixture.h"
 
 #include <math.h>

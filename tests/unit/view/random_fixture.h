@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random numbers that are the same in every run: the state is all there is. */
+/* Random numbers that are the same in every run: the generator has no other state. */
 #ifndef TESTS_VIEW_RANDOM_FIXTURE_H
 #define TESTS_VIEW_RANDOM_FIXTURE_H
 
@@ -13,8 +13,8 @@ struct random {
 double random_uniform(struct random *random);
 double random_normal(struct random *random);
 
-/* Between 0 and 1 with this mean and standard deviation, which is made smaller where no such thing
-   has it. */
+/* Between 0 and 1 with this mean and standard deviation, which is reduced if no such distribution
+   exists. */
 double random_beta(struct random *random, double mean, double deviation);
 
 /* How many of N trials of chance P hit. */

@@ -74,7 +74,7 @@ static void few_stretches_of_time_tell_nothing(void **state) {
   assert_false(ratio.is_grouped);
 }
 
-/* Whatever is put in, the ends stay within 0 and 1 and around the share. */
+/* For any input, the ends stay within 0 and 1 and around the share. */
 static void ends_stay_within_0_and_1(void **state) {
   (void)state;
   for (unsigned run = 0; run < 2000; run++) {
@@ -129,7 +129,7 @@ static void all_of_a_whole_may_be_unsampled(void **state) {
   assert_true(share.low == 0 && share.high == 1);
 }
 
-/* [unsampled] of five boards is uncertain itself: its upper end is what is added. */
+/* [unsampled] of five boards is itself uncertain: its upper end is added. */
 static void of_boards_the_reach_of_unsampled_time_is_its_upper_end(void **state) {
   static const uint64_t wholes[GROUPS_MAX] = {1000, 1000, 1000, 1000, 1000};
   static const uint64_t dark[GROUPS_MAX] = {50, 100, 150, 80, 120};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The variance of samples whose order is known by stretches of time, against sums worked by hand.
- */
+/* The variance of samples whose order is known by stretches of time, compared with sums computed by
+   hand. */
 #include "random_fixture.h"
 #include "view/evidence.h"
 #include "view/ratio.h"
@@ -90,9 +90,9 @@ static void a_phase_counts_at_its_ends_only(void **state) {
   groups_fini(&groups);
 }
 
-/* Samples of weight 1 in the first stretch, of 4 in the second; half of each is in the part.
-   80 x 1 x 0.25 + 80 x 16 x 0.25 = 340, the border 0.25 x (1 + 16) / 2 = 2.125, over 400^2;
-   400^2 / 1360 = 117.6 samples tell as much, so times 117.6 / 116.6. */
+/* Samples of weight 1 in the first stretch, of 4 in the second; half of each is in the part. 80 x 1
+   x 0.25 + 80 x 16 x 0.25 = 340, the border 0.25 x (1 + 16) / 2 = 2.125, over 400^2; 400^2 / 1360 =
+   117.6 effective samples, so times 117.6 / 116.6. */
 static void heavy_samples_count_by_their_squares(void **state) {
   struct groups groups = {.count = 0};
   double trials = 160000. / 1360;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tree by functions and one by lines of the same stacks say the same of functions. */
+/* A tree by functions and a tree by lines of the same stacks agree about functions. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What time without samples does to the function table. */
+/* The effect of unsampled time on the function table. */
 #include "common/arena.h"
 #include "view/interval.h"
 #include "view/pseudo_hints.h"
@@ -92,7 +92,7 @@ static void unsampled_time_raises_every_self_share(void **state) {
   assert_share(&row_of(world, "work")->self, .7 * work.low, .7 * work.high + .3);
   struct view_share leaf = interval_wilson(.08 / .7, trials);
   assert_share(&row_of(world, "leaf")->self, .7 * leaf.low, .7 * leaf.high + .3);
-  assert_true(row_of(world, "leaf")->self.low > 0.03); /* what was sampled stays */
+  assert_true(row_of(world, "leaf")->self.low > 0.03); /* the sampled share stays */
 }
 
 /* `work` was called in 420; the callers of `leaf` and of the kernel are unknown. */
@@ -152,7 +152,7 @@ static void samples_without_a_place_may_be_any_functions(void **state) {
   assert_share(&row_of(world, "[unknown]")->self, unknown.low, unknown.high);
 }
 
-/* Whether samples are too few is said of the samples, not of what hides. */
+/* The mark for too few samples depends on the samples, not on unsampled time. */
 static void unsampled_time_makes_no_samples_too_few(void **state) {
   struct world *world = *state;
   add(world, "work", 400, 400);
@@ -164,9 +164,9 @@ static void unsampled_time_makes_no_samples_too_few(void **state) {
   assert_int_equal(row->lack, RATIO_ENOUGH);
 }
 
-/* Ten stretches of ten seconds in turn of two functions: of this board that is what ran, and only
-   the nine borders are uncertain.  9 / 2 x 1000 / 999 / 1000^2 is the variance of 55 500 samples.
- */
+/* Ten stretches of ten seconds alternate between two functions. For this board that is exact, and
+   only the nine borders are uncertain. 9 / 2 x 1000 / 999 / 1000^2 is the variance of 55 500
+   samples. */
 static void one_boards_phases_count_at_their_ends_only(void **state) {
   struct world *world = *state;
   for (unsigned i = 0; i < 10; i++) {
@@ -182,8 +182,8 @@ static void one_boards_phases_count_at_their_ends_only(void **state) {
   assert_int_equal(world->tree.groups.count, 10); /* differences go by them */
 }
 
-/* 100 samples of the kernel in each of five stretches, and in the first as much time again by a
-   clock, which no sampling made uncertain: the stretches are no strata of that row. */
+/* 100 kernel samples in each of five stretches, and in the first as much time again by a clock,
+   which has no sampling error: the stretches are no strata of that row. */
 static void kernel_time_of_clocks_and_samples_has_the_binomials_interval(void **state) {
   struct world *world = *state;
   for (unsigned i = 0; i < 10; i++) {

@@ -39,7 +39,7 @@ static int keep(uint8_t first, uint64_t bytes_max) {
   return table_file_keep(folder, buf_span(&table), &mark, bytes_max);
 }
 
-/* What the file of the module FIRST is, opened and read. */
+/* Opens and reads the file of the module FIRST. */
 static int read_kept(uint8_t first, struct table_file *ret) {
   struct table_wanted wanted = fixture_wanted(first);
   int fd = table_file_open(folder, fixture_id(&wanted));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small tables, a folder for them, and who they are of. */
+/* Small tables, a folder for them, and their owners. */
 #ifndef WALK_TABLE_FIXTURE_H
 #define WALK_TABLE_FIXTURE_H
 
@@ -16,7 +16,7 @@ struct table_wanted fixture_wanted(uint8_t first);
 struct span fixture_id(const struct table_wanted *wanted);
 struct table_mark fixture_mark(const struct table_wanted *wanted, enum table_state state);
 
-/* A new folder, and its end with all that is in it. */
+/* A new folder, deleted at the end with all its files. */
 const char *fixture_folder(void);
 void fixture_folder_remove(void);
 unsigned fixture_files(void); /* in it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Children that make tables, and children that come to grief. */
+/* Children that make tables, and children that fail. */
 #include "table_fixture.h"
 #include "walk/table_key.h"
 
@@ -60,7 +60,7 @@ static enum table_state write_too_much(const struct table_wanted *wanted, struct
   return TABLE_READY;
 }
 
-/* Says in WHY what it finds around itself. */
+/* Reports its environment in WHY. */
 static enum table_state look_around(const struct table_wanted *wanted, struct buf *ret, char *why) {
   struct rlimit core, cpu;
   int open_count = 0;
@@ -127,7 +127,7 @@ static void a_child_that_hangs_is_ended(void **state) {
   assert_string_equal(file.why, "making its table stood still for 60 s");
   for (int ms = 0; ms < PATIENCE_MS && kill(child, 0) == 0; ms++) {
     usleep(1000);
-    run(&job, &wanted, look_around); /* takes the dead ones away */
+    run(&job, &wanted, look_around); /* reaps the ended children */
   }
   assert_int_equal(kill(child, 0), -1);
 }
@@ -167,7 +167,7 @@ static void a_child_holds_nothing_and_asks_for_little(void **state) {
   close(ours);
 }
 
-/* Until it is made to give way, however late whoever does that gets the CPU. */
+/* Runs until it is stopped, however late the stopping process gets the CPU. */
 static enum table_state take_long(const struct table_wanted *wanted, struct buf *ret, char *why) {
   uint64_t until_ns = clock_cpu_ns() + PATIENCE_MS / 2 * NS_PER_MS;
   while (clock_cpu_ns() < until_ns && getpriority(PRIO_PROCESS, 0) != TABLE_JOB_NICE) continue;
@@ -182,7 +182,7 @@ static void a_child_that_takes_long_gives_way(void **state) {
   assert_non_null(strstr(file.why, "nice 10"));
 }
 
-/* RET is this program, or its copy in PATH, for whose file OWNER answers. */
+/* RET is this program, or its copy in PATH, whose file belongs to OWNER. */
 static void identify(const char *path, uint32_t owner, struct table_wanted *ret) {
   struct module_stamp stamp;
   struct module_identity identity;
@@ -243,7 +243,7 @@ static void a_file_that_has_become_another_is_not_believed(void **state) {
   assert_string_equal(file.why, strerror(ENOENT));
 }
 
-/* Whoever wrote it, it is not for everybody: the id is what the file says of itself. */
+/* Files of any writer are not shared with all: the id is only the file's own claim. */
 static void a_file_speaks_for_who_can_have_written_it(void **state) {
   (void)state;
   enum { OTHER = 65534 };
@@ -257,7 +257,7 @@ static void a_file_speaks_for_who_can_have_written_it(void **state) {
   identify(path, user == 0 ? 0 : OTHER, &wanted);
   assert_int_equal(run(&job, &wanted, table_job_build).state, TABLE_UNREADABLE);
   if (user == 0) assert_int_equal(chown(path, 0, 0), 0);
-  assert_int_equal(chmod(path, 0757), 0); /* anybody can have written it; we have it mapped */
+  assert_int_equal(chmod(path, 0757), 0); /* every user may have written it; we have it mapped */
   identify(path, OTHER, &wanted);
   assert_int_equal(run(&job, &wanted, table_job_build).state, TABLE_UNREADABLE);
   identify(path, user, &wanted);
@@ -315,7 +315,7 @@ static enum table_state try_all(const struct table_wanted *wanted, struct buf *r
                      is_refused(socket(AF_UNIX, SOCK_STREAM, 0)) && is_refused(kill(1, 0)) &&
                      is_refused(setpriority(PRIO_USER, 0, TABLE_JOB_NICE));
   void *room = malloc(4 << 20);
-  bool is_low = getpriority(PRIO_PROCESS, 0) > TABLE_JOB_NICE; /* we are, who run this */
+  bool is_low = getpriority(PRIO_PROCESS, 0) > TABLE_JOB_NICE; /* as this test itself is */
   bool is_able = room != NULL && (is_low || setpriority(PRIO_PROCESS, 0, TABLE_JOB_NICE) == 0);
   snprintf(why, TABLE_FILE_WHY_BYTES, "%d %d", is_confined, is_able);
   free(room);
@@ -349,7 +349,7 @@ static void a_child_that_reads_can_do_nothing_else(void **state) {
   table_job_stop(&job);
 }
 
-static char writer_path[PATH_BYTES]; /* where the child says who goes on writing */
+static char writer_path[PATH_BYTES]; /* the path that the child writes to afterwards */
 
 static enum table_state leave_a_writer(const struct table_wanted *wanted, struct buf *ret,
                                        char *why) {

@@ -17,10 +17,10 @@ enum { PATIENCE_MS = 20000 };
 
 static struct table_store *store;
 
-/* The module's first byte says what becomes of it; else it is its table's offset. */
+/* The module's first byte selects the result; otherwise it is its table's offset. */
 enum { DIES = 200, SAYS_NOTHING, IS_REFUSED, IS_FICKLE, IS_PARTIAL };
 
-static enum table_state fickle; /* what becomes of IS_FICKLE */
+static enum table_state fickle; /* the result of IS_FICKLE */
 
 static enum table_state build(const struct table_wanted *wanted, struct buf *ret, char *why) {
   if (wanted->id[0] == DIES) raise(SIGSEGV);
@@ -106,7 +106,7 @@ static void the_next_daemon_finds_them_on_the_disk(void **state) {
   find(DIES, &table);
   step_until_idle();
   table_store_free(store);
-  assert_int_equal(fixture_files(), 2); /* who made one may have died of anything */
+  assert_int_equal(fixture_files(), 2); /* its child may have died for any reason */
   assert_int_equal(table_store_new(folder, never, &store), 0);
   assert_int_equal(find(3, &table), TABLE_READY);
   assert_int_equal(unwind_table_find(table, 0)->offset, 24);
@@ -190,7 +190,7 @@ static void the_queue_has_an_end_and_goes_on_after_it(void **state) {
   last.id[2] = (uint8_t)(TABLE_STORE_QUEUE_MAX >> 8);
   assert_int_equal(table_store_find(store, &last, &table), TABLE_FAILED);
   table_store_figures(store, &figures);
-  assert_int_equal(figures.left_out, 1); /* a module, however often it is asked for */
+  assert_int_equal(figures.left_out, 1); /* counts modules, not requests */
   assert_int_equal(figures.waiting, TABLE_STORE_QUEUE_MAX);
   step_until_idle();
   assert_int_equal(find(9, &table), TABLE_WAITING);
@@ -219,7 +219,8 @@ static void what_is_of_the_moment_is_tried_again(void **state) {
     fickle = TABLE_READY;
     usleep(2000);
     table_store_step(store);
-    assert_int_equal(table_store_serial(store), serial + 1); /* who knows it asks again */
+    assert_int_equal(table_store_serial(store),
+                     serial + 1); /* the change makes waiting targets request it again */
     assert_int_equal(find(IS_FICKLE, &table), TABLE_WAITING);
     step_until_idle();
     assert_int_equal(find(IS_FICKLE, &table), TABLE_READY);

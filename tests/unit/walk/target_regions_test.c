@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What handlers walk with, while this process, the target, maps and unmaps code and forks. */
+/* The handlers' regions while this process, the target, maps and unmaps code and forks. */
 #include "table_fixture.h"
 #include "walk/target_regions.h"
 
@@ -85,7 +85,7 @@ static int unmake(void **state) {
   return 0;
 }
 
-/* Steps until there is nothing more to do for OF. */
+/* Steps until no work is left for OF. */
 static void step_target(struct target *of) {
   bool is_busy = true;
   for (int ms = 0; ms < PATIENCE_MS && is_busy; ms++) {
@@ -139,7 +139,7 @@ static void unload(void *library) {
   if (library != NULL) munmap(library, LIBRARY_BYTES);
 }
 
-/* A child that the ring knows of; it has what this process has now. */
+/* A child listed in the ring; it has this process's present mappings. */
 static pid_t begin_child(void) {
   struct ring_header *header = (struct ring_header *)(void *)target->ring.base;
   pid_t child = fork();
@@ -230,7 +230,7 @@ static void what_was_there_before_the_fork_stays(void **state) {
   sample();
   step();
   assert_non_null(find(UNWIND_MAP_ALL, library));
-  unload(NULL); /* of something else: both are read again */
+  unload(NULL); /* of another object: both are read again */
   step();
   assert_non_null(find(UNWIND_MAP_ALL, library));
   end_child(child);
@@ -239,7 +239,7 @@ static void what_was_there_before_the_fork_stays(void **state) {
 
 static void a_restored_target_has_nothing_steady_that_was_not(void **state) {
   (void)state;
-  target->is_restored = true; /* and its map is empty: nobody saw it begin */
+  target->is_restored = true; /* its map is empty: its start was not seen */
   step();
   assert_non_null(find(UNWIND_MAP_ALL, (void *)(uintptr_t)&step));
   assert_int_equal(target->regions.map->counts[UNWIND_MAP_STEADY], 0);
@@ -257,13 +257,13 @@ static void a_table_that_one_program_needs_comes_to_all_that_wait_for_it(void **
   pid_t child = begin_child();
   struct target *other = make_target(OTHER_TARGET, child);
   assert_non_null(other);
-  share.used = memory.bytes / 4 * 3; /* what is left is for modules that walks need */
+  share.used = memory.bytes / 4 * 3; /* the rest is for modules that walks need */
   step_target(target);
   step_target(other);
   assert_false(has_table(target));
   assert_false(has_table(other));
   process_maps_need(modules, processes_find(parts.processes, getpid()), &pc, 1);
-  step_target(other); /* also when the program whose walk it was ends meanwhile */
+  step_target(other); /* also if the program that needed it ends meanwhile */
   assert_true(has_table(other));
   step_target(target);
   assert_true(has_table(target));
@@ -273,7 +273,7 @@ static void a_table_that_one_program_needs_comes_to_all_that_wait_for_it(void **
 
 enum { SPANS = 1100, PAGE = 4096 };
 
-/* Makes every second page of MEMORY one that can hold no stack, or all pages alike. */
+/* Makes every second page of MEMORY unusable for a stack, or all pages alike. */
 static void set_pages(uint8_t *pages, int second) {
   for (unsigned i = 0; i < SPANS; i++)
     assert_int_equal(mprotect(pages + (2 * i + 1) * PAGE, PAGE, second), 0);
@@ -299,8 +299,7 @@ static void edges_of_stacks_that_have_no_room_are_not_forgotten(void **state) {
   set_pages(pages, PROT_NONE);
   sample_on_other_stack();
   assert_int_equal(stack_end(pages + 2 * PAGE), (uintptr_t)pages + 3 * PAGE);
-  for (unsigned turn = 0; turn < 2;
-       turn++) { /* one mapping, in more pieces than there is room for */
+  for (unsigned turn = 0; turn < 2; turn++) { /* one mapping, in more pieces than fit */
     set_pages(pages, PROT_READ | PROT_WRITE);
     sample_on_other_stack();
     assert_int_equal(stack_end(pages + 2 * PAGE), 0);

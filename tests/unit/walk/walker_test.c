@@ -117,7 +117,7 @@ static void a_table_that_no_frame_needs_is_not_waited_for(void **state) {
 static void what_was_mapped_since_is_known(void **state) {
   (void)state;
   struct perf_copy copy = copy_of_three();
-  ((uintptr_t *)(void *)words)[1] = CODE_END + 0x100; /* code that comes later */
+  ((uintptr_t *)(void *)words)[1] = CODE_END + 0x100; /* code that is mapped later */
   walker_should_wait(&walker, &process, &copy);
   make_tables();
   walker_walk(&walker, &process, &copy, &no_chain, &path);

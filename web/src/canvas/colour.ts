@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module has the same colour in every answer; its hue comes from its name.  Of two selections only
-// what has surely changed has one at all: noise is grey.
+// A module's hue is derived from its name, so a module has the same colour in every answer. In a
+// comparison only certain changes are coloured; noise is grey.
 import { hashText } from "../model/tree";
 
 export interface Palette {
@@ -26,7 +26,7 @@ export function moduleColour(module: string, palette: Palette): string {
   return palette.isDark ? `hsl(${hue} 38% ${26 + light}%)` : `hsl(${hue} 62% ${74 + light}%)`;
 }
 
-// Of a few series beside each other; there is one more for all others.
+// Colours of the largest series in one chart; the rest has a colour of its own.
 const SERIES = {
   light: ["#3b7dd8", "#e08a1e", "#3a9d5d", "#b3509c", "#7a6bd1", "#c94f4f", "#2d9da6", "#8f7a2e"],
   dark: ["#5b97e6", "#c98530", "#4fa56d", "#b56aa4", "#8d80d6", "#c96a6a", "#44a0a8", "#9a883f"],
@@ -36,7 +36,7 @@ export const SERIES_MAX = SERIES.light.length;
 export const seriesColour = (index: number, palette: Palette): string =>
   SERIES[palette.isDark ? "dark" : "light"][index] ?? palette.root;
 
-// Red where b has more; the deepest colour stands for a quarter of all time.
+// Red where b has more. The deepest colour stands for a quarter of all time.
 export function differenceColour(difference: number, isSure: boolean, palette: Palette): string {
   if (!isSure || difference === 0) return palette.root;
   const strength = Math.min(1, Math.sqrt(Math.abs(difference) / 0.25));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flame graph on its canvas.  A frame draws what is seen and nothing else (model/layout.ts); a
-// colour is made once a function.  The canvas is as high as its tree, or as the longest stack that a
-// browser lets a canvas be, and the page scrolls.
+// The flame graph on its canvas. A frame draws only the visible part (model/layout.ts); colours are
+// computed once per function. The canvas is as high as its tree, up to the browsers' limit for a
+// canvas, and the page scrolls.
 import { firstBeyond, layoutOf, nodeAt, visit, type Layout } from "../model/layout";
 import type { Found } from "../model/search";
 import { shown } from "../model/text";
@@ -9,10 +9,10 @@ import { fnAt, type Tree } from "../model/tree";
 import type { Palette } from "./colour";
 
 export const ROW_PX = 18;
-const HEIGHT_PX_MAX = 16000; // browsers draw nothing at all on a canvas that is much higher
-const LEAST_PX = 2; // narrower ones are drawn as runs
+const HEIGHT_PX_MAX = 16000; // browsers draw nothing on a much higher canvas
+const LEAST_PX = 2; // narrower nodes are drawn as runs
 export const GAP_PX = 2 * ROW_PX; // between two graphs of one picture
-const GAP_FROM_PX = 3; // wider ones stand apart
+const GAP_FROM_PX = 3; // wider nodes get a gap
 const TEXT_FROM_PX = 30;
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, monospace";
 
@@ -56,14 +56,14 @@ function colourIn(scene: Scene, node: number): string {
   return scene.found.fns[scene.tree.fn[node]!] === 0 ? scene.palette.quiet : scene.palette.found;
 }
 
-// A row is drawn in one colour after the other only where its neighbours differ: narrow ones of one
-// colour are one rectangle, of which a search leaves few.
+// Draws a new rectangle only where the colour changes: adjacent narrow nodes of one colour share a
+// rectangle. A search leaves few colours, so few rectangles.
 function drawRow(context: CanvasRenderingContext2D, scene: Scene, level: Uint32Array, depth: number, widthPx: number,
                  charPx: number): void {
   const { x0, x1 } = rangeOf(scene);
   const scale = widthPx / (x1 - x0);
   const y = depth * ROW_PX;
-  let colour = "", from = 0, to = 0; // what is still to be drawn
+  let colour = "", from = 0, to = 0; // the pending rectangle
   const flush = (): void => {
     if (to <= from) return;
     context.fillStyle = colour;
@@ -93,11 +93,11 @@ function drawRow(context: CanvasRenderingContext2D, scene: Scene, level: Uint32A
   for (let i = 0; i < texts.length; i += 3) drawText(context, scene, texts[i]!, texts[i + 1]!, y, texts[i + 2]!, charPx);
 }
 
-// Whether NODE is drawn: it is of the stacks that are zoomed to, and not too deep.
+// Whether NODE is drawn: it belongs to the zoomed stacks and is not too deep.
 function isDrawn(scene: Scene, node: number): boolean {
   const { tree, layout } = scene;
   const { x0, x1 } = rangeOf(scene);
-  const least = (x1 - x0) * 1e-9; // sums of shares are not exact
+  const least = (x1 - x0) * 1e-9; // sums of shares are inexact
   return layout.x[node]! < x1 - least && layout.x[node]! + tree.total[node]! > x0 + least &&
          layout.depth[node]! < levelsShown(layout);
 }
@@ -116,7 +116,7 @@ function drawCursor(context: CanvasRenderingContext2D, scene: Scene, widthPx: nu
 
 const CHARS = "0000000000";
 
-// Draws the rows from FIRST to LAST of SCENE where CONTEXT's transform puts them.
+// Draws rows FIRST to LAST of SCENE at the position given by CONTEXT's transform.
 function paint(context: CanvasRenderingContext2D, scene: Scene, widthPx: number, first: number, last: number): void {
   context.fillStyle = scene.palette.ground;
   context.fillRect(0, first * ROW_PX, widthPx, (last - first) * ROW_PX);
@@ -138,8 +138,8 @@ export function draw(canvas: HTMLCanvasElement, scene: Scene, widthPx: number, t
   drawCursor(context, scene, widthPx);
 }
 
-// All rows of all SCENES, one below the other, without cursors: what a picture keeps.  Pixels are
-// larger than the canvas's where it would be higher than a browser allows.
+// Draws all rows of all SCENES one below the other, without cursors, for a saved picture. Where a
+// full-size canvas would exceed a browser's limit, the picture is scaled down.
 export function drawWhole(canvas: HTMLCanvasElement, scenes: readonly Scene[], widthPx: number): void {
   const heights = scenes.map(({ layout }) => layout.levels.length * ROW_PX + GAP_PX);
   const height = heights.reduce((sum, its) => sum + its, -GAP_PX);
@@ -182,8 +182,8 @@ function neighbour({ tree, layout }: Scene, node: number, way: number): number {
   return index < 0 ? node : level[index + way] ?? node;
 }
 
-// Where an arrow key leads from the cursor: down to the heaviest child, up to the caller, to a
-// neighbour of the same depth; never to what is not drawn.
+// The node that an arrow key moves the cursor to: down to the heaviest child, up to the caller,
+// sideways to a neighbour of the same depth. Nodes that are not drawn are skipped.
 export function step(scene: Scene, key: string): number {
   const at = scene.cursor >= 0 && isDrawn(scene, scene.cursor) ? scene.cursor : scene.zoom;
   const next = key === "ArrowUp" ? Math.max(0, scene.tree.parent[at]!)
@@ -191,7 +191,8 @@ export function step(scene: Scene, key: string): number {
   return isDrawn(scene, next) ? next : at;
 }
 
-// Where a box HEIGHT high, scrolled to TOP, is to be scrolled for the row of NODE to be seen.
+// The scroll position at which the row of NODE is visible in a box of height HEIGHT, now scrolled
+// to TOP.
 export function scrollFor(layout: Layout, node: number, top: number, height: number): number {
   const row = layout.depth[node]! * ROW_PX;
   return Math.max(row + ROW_PX - height, Math.min(top, row));

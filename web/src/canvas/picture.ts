@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flame graphs as a picture to keep, whole: what of them is seen on the screen does not matter, nor
-// where the cursor is.  An SVG is text that another program will read as markup: names
-// are escaped, and what XML cannot hold is shown as text already.
+// Flame graphs as a picture to save: the whole graph, regardless of scroll position and cursor.
+// Other programs parse an SVG as markup, so names are escaped. Characters that XML cannot hold are
+// already shown as text.
 import { visit } from "../model/layout";
 import { percent, shown } from "../model/text";
 import { fnAt } from "../model/tree";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Load over time, to drag over: one area, or one on top of the other.  uPlot draws; what a drag selects
-// becomes the selection's from and to.
+// Load over time: one area or stacked areas. uPlot draws; a drag sets the selection's from and to.
 import uPlot from "uplot";
 import type { Series } from "../api";
 import { moment } from "../model/text";
@@ -19,7 +18,7 @@ function timesOf(series: Series): number[] {
   return times;
 }
 
-// CPUs that were busy, step by step; a step without a point had none.
+// CPUs busy at each step; a step without a point counts as 0.
 function valuesOf(rows: readonly Pick<Row, "points">[], times: readonly number[], step: number): number[] {
   const weights = new Map<number, number>();
   for (const row of rows)
@@ -27,13 +26,14 @@ function valuesOf(rows: readonly Pick<Row, "points">[], times: readonly number[]
   return times.map((time) => (weights.get(time) ?? 0) / 1e9 / step);
 }
 
-// One line: the time of the day, or where a day begins that day; the whole span stands above the chart.
+// One line: the time of day, or the date where a day begins. The whole span is shown above the
+// chart.
 function tickText(tick: number, stepSeconds: number): string {
   const text = moment(1000 * tick, true);
   return stepSeconds >= 86400 || text.endsWith("00:00:00") ? text.slice(5, 10) : text.slice(11, stepSeconds < 60 ? 19 : 16);
 }
 
-// Areas are drawn over each other, the whole first: what is seen of each is what it adds.
+// Areas are drawn over each other, the total first, so the visible part of each is its own share.
 function plot(parent: HTMLElement, height: number, data: number[][], fills: readonly string[], stroke: string, onRange: OnRange): () => void {
   const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 } };
   const width = (): number => Math.max(200, parent.clientWidth);
@@ -63,7 +63,7 @@ export function drawTimeline(parent: HTMLElement, series: Series, onRange: OnRan
   return plot(parent, HEIGHT_PX, [times, values], [colour("--bar")], colour("--accent"), onRange);
 }
 
-// COLOURS has one more than SERIES: for the rest, which lies on top.
+// COLOURS has one entry more than SERIES: the last is for the rest, on top of the stack.
 export function drawStack(parent: HTMLElement, series: Series, colours: readonly string[], onRange: OnRange): () => void {
   const times = timesOf(series);
   const sum = times.map(() => 0);

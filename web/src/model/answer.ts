@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question and what is known of its answer.  Figures never stand under another question than their
-// own: when the question changes its old value goes, or stays and is said to be old, until the new
-// one is there; and when that fails, it goes at once.
+// A query and the state of its answer. Figures are never shown under a query that they do not
+// belong to. When the query changes, the old value is dropped, or stays and is marked as old until
+// the new value arrives. If the new query fails, the old value is dropped at once.
 export interface Fault { readonly status: number; readonly message: string }
 
 export interface Answer<T> {
-  readonly key: string | null; // the question; null: none
+  readonly key: string | null; // the query; null: none
   readonly value: T | null;
-  readonly isOld: boolean; // VALUE is of the question before this one
+  readonly isOld: boolean; // VALUE belongs to the previous query
   readonly problem: Fault | null;
   readonly isLoading: boolean;
-  readonly at: number; // when VALUE was got
+  readonly at: number; // when VALUE arrived
 }
 
 export const unanswered = <T>(key: string | null): Answer<T> =>
   ({ key, value: null, isOld: false, problem: null, isLoading: key !== null, at: 0 });
 
-// ANSWER as it is to who asks KEY; KEEPS says that an old value stays meanwhile.
+// ANSWER as seen by a view that queries KEY. KEEPS: an old value stays until the new value arrives.
 export function asked<T>(answer: Answer<T>, key: string | null, keeps: boolean): Answer<T> {
   if (answer.key === key) return answer;
   if (!keeps || key === null || answer.value === null) return unanswered(key);
@@ -26,16 +26,17 @@ export function asked<T>(answer: Answer<T>, key: string | null, keeps: boolean):
 export const answered = <T>(key: string, value: T, at: number): Answer<T> =>
   ({ key, value, isOld: false, problem: null, isLoading: false, at });
 
-// The same question that was answered before keeps its value, beside the problem.
+// If the failed query is the one that VALUE answers, VALUE stays beside the problem.
 export function refused<T>(answer: Answer<T>, key: string, problem: Fault): Answer<T> {
   const last = answer.key === key && !answer.isOld ? answer : unanswered<T>(key);
   return { ...last, problem, isLoading: false };
 }
 
-// Nothing of it can be shown yet as what was asked for.
+// True while there is no value that belongs to the current query.
 export const isAwaited = (answer: Answer<unknown>): boolean => answer.isLoading && (answer.value === null || answer.isOld);
 
-// An answer without the newest samples has the field `stale`, one without lost files `incomplete`: why it is so.
+// An answer that lacks the newest samples has the field `stale`; an answer that lacks lost files
+// has `incomplete`. The field's text is the reason.
 export type Gap = "stale" | "incomplete";
 
 export const withGap = (value: unknown, gap: Gap, why: string | null): unknown =>
@@ -44,7 +45,7 @@ export const withGap = (value: unknown, gap: Gap, why: string | null): unknown =
 const whyOf = ({ value }: Answer<unknown>, gap: Gap): string =>
   typeof value === "object" && value !== null && gap in value ? String((value as Record<Gap, unknown>)[gap]) : "";
 
-// What the answer lacks, in sentences; "" where it is whole.
+// The missing data of an answer, in sentences; "" if it is complete.
 export const gapsOf = (answer: Answer<unknown>): string => {
   const stale = whyOf(answer, "stale"), incomplete = whyOf(answer, "incomplete");
   return [stale && `The newest samples are missing: ${stale}.`, incomplete && `Older samples are missing: ${incomplete}.`]

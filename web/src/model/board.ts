@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A board at rest pings once a minute: after a few of these it is late, after an hour it is silent.
-// One that may not come in is revoked, whenever it was last seen.
+// An idle board pings once a minute. It is late after a few missed pings and silent after an hour.
+// A board without access is revoked, whenever it was last seen.
 export const STATES = ["live", "late", "silent", "revoked"] as const;
 export type BoardState = (typeof STATES)[number];
 

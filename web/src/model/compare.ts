@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which row of a comparison of two trees a frame belongs to.  The collector pairs modules that are one program under
-// two file names and says so in its rows: "app-1.4 -> app-1.5", or "app-*" where a side has several
-// versions (collector/view/module_pairs.c).  A frame is of a row when module, so called, and name are
-// the same; where a side has several functions of that name, in different files, the file as well
-// (collector/view/diff_rows.c).
+// Maps a frame to its row in a comparison of two trees. The collector pairs modules that are one
+// program under two file names. Its rows name the pair "app-1.4 -> app-1.5", or "app-*" where a
+// side has several versions (collector/view/module_pairs.c). A frame belongs to a row if that
+// module name and the function name match. Where a side has several functions of that name in
+// different files, the file must match too (collector/view/diff_rows.c).
 import type { Change, Diff, DiffRow, Whole } from "../api";
 import { percent, points, shortTime, shown } from "./text";
 import type { Fn, Tree } from "./tree";
@@ -12,7 +12,7 @@ export interface Compared { readonly name: string; readonly module: string; read
 
 const ARROW = " -> ";
 
-// NAME with a star for each version: a number with dots, or the one after ".so.".
+// NAME with a star for each version: a number with dots, or the number after ".so.".
 function stemOf(name: string): string {
   const library = name.replace(/(\.so\.)\d+(?:\.\d+)*[A-Za-z0-9]*/g, "$1*");
   return library.replace(/(^|\D)\d+(?:\.\d+)+[A-Za-z0-9]*/g, "$1*");
@@ -20,7 +20,7 @@ function stemOf(name: string): string {
 
 const modulesOf = (tree: Tree): Set<string> => new Set(tree.fns.map(({ module }) => module));
 
-// What rows call the sides of a pair.
+// Maps each side's module names to the pair's name in rows.
 function pairsOf(shown: ReadonlySet<string>): Map<string, string> {
   const names = new Map<string, string>();
   for (const module of shown)
@@ -29,7 +29,8 @@ function pairsOf(shown: ReadonlySet<string>): Map<string, string> {
   return names;
 }
 
-// The name of each module in both trees.  One that is in no row that came is paired by its versions as the collector would.
+// The common name of each module in both trees. A module that is in no received row is paired by
+// its versions, as the collector does.
 function moduleNames(rows: readonly Compared[], a: Tree, b: Tree): ReadonlyMap<string, string> {
   const shown = new Set(rows.map(({ module }) => module));
   const names = pairsOf(shown);
@@ -50,7 +51,7 @@ function moduleNames(rows: readonly Compared[], a: Tree, b: Tree): ReadonlyMap<s
   return names;
 }
 
-// The last part of a path and the folder that it is in, less a version at that one's end.
+// The last folder and the file name of a path; a version at the folder's end is removed.
 function placeOf(file: string): string {
   const [last = "", folder = ""] = file.split("/").reverse();
   return folder.replace(/[-_]?\d[\d.]*$/, "") + "/" + last;
@@ -59,8 +60,8 @@ const isSameFile = (one: string | null, other: string | null): boolean =>
   one === other || (one !== null && other !== null && placeOf(one) === placeOf(other));
 
 export interface Rows<Row> {
-  readonly frameOf: (fn: Fn) => Fn; // FN as both sides have it
-  readonly rowOf: (fn: Fn) => Row | null; // null: it stands in no row that came
+  readonly frameOf: (fn: Fn) => Fn; // FN as named for both sides
+  readonly rowOf: (fn: Fn) => Row | null; // null: no received row has it
 }
 
 export function rowsOf<Row extends Compared>(rows: readonly Row[], a: Tree, b: Tree): Rows<Row> {
@@ -84,13 +85,14 @@ export function rowsOf<Row extends Compared>(rows: readonly Row[], a: Tree, b: T
   return { frameOf, rowOf };
 }
 
-// A module as a question takes it: that of a pair is two files, of which none is the function's alone.
+// A module as query parameter. A pair is two files, and the function is in both, so it gives "".
 export const moduleToAsk = (module: string): string => (/ -> |\*/.test(module) ? "" : module);
 
 export const isChange = ({ verdict }: { verdict: string }): boolean =>
   verdict === "changed" || verdict === "new" || verdict === "gone";
 
-// The change of ROW in a measure of DIFF: what the answer was asked for, or of totals whatever that was.
+// The change of ROW in the measure of DIFF: the measure that was requested, or always that of
+// totals.
 export function changeOf({ measure, of, whole }: Pick<Diff, "measure" | "of" | "whole">, row: DiffRow): Change {
   if (measure === "share") return of === "self" ? row : row.total;
   const { a, b, change, change_ci, p, verdict, doubt, detectable } = row.cpu;
@@ -100,8 +102,8 @@ export function changeOf({ measure, of, whole }: Pick<Diff, "measure" | "of" | "
 export const totalChangeOf = (diff: Pick<Diff, "measure" | "of" | "whole">, row: DiffRow): Change =>
   (diff.of === "total" ? changeOf(diff, row) : row.total);
 
-// Of an answer the MAX rows that have surely changed most, and how many more have: the answer has the rows of the
-// largest differences alone, be they noise, and its count is of all.
+// The MAX rows with the largest certain changes, and the number of further certain changes. The
+// answer only has the rows with the largest differences, noise included; its count covers all rows.
 export function moversOf(diff: Diff, max: number): { rows: DiffRow[]; more: number } {
   const by = (row: DiffRow): number => Math.abs(changeOf(diff, row).difference);
   const rows = diff.functions.filter((row) => isChange(changeOf(diff, row)))
@@ -109,7 +111,7 @@ export function moversOf(diff: Diff, max: number): { rows: DiffRow[]; more: numb
   return { rows, more: Math.max(diff.changed - rows.length, 0) };
 }
 
-// Changes first, then what is unclear, and the largest first of each.
+// Changes first, then unclear rows; the largest first in each group.
 const ORDER = { changed: 0, new: 0, gone: 0, unclear: 1, same: 2 } as const;
 export function changesFirst(diff: Diff): { row: DiffRow; change: Change }[] {
   return diff.functions.map((row) => ({ row, change: changeOf(diff, row) }))
@@ -117,19 +119,19 @@ export function changesFirst(diff: Diff): { row: DiffRow; change: Change }[] {
                                                   Math.abs(other.difference) - Math.abs(one.difference));
 }
 
-// PART shows a part of the whole.
+// PART formats a part of the whole.
 export const detectableText = ({ verdict, detectable }: { verdict: string; detectable: number | null }, part = percent): string =>
   isChange({ verdict }) ? "" : detectable === null ? "no increase would be called changed" : `detectable from ${part(detectable)}`;
 
-// What a user divided CPU time by; null: boards and hours.
+// The unit that a user divided CPU time by; null: boards and hours.
 export function ownUnits({ units }: Pick<Diff, "units">): string | null {
   return units && units.unit !== "board-hour" ? `${units.a} ${shown(units.unit)} in A, ${units.b} in B` : null;
 }
 
-// How parts of the whole are shown.  CPU time per unit that the user named stands in time: points of the whole beside it would be
-// taken for the function's own change.
+// How to show parts of the whole. CPU time per user-defined unit is shown as time: points of the
+// whole would be mistaken for the function's own change.
 export interface Scale { readonly heading: string; readonly side: (part: number) => string; readonly change: (part: number) => string }
-const NOTHING = 1e-9; // of the whole: a double's rounding
+const NOTHING = 1e-9; // of the whole: rounding of doubles
 export function scaleOf(diff: Pick<Diff, "measure" | "units" | "whole">): Scale {
   if (diff.measure === "share") return { heading: "Points", side: percent, change: points };
   if (ownUnits(diff) === null) return { heading: "% of A's CPU", side: percent, change: points };
@@ -139,7 +141,7 @@ export function scaleOf(diff: Pick<Diff, "measure" | "units" | "whole">): Scale 
 
 const MOVES = { calls: "called from elsewhere before", renamed: "in place of", split: "out of", inlined: "inlined:" } as const;
 
-// The part of a change that is another function's time of before.
+// The part of a change that was another function's time before.
 export function movedText({ moved }: Pick<DiffRow, "moved">, amountOf = (part: number): string => points(part) + " points"): string {
   if (!moved) return "";
   return `${amountOf(moved.amount)} ${MOVES[moved.how]}${moved.function ? " " + shown(moved.function) : ""}`;
@@ -155,7 +157,7 @@ export function headlineOf({ a, b, ratio, ci, unit }: Pick<Whole, "a" | "b" | "r
   return `B uses ${points(ratio - 1)} % CPU per ${shown(unit)}${between}`;
 }
 
-// What verdicts rest on, and what they are about.
+// The data behind the verdicts, and their scope.
 export function basisText({ scope, basis }: Pick<Diff, "scope" | "basis">): string {
   const { a_units, a_seconds, b_units, b_seconds, pairs, phase_seconds } = basis;
   const [a_unit, b_unit] = [shown(basis.a_unit), shown(basis.b_unit)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The build-id of a file that is dropped on the page, read as far as that takes: the header, the table
-// of sections, its notes.  The file is a stranger's: every offset is looked at before it is followed.
+// Reads the build-id of a file dropped on the page. It reads only the header, the section table and
+// the notes. The file is untrusted: every offset is checked before use.
 type Read = (offset: number, bytes: number) => Promise<ArrayBuffer>;
 
 const SECTIONS_MAX = 65535;
@@ -33,7 +33,7 @@ function idOfNotes(notes: DataView, little: boolean): string | null {
   return null;
 }
 
-// Returns the build-id in hexadecimal; throws an Error that says why there is none.
+// Returns the build-id in hexadecimal. Throws an Error with the reason if there is none.
 export async function buildIdOf(read: Read, size: number): Promise<string> {
   const head = new DataView(await read(0, HEADER_BYTES));
   if (head.byteLength < 52 || head.getUint32(0, false) !== 0x7f454c46) throw new Error("not an ELF file");

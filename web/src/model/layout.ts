@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each node stands: from x on, total wide, in the unit of the weights; a level is the nodes
-// of one depth from left to right.  Made once a tree.  What is drawn is found by bisection, and what
-// is narrower than a pixel is stepped over, so a frame costs what is seen of a tree and not its size.
+// The position of each node: from x, total wide, in the unit of the weights. A level holds the
+// nodes of one depth from left to right. Computed once per tree. The visible nodes are found by
+// bisection, and nodes narrower than a pixel are skipped. So the cost of a frame depends on the
+// visible part, not on the tree's size.
 import type { Tree } from "./tree";
 
 export interface Layout {
@@ -47,7 +48,7 @@ export function layoutOf(tree: Tree): Layout {
 
 const endOf = (tree: Tree, layout: Layout, node: number): number => layout.x[node]! + tree.total[node]!;
 
-// The first of LEVEL between FROM and TO that reaches beyond X.
+// The first node of LEVEL between FROM and TO that extends beyond X.
 export function firstBeyond(tree: Tree, layout: Layout, level: Uint32Array, x: number, from = 0, to = level.length): number {
   let low = from, high = to;
   while (low < high) {
@@ -58,7 +59,7 @@ export function firstBeyond(tree: Tree, layout: Layout, level: Uint32Array, x: n
   return low;
 }
 
-// The same where it is likely to be near FROM.
+// The same, fast if the node is near FROM.
 function firstNear(tree: Tree, layout: Layout, level: Uint32Array, x: number, from: number): number {
   let low = from, step = 1;
   while (low + step < level.length && endOf(tree, layout, level[low + step]!) <= x) {
@@ -76,8 +77,8 @@ export function nodeAt(tree: Tree, layout: Layout, depth: number, x: number): nu
   return node !== undefined && layout.x[node]! <= x ? node : -1;
 }
 
-// Calls ON for what of LEVEL is seen between X0 and X1, where nothing narrower than LEAST is told
-// apart: a run of such nodes is one call, of its first node, as wide as the run.
+// Calls ON for each visible node of LEVEL between X0 and X1. Adjacent nodes narrower than LEAST
+// form a run: one call, with the run's first node and the run's width.
 export function visit(tree: Tree, layout: Layout, level: Uint32Array, x0: number, x1: number, least: number,
                       on: (node: number, x: number, width: number) => void): void {
   for (let i = firstBeyond(tree, layout, level, x0); i < level.length;) {

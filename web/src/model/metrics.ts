@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's own counters, from their Prometheus text.  Buckets are left to who draws histograms.
+// The collector's own counters, from their Prometheus text. Histogram buckets are skipped.
 interface Metric { readonly name: string; readonly labels: string; readonly value: number; readonly help: string }
 
 export function parseMetrics(text: string): Metric[] {

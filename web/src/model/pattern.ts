@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// In how many ways a regular expression can be fitted to a text: what it costs at worst to find that it
-// does not match.  Things one after the other multiply, alternatives add up, a repetition can end
-// anywhere; when what is repeated can itself be fitted in several ways there is no bound.  What the
-// browser has taken as a pattern is read here: nothing is refused as malformed.
+// Estimates in how many ways a regular expression can match a text: the worst-case cost of finding
+// no match. Sequences multiply, alternatives add, and a repetition can end anywhere. A repetition
+// of something that itself matches in several ways is unbounded. The browser has already accepted
+// the pattern, so nothing is rejected here.
 
 interface Reader { readonly text: string; at: number }
 
@@ -24,7 +24,7 @@ function skipClass(reader: Reader): void {
 function waysOfAtom(reader: Reader, chars: number): number {
   if (taken(reader, GROUP)) {
     const ways = waysOfAlternatives(reader, chars);
-    reader.at++; // the closing one
+    reader.at++; // the closing bracket
     return ways;
   }
   const c = reader.text[reader.at++];
@@ -33,7 +33,7 @@ function waysOfAtom(reader: Reader, chars: number): number {
   return 1;
 }
 
-// WAYS of one, repeated as FOUND says.
+// WAYS of a single item, repeated according to FOUND.
 function repeated(ways: number, found: RegExpExecArray, chars: number): number {
   const [mark, least, range, most] = found;
   if (mark === "?") return ways + 1;
@@ -47,7 +47,7 @@ function waysOfAlternative(reader: Reader, chars: number): number {
   while (reader.at < reader.text.length && !"|)".includes(reader.text[reader.at]!)) {
     const ways = waysOfAtom(reader, chars);
     const found = taken(reader, QUANTIFIER);
-    if (found && reader.text[reader.at] === "?") reader.at++; // the shortest first: as many ways
+    if (found && reader.text[reader.at] === "?") reader.at++; // lazy: the same number of ways
     product *= found ? repeated(ways, found, chars) : ways;
   }
   return product;
@@ -59,5 +59,5 @@ function waysOfAlternatives(reader: Reader, chars: number): number {
   return sum;
 }
 
-// The ways in which PATTERN fits a text of CHARS characters, at most, each from where it begins.
+// An upper bound for the ways in which PATTERN matches a text of CHARS characters from each start.
 export const waysOf = (pattern: string, chars: number): number => waysOfAlternatives({ text: pattern, at: 0 }, chars);

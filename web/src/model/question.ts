@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first picture of a view waits for.  The page asks it before it draws anything (early.ts), and the view asks it
-// again in the same words: that is one question.
+// The query that a view's first picture needs. The page sends it before it draws (early.ts). The
+// view builds the same URL, so both share one request.
 import { range, viewNameOf, type Parameters, type Selection } from "./selection";
 
 export const NODES_MAX = 100000;

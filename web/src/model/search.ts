@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search is by regular expression over functions, of which a tree has some thousands, and not over
-// its nodes.  What is found weighs once however often it is on a stack.
+// A search matches a regular expression against functions, of which a tree has some thousands, not
+// against nodes. A match counts once per stack, however often it occurs on it.
 //
-// A link may hold any pattern and a program any name, and nothing ends a regular expression that tries
-// all ways to fit one to the other: (x+)+$ has 2^n of them on n letters.  So the ways are counted
-// before (model/pattern.ts): the more there are, the less of a name is searched, down to nothing.  A
-// search that is slow all the same is given up.
+// A link may contain any pattern and a program any name, and a regular expression cannot be
+// interrupted: (x+)+$ takes 2^n steps on n letters. So the number of ways to match is bounded first
+// (model/pattern.ts). The more ways, the shorter the part of a name that is searched, down to
+// nothing. A search that is still slow is aborted.
 import { waysOf } from "./pattern";
 import { fnAt, type Tree } from "./tree";
 
 const PATTERN_CHARS_MAX = 200;
-const CHARS = [4096, 1024, 400, 200]; // of a name that are searched
-const STEPS_MAX = 2e9; // ways from each character; what it takes is a tenth of a second or so, as few are whole ways
+const CHARS = [4096, 1024, 400, 200]; // searched characters of a name
+const STEPS_MAX = 2e9; // ways from each character; this takes about 0.1 s, as few ways are tried to the end
 const TOO_MANY_WAYS = "a pattern that could take for ever: repeat no repetition and no alternatives, and have three repetitions at most";
 const SEARCH_MS_MAX = 300;
 
@@ -19,12 +19,12 @@ export interface Found {
   readonly fns: Uint8Array;
   readonly weight: number;
   readonly functions: number;
-  readonly isCut: boolean; // given up: there may be more
+  readonly isCut: boolean; // aborted: there may be more
 }
 
 export interface Pattern { readonly regexp: RegExp; readonly chars: number }
 
-// Null for no search, an Error's text for a pattern that is none.
+// Returns null for an empty search and an error text for an invalid pattern.
 export function patternOf(text: string): Pattern | string | null {
   if (text === "") return null;
   if (text.length > PATTERN_CHARS_MAX) return `a pattern has at most ${PATTERN_CHARS_MAX} characters`;
@@ -37,7 +37,7 @@ export function patternOf(text: string): Pattern | string | null {
   }
 }
 
-// Null where there is nothing to look for.
+// Returns null if there is no pattern to search for.
 export function find(tree: Tree, pattern: Pattern | string | null, now = (): number => performance.now()): Found | null {
   if (pattern === null || typeof pattern === "string") return null;
   const fns = new Uint8Array(tree.fns.length);
@@ -54,7 +54,7 @@ export function find(tree: Tree, pattern: Pattern | string | null, now = (): num
   }
   const isWithin = new Uint8Array(tree.fn.length);
   let weight = 0;
-  // A root that is a function (of a sandwich) counts, too; that of a whole tree has no module.
+  // The root counts if it is a function (in a sandwich); the root of a whole tree has no module.
   for (let node = fnAt(tree, 0).module === "" ? 1 : 0; node < tree.fn.length; node++) {
     const above = node > 0 ? isWithin[tree.parent[node] as number] : 0;
     const isMatch = fns[tree.fn[node] as number];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the URL holds: all that a view depends on, so that every view is a link.  The collector
-// refuses parameters that its page does not have: collector/http/routes.c has the same names.
+// The URL's content: everything that a view depends on, so every view is a link. The collector
+// rejects unknown parameters of its page: collector/http/routes.c has the same names.
 export const NAMES = [
   "view", "match", "from", "to", "function", "module", "search", "merge", "invert", "sandwich",
   "zoom", "sort", "since", "a", "b", "a_from", "a_to", "b_from", "b_to",
@@ -15,10 +15,10 @@ export function parseSelection(search: string): Selection {
   return Object.fromEntries(NAMES.map((name) => [name, given.get(name) ?? ""])) as Selection;
 }
 
-// The page opens on the fleet, a selection without a view on its samples.
+// The default view: profile if the URL has a selector, otherwise fleet.
 export const viewNameOf = ({ view, match }: Selection): string => view || (match ? "profile" : "fleet");
 
-// Relative, as all URLs of the page are: behind a proxy it may stand below another path than "/".
+// Relative, like all URLs of the page: behind a proxy the page may have a path other than "/".
 export function formatSelection(selection: Selection): string {
   const chosen = new URLSearchParams();
   for (const name of NAMES) if (selection[name]) chosen.set(name, selection[name]);
@@ -36,10 +36,10 @@ export function urlOf(path: string, parameters: Parameters): string {
   return text ? path + "?" + text : path;
 }
 
-// The part that every question about samples takes.
+// The parameters of every query about samples.
 export const range = ({ match, from, to }: Selection): Parameters => ({ match, from, to });
 
-// Another view of the same samples: what belongs to the old view alone is left behind.
+// Another view of the same samples; parameters of the old view alone are dropped.
 export function viewOf(selection: Selection, view: string, more: Partial<Selection> = {}): Selection {
   const { match, from, to } = selection;
   return { ...parseSelection(""), match, from, to, view, ...more };
@@ -47,21 +47,21 @@ export function viewOf(selection: Selection, view: string, more: Partial<Selecti
 
 const inQuotes = (value: string): string => '"' + value.replaceAll("\\", "\\\\").replaceAll('"', '\\"') + '"';
 
-// MATCH, and of LABEL that it is VALUE, or is not; what MATCH says of it already is replaced.
+// MATCH with a condition on LABEL: equal to VALUE, or not. It replaces MATCH's condition on LABEL.
 export function withLabel(match: string, label: string, value: string, operator: "=" | "!=" = "="): string {
   const terms = [...match.matchAll(/([A-Za-z_][\w.-]*)\s*(?:=~|!~|!=|=)\s*"(?:[^"\\]|\\.)*"/gs)];
-  if (terms.length === 0 && /[^\s{}]/.test(match)) return match; // no selector: the collector says so
+  if (terms.length === 0 && /[^\s{}]/.test(match)) return match; // no selector: the collector reports that
   const others = terms.filter((term) => term[1] !== label).map((term) => term[0]);
   return "{" + [...others, label + operator + inQuotes(value)].join(",") + "}";
 }
 
-// The step of a series that has some hundreds of points, so that a week is no larger than an hour;
-// where a time is written in another way than a time ago, the collector chooses.
+// The step for a series with some hundreds of points, so the answer for a week is no larger than
+// for an hour. If a time is not written as a duration, the collector chooses.
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
 const STEPS = [60, 300, 900, 1800, 3600, 7200, 21600, 86400];
 const POINTS_MAX = 400;
 
-// Seconds since 1970, as a drag over a timeline and the link of a run have them.
+// Seconds since 1970, as written by a drag over a timeline and by a run's link.
 export const isUnix = (time: string): boolean => /^\d+(\.\d+)?$/.test(time);
 
 export function stepOf({ from, to }: Selection): number | "" {
@@ -73,7 +73,7 @@ export function stepOf({ from, to }: Selection): number | "" {
 
 const quoted = (text: string): string => "'" + text.replaceAll("'", "'\\''") + "'";
 
-// The question as a shell asks it.
+// The query as a curl command.
 export function curlOf(url: string, parameters: Parameters, hasToken: boolean): string {
   const asked = Object.entries(parameters).filter(([, value]) => value !== "");
   return ["curl -G", hasToken ? '-H "Authorization: Bearer $TOKEN"' : "", quoted(url),
@@ -81,8 +81,7 @@ export function curlOf(url: string, parameters: Parameters, hasToken: boolean): 
     .filter(Boolean).join(" ");
 }
 
-// What stands before the cursor of a selector, for completion: the name of a label that is being
-// written, or the value of one.
+// The text before the cursor in a selector, for completion: a label's name or a label's value.
 export type Wanted =
   | { kind: "name"; start: number; text: string }
   | { kind: "value"; start: number; text: string; label: string };

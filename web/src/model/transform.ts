@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other trees made of one: upside down, frames of a module as one, the two halves of a sandwich.
-// Each keeps the sum: what the root weighs, its leaves weigh.
+// Derived trees: inverted, with a module's frames merged, and the two halves of a sandwich. Each
+// keeps the sum: the root's weight is the sum of its leaves.
 import { fnAt, TreeBuilder, type Fn, type Tree } from "./tree";
 
 const moduleFn = (fn: Fn): Fn => ({ ...fn, name: fn.module || fn.name, file: null, line: null, quality: null });
@@ -21,7 +21,7 @@ export function mergeModules(tree: Tree): Tree {
   return made.done();
 }
 
-// Where time was spent comes first, who called it above that.
+// Leaf functions first, their callers above them.
 export function invert(tree: Tree): Tree {
   const made = new TreeBuilder(fnAt(tree, 0).name);
   const ids = tree.fns.map((fn) => made.idOf(fn));
@@ -45,7 +45,7 @@ const isIt = (fn: Fn, name: string, module: string): boolean =>
 const moduleOf = (tree: Tree, name: string, module: string): string =>
   tree.fns.find((fn) => isIt(fn, name, module))?.module ?? module;
 
-// All that NAME calls, below one root: a call of itself within itself is part of the outer one.
+// Everything that NAME calls, below one root. A recursive call is part of the outer call.
 export function callees(tree: Tree, name: string, module = ""): Tree {
   const made = new TreeBuilder(name, moduleOf(tree, name, module));
   const at = new Int32Array(tree.fn.length).fill(-1);
@@ -68,7 +68,7 @@ export function callees(tree: Tree, name: string, module = ""): Tree {
   return made.done();
 }
 
-// All who call NAME, the nearest first: of a recursion the outermost call.
+// All callers of NAME, the nearest first; with recursion, callers of the outermost call.
 export function callers(tree: Tree, name: string, module = ""): Tree {
   const made = new TreeBuilder(name, moduleOf(tree, name, module));
   const wanted = tree.fns.map((fn) => isIt(fn, name, module));
@@ -93,8 +93,8 @@ export function callers(tree: Tree, name: string, module = ""): Tree {
   return made.done();
 }
 
-// Two trees as one, by shares: a node's width is the mean of both, so that neither what came nor
-// what went is without a place.  FRAME_OF says what a function of either is called in both.
+// Merges two trees by share. A node's width is the mean of both sides, so nodes of one side only
+// are visible too. FRAME_OF maps a function of either side to its common frame.
 interface Pair { readonly tree: Tree; readonly a: Float64Array; readonly b: Float64Array }
 
 export function pairTrees(one: Tree, other: Tree, frameOf = (fn: Fn): Fn => ({ ...fn, file: null })): Pair {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call tree in arrays: 100 000 nodes as objects would be 100 000 things for the garbage collector
-// to look at in every frame.  Parents come before their children, node 0 is the root.
+// A call tree in arrays: as objects, 100 000 nodes would load the garbage collector in every frame.
+// Parents precede their children; node 0 is the root.
 export interface Fn {
   readonly name: string;
   readonly module: string;
@@ -9,8 +9,8 @@ export interface Fn {
   readonly quality: string | null;
 }
 
-// A tree as the collector sends it: functions once, nodes as columns of numbers, which are read in a
-// fraction of the time that as many objects take.
+// A tree in the collector's format: each function once, nodes as columns of numbers. Columns parse
+// much faster than that many objects.
 export interface Columns {
   readonly functions: readonly Fn[];
   readonly nodes: {
@@ -31,7 +31,7 @@ export interface Tree {
 
 const keyOf = (fn: Fn): string => fn.module + "\0" + fn.name + "\0" + (fn.file ?? "");
 
-// Grows a tree from its root; the same frame below the same parent is one node.
+// Builds a tree from its root. Equal frames below the same parent share a node.
 export class TreeBuilder {
   private readonly fns: Fn[] = [];
   private readonly ids = new Map<string, number>();
@@ -57,7 +57,7 @@ export class TreeBuilder {
   }
 
   child(parent: number, fn: number): number {
-    const key = parent * 4194304 + fn; // more functions than fit into 22 bits no answer has
+    const key = parent * 4194304 + fn; // no answer has more than 2^22 functions
     let node = this.children.get(key);
     if (node === undefined) {
       node = this.fn.length;
@@ -103,7 +103,8 @@ export function pathOf(tree: Tree, node: number): number[] {
   return path;
 }
 
-// A name of a node that outlives a new answer: a hash (FNV-1a) of the names on the way to it.
+// An identifier of a node that stays valid in the next answer: an FNV-1a hash of the names on its
+// path.
 export function pathNames(tree: Tree): Uint32Array {
   const hashOfFn = tree.fns.map((fn) => hashText(fn.module + "\0" + fn.name));
   const hashes = new Uint32Array(tree.fn.length);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of a long table are drawn: those that are seen, and some more on both sides.
+// Which rows of a long table are drawn: the visible rows and some more on both sides.
 const MORE = 8;
 
 export function windowOf(rows: number, rowPx: number, top: number, height: number): { first: number; last: number } {

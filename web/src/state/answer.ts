@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question to the collector as a component sees it (model/answer.ts says what becomes of an old
-// answer).
+// A query to the collector as a component uses it. model/answer.ts defines how long an old answer
+// stays.
 import { useLayoutEffect, useState } from "preact/hooks";
 import { ask } from "../api";
 import { answered, asked, refused, unanswered, type Answer } from "../model/answer";
@@ -13,12 +13,12 @@ import { useAtom } from "./atom";
 export type { Answer };
 export { REFRESH_MS } from "./asking";
 
-// EVERY_MS 0 asks once; KEEPS lets the value of the question before stay until there is another.
+// EVERY_MS 0 queries once. KEEPS: the previous query's value stays until the new one arrives.
 export function useReader<T>(key: string | null, read: (signal: AbortSignal) => Promise<T>, everyMs = 0,
                              keeps = false): Answer<T> {
   const token = useAtom(signedIn);
   const [answer, setAnswer] = useState<Answer<T>>(() => unanswered<T>(key));
-  useLayoutEffect(() => { // an effect proper comes a frame later, and so would the answer
+  useLayoutEffect(() => { // useEffect would run, and show the answer, a frame later
     setAnswer((old) => asked(old, key, keeps));
     if (key === null) return;
     return keepAsking(read, everyMs, {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the app knows beside answers: the selection, which is the URL, and whether a token is wanted.
+// The app's state besides answers: the selection, which is the URL, and whether a token is needed.
 import { formatSelection, parseSelection, type Selection } from "../model/selection";
 import { Atom } from "./atom";
 
 export const selection = new Atom(parseSelection(location.search));
-// Grows with each token that is given: questions that were refused are asked again.
+// Incremented with each token entered: rejected queries are then sent again.
 export const signedIn = new Atom(0);
 export const isSignInWanted = new Atom(false);
 
@@ -15,7 +15,7 @@ addEventListener("popstate", () => {
 });
 
 const URL_AFTER_MS = 150;
-let timer = 0; // of a change that the URL does not hold yet
+let timer = 0; // of a change that is not yet in the URL
 
 function write(): void {
   clearTimeout(timer);
@@ -32,14 +32,14 @@ export function go(next: Selection): void {
   selection.set(next);
 }
 
-// What is changed many times a minute (a search, a zoom) makes no steps for the back button, and a
-// browser that is told of each lets no more than some hundred a minute pass.
+// For frequent changes (search, zoom): adds no step to the history. The URL is updated with a
+// delay, as browsers allow only some hundred updates a minute.
 export function adjust(change: Partial<Selection>): void {
   selection.set({ ...selection.get(), ...change });
   if (!timer) timer = window.setTimeout(write, URL_AFTER_MS);
 }
 
-// An ordinary link, so that the middle button and the context menu do what they do everywhere.
+// An ordinary link, so the middle button and the context menu work as usual.
 export function follow(next: Selection): { href: string; onClick: (event: MouseEvent) => void } {
   return {
     href: formatSelection(next),

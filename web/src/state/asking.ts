@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a question is asked: at once, each so often, and again where nobody answered at all; in a tab that nobody sees
-// as soon as it is seen, and not while somebody scrolls: of a large fleet an answer is megabytes, and to read them takes
-// as long as frames.  Answers to questions that nobody asks any more are thrown away.
+// When a query is sent: at once, periodically, and again if no answer arrived. In a hidden tab it
+// waits until the tab is visible. It also waits while the user scrolls: the answer of a large fleet
+// is megabytes, and parsing it would delay frames. Answers to outdated queries are dropped.
 import { Problem } from "../api";
 
 export const REFRESH_MS = 10000;
@@ -9,11 +9,11 @@ const CALM_MS = 500;
 
 interface Told<T> { answer: (value: T) => void; problem: (problem: Problem) => void }
 
-// EVERY_MS 0 asks until there is an answer or a refusal.  Returns what ends it.
+// EVERY_MS 0 repeats until an answer or a rejection arrives. Returns a function that stops it.
 export function keepAsking<T>(read: (signal: AbortSignal) => Promise<T>, everyMs: number, told: Told<T>): () => void {
   const abort = new AbortController();
-  let timer = 0, againMs = everyMs; // 0: not again
-  let hasScrolled = false; // since it was last looked at
+  let timer = 0, againMs = everyMs; // 0: no repetition
+  let hasScrolled = false; // since the last check
   const again = async (): Promise<void> => {
     window.clearTimeout(timer);
     againMs = everyMs;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole state library: an atom is a value that says when it changes.
+// The whole state library: an atom is a value that notifies its subscribers of changes.
 //
 //   const selection = new Atom(parse(location.search));
-//   selection.set(next);                       // all who use it draw again
+//   selection.set(next);                       // its components draw again
 //   const { match } = useAtom(selection);      // in a component
 import { useEffect, useState } from "preact/hooks";
 
@@ -26,7 +26,7 @@ export class Atom<T> {
 export function useAtom<T>(atom: Atom<T>): T {
   const [value, setValue] = useState(atom.get());
   useEffect(() => {
-    setValue(atom.get()); // it may have changed between drawing and now
+    setValue(atom.get()); // it may have changed since drawing
     return atom.subscribe(setValue);
   }, [atom]);
   return value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sampling costs each board, in its own figures: of which budget, why its rate is what it is, and which of the
-// collector's quotas it has used up.  The costliest first.
+// The cost of sampling on each board, in the board's own figures: its budget, the reason for its
+// rate, and the collector's quotas that it has used up. The highest cost first.
 import { useMemo } from "preact/hooks";
 import type { Board, Boards, QuotaUse } from "../api";
 import { BOARDS_ASKED, BOARDS_PATH } from "../model/question";
@@ -11,7 +11,7 @@ import { State } from "./parts";
 
 export const BOARDS_QUESTION: Question = { label: "boards", path: BOARDS_PATH, parameters: BOARDS_ASKED };
 const ROWS_MAX = 200;
-const REFRESH_MS = 60000; // of ten thousand boards it is megabytes
+const REFRESH_MS = 60000; // ten thousand boards give megabytes
 
 const BUDGET_STATES: Readonly<Record<string, string>> = {
   off: "no budget", within: "within", window: "within, by longer windows", cpu: "held by lower rates, for CPU",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a view shows, for other tools: each question that it asks as a shell asks it, each answer as a file, and the samples
-// and pictures behind it.  It stands beside a view whatever its state: an empty answer and a refusal can be asked again, too.
+// A view's data for other tools: each of its queries as a curl command, each answer as a file, and
+// the samples and pictures behind it. It is offered in every state of a view: empty answers and
+// rejections can be repeated too.
 import { useState } from "preact/hooks";
 import { fetchFile, hasToken, here } from "../api";
 import type { Scene } from "../canvas/flame";
@@ -19,7 +20,7 @@ function answerOf({ label, path, parameters }: Question): Saved {
   return fileOf(`${label}, ${kind}`, `fleetprof-${label.replaceAll(" ", "-")}.${ending}`, path, parameters);
 }
 
-// The samples of a selection in the forms of other tools; of one SIDE of two.
+// The samples of a selection in other tools' formats; SIDE selects a side of a comparison.
 export function sampleFiles(asked: Parameters, side: "" | "A" | "B" = ""): Saved[] {
   const [of, stem] = side ? [" of " + side, "fleetprof-" + side.toLowerCase()] : ["", "fleetprof"];
   const one = (format: string, name: string): Saved => fileOf(format + of, name, "/api/v1/profile", { ...asked, format });
@@ -37,10 +38,10 @@ const bitmapOf = (selector: string): Promise<Blob> => new Promise((done, failed)
 export const chartFile = (selector: string): Saved =>
   ({ label: "PNG", name: "fleetprof.png", blob: () => bitmapOf(selector) });
 
-// Flame graphs as they are drawn, of a sandwich both halves.
+// The drawn flame graphs; a sandwich has both halves.
 export interface Scenes { upper?: Scene; lower?: Scene }
 
-// What SCENES holds when it is asked for.
+// The pictures of the current SCENES.
 export function pictureFiles(scenes: Scenes): Saved[] {
   const drawn = (): Scene[] => {
     const shownNow = [scenes.upper, selection.get().sandwich ? scenes.lower : undefined].filter((scene) => scene !== undefined);
@@ -72,7 +73,7 @@ export function ExportMenu({ asks, files = [] }: { asks: readonly Question[]; fi
   const [said, setSaid] = useState("");
   const copy = ({ label, path, parameters }: Question): void => {
     const curl = curlOf(here(path), parameters, hasToken());
-    if (!navigator.clipboard) return setSaid(curl); // over plain HTTP from elsewhere there is none
+    if (!navigator.clipboard) return setSaid(curl); // absent over plain HTTP from another host
     navigator.clipboard.writeText(curl).then(() => setSaid("copied: " + label), () => setSaid(curl));
   };
   const get = async (file: Saved): Promise<void> => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flame graph as a component: the canvas, what is under the pointer or the keyboard's cursor in
-// words, zoom.  Frames are drawn at most once per frame of the screen.
+// The flame graph as a component: the canvas, zoom, and a text about the node under the pointer or
+// the keyboard's cursor. It draws at most once per frame of the screen.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { draw, levelsShown, nodeAtPoint, resize, ROW_PX, sceneLayout, scrollFor, step, type Scene } from "../canvas/flame";
 import type { Palette } from "../canvas/colour";
@@ -16,8 +16,8 @@ interface FlameProps {
   readonly palette: Palette;
   readonly colourOf: (node: number) => string;
   readonly label: string;
-  readonly legend?: readonly (readonly [string, string])[]; // what colours mean
-  readonly zoom: string; // the name of the node that is as wide as the canvas
+  readonly legend?: readonly (readonly [string, string])[]; // meaning of the colours
+  readonly zoom: string; // the name of the node that fills the width
   readonly onZoom: (zoom: string) => void;
   readonly onOpen?: (fn: Fn, isOutermost: boolean, node: number) => void;
   readonly describe?: (node: number) => string;
@@ -28,7 +28,7 @@ const shareText = (tree: Tree, node: number): string =>
   `${percent((tree.total[node] ?? 0) / (tree.total[0] || 1))}, ${seconds(tree.total[node] ?? 0)}, ` +
   `self ${percent((tree.self[node] ?? 0) / (tree.total[0] || 1))}`;
 
-// What a search has found in TREE, or why it cannot be.
+// The number of matches in TREE, or the reason why a search is impossible.
 export const foundText = (pattern: Pattern | string | null, found: Found | null, tree: Tree): string =>
   typeof pattern === "string" ? pattern
     : found ? `${count(found.functions)} functions, ${percent(found.weight / (tree.total[0] || 1))} of the time` +
@@ -39,10 +39,11 @@ export function SearchField({ search }: { search: string }) {
                               onInput={(event) => adjust({ search: event.currentTarget.value })} /></label>;
 }
 
-// Where the cursor is.  A node is a number of one tree: in the next answer it is found by its name.
+// The cursor's position. A node's number is valid in one tree; in the next answer the node is found
+// by its name.
 interface Place { readonly tree: Tree; readonly node: number; readonly name: number; readonly isByKey: boolean }
 
-// The nodes' names, made when one is wanted first: not before the first picture.
+// The nodes' names, computed at first use: not before the first picture.
 function namesOf(tree: Tree): () => Uint32Array {
   let made: Uint32Array | null = null;
   return () => (made ??= pathNames(tree));
@@ -59,7 +60,7 @@ export function Flame(props: FlameProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef(0);
-  const pointer = useRef(""); // where it was last
+  const pointer = useRef(""); // its last position
   const [width, setWidth] = useState(0);
   const layout = useMemo(() => sceneLayout(tree), [tree]);
   const names = useMemo(() => namesOf(tree), [tree]);
@@ -80,7 +81,7 @@ export function Flame(props: FlameProps) {
       performance.measure("flame", { start: began });
     });
   };
-  useLayoutEffect(() => { // an effect proper comes a frame later
+  useLayoutEffect(() => { // useEffect would run a frame later
     redraw();
     props.onScene?.(scene);
   }, [tree, found, palette, colourOf, zoomed, cursor, width]);
@@ -118,7 +119,7 @@ export function Flame(props: FlameProps) {
     else return;
     event.preventDefault();
   };
-  // A page that scrolls below a pointer at rest is told as a movement of it.
+  // Scrolling under a resting pointer is handled like a movement of the pointer.
   const onMove = (event: MouseEvent): void => {
     const where = `${event.clientX} ${event.clientY}`;
     if (!isByKey || where !== pointer.current) setCursor(at(event), false);

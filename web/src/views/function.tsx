@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function from inside: who calls it and whom it calls, where in its code and its lines time was
-// spent, and by build, board and thread.
+// One function in detail: its callers and callees, the time by address and line, and by build,
+// board and thread.
 import { useState } from "preact/hooks";
 import type { Edges, FunctionAnswer, Interval, NamedPart, Rest } from "../api";
 import { range, viewOf, type Parameters, type Selection } from "../model/selection";
@@ -12,11 +12,11 @@ import { ExportMenu, sampleFiles, type Question } from "./export";
 import { Empty, Figures, FunctionLink, RestLine, State, SummaryFigures, useListed } from "./parts";
 
 const NO_EDGES: Edges["edges"] = [];
-const LINES = 2000; // of source, of which any may be the one
+const LINES = 2000; // of source: any of them may be the hot line
 const DEFINITIONS = 10;
 const ROWS = 5000; // of each list
 
-// Who calls, or is called; OF may be loading or refused by itself.
+// Callers or callees; OF has its own loading state and problem.
 function EdgeTable({ title, of }: { title: string; of: Answer<Edges> }) {
   const edges = of.value?.edges ?? NO_EDGES;
   const { listed, more } = useListed(edges);
@@ -136,7 +136,7 @@ function Which({ chosen }: { chosen: Selection }) {
     <button type="submit">Look</button></form>;
 }
 
-// Without a function: the table to choose one of.
+// If no function is selected, the view shows a table to choose from.
 const questions = (chosen: Selection, asked: Parameters | null): Question[] => (asked
   ? ["function", "callers", "callees"].map((label) => ({ label, path: "/api/v1/" + label, parameters: asked }))
   : [{ label: "functions", path: "/api/v1/profile", parameters: { ...range(chosen), limit: ROWS } }]);

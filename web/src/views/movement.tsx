@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fleet does: CPU by service over time and in sum, what has surely changed since yesterday, builds that were
-// not there before.  The last two read two days of everybody: they are asked for, never by themselves.
+// Recent changes of the fleet: CPU by service over time and in sum, certain changes since
+// yesterday, and new builds. The last two read two days of all boards, so they are queried only on
+// request.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Diff, Interval, Labels, Series, Summary } from "../api";
 import { seriesColour, SERIES_MAX, type Palette } from "../canvas/colour";
@@ -83,7 +84,7 @@ export function Services({ chosen }: { chosen: Selection }) {
   </>;
 }
 
-// One of the two days has nothing to compare: what can be compared instead.
+// A day has no samples; offers a comparison that is possible.
 function NoDays({ isBefore, chosen }: { isBefore: boolean; chosen: Selection }) {
   const hours = viewOf(chosen, "diff", { match: "", from: "", to: "", b_from: "-1h" });
   return <Empty title={isBefore ? "No samples before yesterday" : "No samples since yesterday"}

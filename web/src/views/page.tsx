@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame around every view: where one is, what is selected, who one is.
+// The frame around every view: navigation, selection, sign-in.
 import { useEffect, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { setToken } from "../api";
@@ -17,7 +17,7 @@ import { SymbolsView } from "./symbols";
 
 interface ViewRow { readonly name: string; readonly title: string; readonly view: () => JSX.Element; readonly selects: boolean }
 
-// The first is of who is there and where the fleet's time goes; it stands for a view that there is not.
+// The first view shows the boards and the fleet's time; it is also used for an unknown view name.
 const VIEWS: readonly ViewRow[] = [
   { name: "fleet", title: "Fleet", view: FleetView, selects: false },
   { name: "profile", title: "Profile", view: ProfileView, selects: true },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces that several views are made of.
+// Components shared by several views.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ENDS, type EndShares, type End, type Rest, type Series, type Stacks, type Summary } from "../api";
@@ -17,7 +17,7 @@ function EndItem({ end, share }: { end: End; share: number }) {
   return <span class={"end " + end}><i />{endText(end, share)}</span>;
 }
 
-// What an end means, and the modules in which such stacks end.
+// The meaning of a stack end, and the modules in which stacks of that end lie.
 function EndMeaning({ end, stacks }: { end: End; stacks: Stacks }) {
   const rows = (stacks.ends_in ?? []).filter((row) => row.end === end);
   return <>
@@ -57,7 +57,7 @@ export function SummaryFigures({ of }: { of: Summary }) {
   </>;
 }
 
-// What a limit left out of a table whose rows add up to WHOLE.
+// The part that a limit left out of a table whose rows add up to WHOLE.
 export function RestLine({ rest, whole }: { rest: Rest | undefined; whole: number }) {
   const text = restText(rest, whole);
   return text === "" ? null : <p class="status">{text}</p>;
@@ -65,15 +65,16 @@ export function RestLine({ rest, whole }: { rest: Rest | undefined; whole: numbe
 
 export const seriesSpan = ({ from, to }: Series): string => spanText(Date.parse(from), Date.parse(to));
 
-// What the colours of a picture mean, which says it in its label to who does not see them.
+// The meaning of a picture's colours. Hidden from screen readers: the picture's label has the same
+// text.
 export function Legend({ rows }: { rows: readonly (readonly [string, string])[] }) {
   return <ul class="legend" aria-hidden="true">{rows.map(([text, colour]) =>
     <li><i style={{ background: colour }} />{text}</li>)}</ul>;
 }
 
-const LINK_CHARS_MAX = 2000; // a longer name makes a URL that no server takes
+const LINK_CHARS_MAX = 2000; // no server accepts a URL with a longer name
 
-// OF says of which samples, where they are not those that the page shows.
+// OF: the selection of samples, if it is not the page's.
 export function FunctionLink({ name, module, of = selection.get() }: { name: string; module: string; of?: Selection }) {
   if (name.length + module.length > LINK_CHARS_MAX) return <>{shown(name)}</>;
   return <a {...follow(viewOf(of, "function", { function: name, module }))}>{shown(name)}</a>;
@@ -81,7 +82,7 @@ export function FunctionLink({ name, module, of = selection.get() }: { name: str
 
 const sentence = (text: string): string => text.replace(/[^.!?]$/, "$&.");
 
-// Loading, refused, or an old answer beside a new problem.
+// Loading, rejected, or an old answer beside a new problem.
 export function State({ of, what }: { of: Answer<unknown>; what: string }) {
   if (of.problem)
     return <p class="status wrong" role="alert">{sentence(shown(of.problem.message))} {nextStep(of.problem)}
@@ -92,11 +93,11 @@ export function State({ of, what }: { of: Answer<unknown>; what: string }) {
     {gaps && ` ${shown(gaps)}`}</p>;
 }
 
-// Of several answers the one whose state is to be told.
+// The answer whose state is shown, out of several.
 export const first = (...answers: readonly [Answer<unknown>, ...Answer<unknown>[]]): Answer<unknown> =>
   answers.find((answer) => answer.problem) ?? answers.find(isAwaited) ?? answers.find(gapsOf) ?? answers[0];
 
-// What stays while another question is asked is seen and heard to be old.
+// Marks an old value as old, visually and for screen readers, while another query is loading.
 export function Dimmed({ as: answer, children }: { as: Answer<unknown>; children: ComponentChildren }) {
   return <div class={answer.isOld ? "old" : ""} aria-busy={answer.isOld}>{children}</div>;
 }
@@ -124,7 +125,7 @@ export function Empty({ title, hint, command, children }:
 const LISTED = 100;
 const LISTED_MORE = 500;
 
-// A long table begins with its FIRST rows, says how many are left out, and shows them when asked.
+// A long table shows its FIRST rows and the number of hidden rows, with a button that shows them.
 export function useListed<Row>(rows: readonly Row[], firstRows = LISTED): { listed: readonly Row[]; more: JSX.Element | null } {
   const [shownCount, setCount] = useState(firstRows);
   const left = rows.length - shownCount;

@@ -49,7 +49,7 @@ const SORTS: readonly (readonly [Sort, string, string])[] = [
   ["module", "Module", "optional"], ["quality", "Name from", "optional"],
 ];
 
-// "-name" is downwards; figures are so unless told otherwise.
+// "-name" sorts downwards, which is the default for figures.
 function sorted(rows: readonly FunctionRow[], sort: string): FunctionRow[] {
   const by = (SORTS.find(([name]) => sort.replace("-", "") === name)?.[0] ?? "self");
   const way = sort.startsWith("-") ? -1 : 1;
@@ -57,7 +57,8 @@ function sorted(rows: readonly FunctionRow[], sort: string): FunctionRow[] {
     ? other[by] - one[by] : (one[by] ?? "").localeCompare(other[by] ?? "")));
 }
 
-// KNOWN is how many functions there are in the call tree, as far as that is known; by ORDER the collector chose ROWS of them.
+// KNOWN: the number of functions in the call tree, if known. ORDER: the order by which the
+// collector chose these ROWS.
 function FunctionTable({ of: { functions: rows, rest, total: whole }, known, sort, order }: { of: Profile; known: number; sort: string; order: string }) {
   const shownRows = useMemo(() => sorted(rows, sort), [rows, sort]);
   const { listed, more } = useListed(shownRows);
@@ -100,7 +101,7 @@ function transformed(tree: Tree, chosen: Selection): Tree {
   return chosen.invert ? invert(merged) : merged;
 }
 
-// A sandwich is of the stacks as they are: what turns or merges these is off meanwhile.
+// A sandwich uses the unmodified stacks: inverting and merging are off meanwhile.
 function Tools({ chosen, said }: { chosen: Selection; said: string }) {
   const isSandwich = chosen.sandwich !== "";
   return <div class="tools" role="group" aria-label="Flame graph">
@@ -169,21 +170,22 @@ function NoSamples({ chosen }: { chosen: Selection }) {
 export function ProfileView() {
   const chosen = useAtom(selection);
   const asked = range(chosen);
-  const everyMs = chosen.to ? 0 : REFRESH_MS; // what has ended does not change
-  // The collector answers in turn, and the graph is what is seen first.
+  const everyMs = chosen.to ? 0 : REFRESH_MS; // past data does not change
+  // The collector answers in sequence, and the graph is seen first.
   const tree = useAnswer<TreeAnswer>(PROFILE_PATH, treeAsked(chosen), everyMs, true);
   const known = useMemo(() => tree.value?.functions.filter(({ module }) => module !== "").length ?? 0, [tree.value]);
-  // Where that is not all the collector chooses: main, which takes nothing itself, is the first by Total.
+  // If the collector sends only some functions, it must choose by the order of the table: main has
+  // no self time, but is first by Total.
   const isByTotal = chosen.sort.replace("-", "") === "total";
   const tableAsked = { ...asked, limit: ROWS, order: known > ROWS && isByTotal ? "total" : "" };
   const profile = useAnswer<Profile>(PROFILE_PATH, tableAsked, everyMs, true);
-  const orderShown = useRef(""); // of the rows that are there, which may be of the question before
+  const orderShown = useRef(""); // order of the shown rows, which may belong to the previous query
   if (!profile.isOld) orderShown.current = tableAsked.order;
   const scenes = useRef<Scenes>({});
   const newest = [profile, tree].find(({ value, isOld }) => value && !isOld) ?? profile;
   const of = newest.value;
   const isEmpty = of?.total === 0;
-  // A zoom and a search change neither of these, and are many a second.
+  // Zoom and search change neither of these, and change many times a second.
   const table = useMemo(() => profile.value &&
     <FunctionTable of={profile.value} known={known} sort={chosen.sort} order={orderShown.current} />,
     [profile.value, known, chosen.sort, orderShown.current]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The selector bar: what of the fleet, and when.  Labels and values are completed from what the
-// collector has in that time.
+// The selector bar: label conditions and time range. Labels and values are completed from the
+// collector's data in that range.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, type Labels } from "../api";
 import { completed, isUnix, wantedAt, type Selection, type Wanted } from "../model/selection";
@@ -79,13 +79,14 @@ function Ranges({ chosen }: { chosen: Selection }) {
             onClick={() => go({ ...chosen, from: ago, to: "" })}>{text}</button>)}</span>;
 }
 
-// What a drag over a timeline or a run's link leaves in the fields are seconds: here for people.
+// A drag over a timeline or a run's link puts Unix seconds into the fields; this shows them as
+// dates.
 function rangeText({ from, to }: Selection): string {
   const texts = [from, to].map((time) => (isUnix(time) ? moment(1000 * Number(time), true) : time));
   return texts.join() === [from, to].join() ? "" : `${texts[0] || "-1h"} to ${texts[1] || "now"}`;
 }
 
-// From and To as they are typed, and what shows them.
+// From and To as typed, and as dates.
 function Times({ from, to, onFrom, onTo, chosen }: { from: string; to: string; chosen: Selection;
                                                      onFrom: (text: string) => void; onTo: (text: string) => void }) {
   const said = rangeText(chosen);
@@ -106,7 +107,7 @@ function useDraft(value: string) {
   return [draft, setDraft] as const;
 }
 
-// The time alone, where a view is of everything.
+// The time range alone, for views without a selector.
 export function RangeForm() {
   const chosen = useAtom(selection);
   const [from, setFrom] = useDraft(chosen.from);

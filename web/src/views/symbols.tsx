@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cannot be named, why, and how to mend it: a debug file is dropped here and sent.
+// Modules without names, the reason, and the remedy: a debug file dropped here is uploaded.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { Problem, uploadDebug, type Module, type Modules } from "../api";
 import { buildIdOf } from "../model/elf";
@@ -11,7 +11,7 @@ import { ExportMenu } from "./export";
 import { Empty, Figures, State } from "./parts";
 
 const PATH = "/api/v1/debug";
-const ROWS_MAX = 500; // drawn; a search finds the others
+const ROWS_MAX = 500; // drawn rows; a search finds the others
 const FILES_MAX = 50; // at once
 
 const WHOLE = ["dwarf", "translator"];
@@ -40,7 +40,7 @@ function DropZone() {
   const take = async (files: FileList | null | undefined): Promise<void> => {
     const taken = [...(files ?? [])].slice(0, FILES_MAX);
     setSaid(taken.map((file) => `${shown(file.name, 80)}: waiting`));
-    for (const [i, file] of taken.entries()) // one after another: the collector reads one at a time
+    for (const [i, file] of taken.entries()) // in sequence: the collector reads one at a time
       await send(file, (text) => setSaid((old) => old.map((line, at) => (at === i ? text : line))));
   };
   return <div class={"drop" + (isOver ? " over" : "")}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A chain of calls with a leaf that works and calls nobody: main -> outer -> middle -> leaf, where
-   all that is spent is spent in leaf.
+/* A chain of calls whose leaf does all the work: main -> outer -> middle -> leaf. All CPU time is
+   spent in leaf, which calls nothing.
 
      callers SECONDS */
 #include <stdint.h>
