@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// node flame.mjs WEB NODES [COLLECTOR STORE]: what a flame graph costs in Chromium.  WEB is the build's web folder.  The
-// page's own files are served with made-up answers: a call tree of NODES nodes, 60 deep.  Prints one
-// figure a line beside its budget: first draw (from the last byte of the tree's answer to the picture),
-// frames of zooming and of searching, each from the key to the picture, and a fleet of 10 000 boards, each another one, being
-// scrolled; an error of the page ends it; and how long the
-// first question to a COLLECTOR takes that was started on STORE just now, from the address to a graph or rows on the screen.
+// node flame.mjs WEB NODES [COLLECTOR STORE]: the cost of a flame graph in Chromium. WEB is the
+// build's web folder. The page's own files are served with generated answers: a call tree of NODES
+// nodes, 60 deep. Prints one figure a line beside its budget:
+//
+//   first draw, from the last byte of the tree's answer to the picture
+//   frames of zooming and of searching, each from the key to the picture
+//   frames of scrolling a fleet of 10 000 different boards
+//   the first query to a COLLECTOR just started on STORE, from the address to a graph or rows on the screen
+//
+// An error of the page ends it.
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -78,7 +82,7 @@ const answers = { columns: JSON.stringify({ ...summary, ...columnsOf(tree) }), t
 console.log(`the boards as JSON: ${(answers.boards.length / 1e6).toFixed(1)} MB`);
 console.log(`the tree as JSON: ${(answers.columns.length / 1e6).toFixed(1)} MB`);
 const types = { ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
-function wrong(text) { // what is measured then is another page
+function wrong(text) { // otherwise another page would be measured
   console.error(text);
   process.exit(1);
 }
@@ -168,11 +172,11 @@ await page.waitForSelector("#boards tr");
 say("a fleet of 10 000 boards, from the address to its rows", await page.evaluate(() => performance.now()), 2000);
 await page.waitForSelector("#services tr");
 await page.waitForSelector(".stack canvas");
-await page.waitForTimeout(1000); // what else the view asks for is there
+await page.waitForTimeout(1000); // the view's other queries are done
 const devtools = await page.context().newCDPSession(page);
 await devtools.send("Performance.enable");
 const busyMs = async () => 1000 * (await devtools.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration").value;
-// Whole screens are what dragging the bar does; a wheel that is turned fast does three rows.
+// Dragging the scroll bar moves whole screens; a fast wheel moves three rows.
 for (const [how, px, budget] of [["three rows a frame", 102, 0], ["a screen of 20 rows a frame", 700, FRAMES]]) {
   const before = await busyMs();
   const scrolls = await page.evaluate(async ([frames, step]) => {
@@ -194,8 +198,8 @@ for (const [how, px, budget] of [["three rows a frame", 102, 0], ["a screen of 2
 }
 server.close();
 
-// Started for each view, so that nobody has asked it anything yet; none of its data ages away meanwhile.
-// The store ends at the last midnight: the hour before it stands for the last hour, which is what a page shows by itself.
+// Started for each view, so its caches are empty; none of its data expires meanwhile. The store
+// ends at the last midnight: the hour before it stands for the last hour, the page's default range.
 const midnight = Math.floor(Date.now() / 86400e3) * 86400;
 const COLD_VIEWS = [["an hour", `/?view=profile&from=${midnight - 3600}&to=${midnight}`, "#functions tr"], ["a week", "/?view=profile&from=-8d", "#functions tr"], ["the fleet", "/?view=fleet&from=-8d", "#boards tr"]];
 async function started() {

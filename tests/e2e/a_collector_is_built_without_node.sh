@@ -11,7 +11,7 @@ for program in node nodejs npm npx corepack; do # whoever asks for it is told of
   chmod +x "$W/bin/$program"
 done
 PATH=$W/bin:$PATH
-# CMake also searches the system's own folders, whatever PATH is.
+# CMake also searches the system's own folders, for any PATH.
 ! cmake -S "$root" -B "$W/with" -DNODE_PROGRAM=/nowhere/node -DNPM_PROGRAM=/nowhere/npm >"$W/out" 2>&1 || fail "a page is made without Node"
 rm -f "$W/asked"
 tr -s ' \n' ' ' <"$W/out" | grep -q 'apt-get install nodejs npm, or build without it: -DWITH_WEB=OFF' || fail "what helps is not told: $(tail -n 5 "$W/out")"

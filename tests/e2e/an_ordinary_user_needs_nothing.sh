@@ -23,7 +23,7 @@ for sampler in perf timer; do
   say "$sampler: uid $(id -u), perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid): $named of the user weight in the three functions"
 done
 
-# A run has the same name as its samples, whatever name its file has.
+# A run has the same name as its samples, under any name of its file.
 ln -s "$targets/truth" "$W/another-name"
 run --sampler timer --hz 199 -- "$W/another-name" 0.5 >/dev/null || fail "another-name: ended with $?"
 [ "$(profile '{service="another-name"}' | json "d['samples'] > 0")" = yes ] || fail "no samples of another-name: $(api labels/service)"

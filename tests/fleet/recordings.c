@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile file is a sequence of spool entries. Each batch in it is inflated and decoded like in a
-   collector and stays decoded; a simulated board changes only what differs. */
+/* A profile file is a sequence of spool entries. Each batch in it is inflated and decoded as in a
+   collector and stays decoded; a simulated board changes only the varying parts. */
 #include "recordings.h"
 
 #include "common/arena.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page shows while a query is running and after it failed.
+// The page's display while a query is running and after it failed.
 // @ts-expect-error: node's own types would be one more package for two names
 import test from "node:test";
 // @ts-expect-error: as above

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// node strangers_names.mjs ORIGIN PICTURES SERVICE NOTE IMAGE SCRIPT TURNED LOOKS: every view of the page on samples whose service,
-// label `note` and functions are called so, in each of LOOKS; flame graphs are kept as SVG.  Prints what was wrong.
+// node strangers_names.mjs ORIGIN PICTURES SERVICE NOTE IMAGE SCRIPT TURNED LOOKS: every view of
+// the page on samples whose service, label `note` and functions have these names, in each of LOOKS;
+// flame graphs are kept as SVG. Prints the errors.
 import { join } from "node:path";
 import { browse, LOOKS, SETTLED_MS, until } from "../../e2e/browser.mjs";
 
@@ -9,12 +10,12 @@ const { check, visit, end } = await browse(origin, pictures);
 const inQuotes = (text) => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 const of = (name, value) => `{${name}=${inQuotes(value)}}`;
 const path = (parameters) => "/?" + new URLSearchParams(parameters);
-const TURNED = turned.replace("\u202e", "\\u202e"); // as the page writes what would turn the text around it
+const TURNED = turned.replace("\u202e", "\\u202e"); // the page's escape of a control character that reverses text
 const FUNCTIONS = [image, script, "a???txt.exe", "br?oken?", '{{constructor}}&lt;b&gt;"\'', "x".repeat(300)];
 const FILE = "<svg onload=alert(3)>" + TURNED;
 const match = of("service", service);
 
-// View: where it is, and what it has to show.
+// View: where it is, and the names that it must show.
 const VIEWS = {
   fleet: [path({ view: "fleet", since: "1d" }), [service, image, "<b>liar\\u202e</b>"]],
   profile: [path({ view: "profile", match }), [...FUNCTIONS, FILE, match]],

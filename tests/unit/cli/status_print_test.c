@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text output of a daemon's status: each line is right, whatever fields the daemon omitted. */
+/* The text output of a daemon's status: each line is right, even if the daemon omitted fields. */
 #include "cli/status_print.h"
 
 #include <errno.h>

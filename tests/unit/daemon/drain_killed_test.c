@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker may be killed at any moment: the next worker completes what its page describes. */
+/* A worker may be killed at any moment: the next worker completes the steps on its page. */
 #include "producer_fixture.h"
 
 #include <signal.h>

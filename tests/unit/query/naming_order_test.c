@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames are visited in the order of modules and addresses, each once, whatever their order of
+/* Frames are visited in the order of modules and addresses, each once, independent of the order of
    adding. */
 #include "query/naming_order.h"
 

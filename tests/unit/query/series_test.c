@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Load over time: the points add up to the total, whatever the step. */
+/* Load over time: the points add up to the total, for any step. */
 #include "world.h"
 
 #include "query/series.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts and addresses stay together, in whatever order they are read. */
+/* Counts and addresses stay together, in any order of reading. */
 #include "profile_fixture.h"
 
 #include "report/counts.h"

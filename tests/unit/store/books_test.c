@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run's counters add up, in whatever order its reports arrive. */
+/* A run's counters add up, in any order of its reports. */
 #include "store/books.h"
 
 #include "common/buf.h"
