@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A readable C++ name is `[return type ]name(arguments)[ const][ [clone ...]]`, where spaces and
-   parentheses may also stand inside of template arguments, of `(anonymous namespace)` and of
-   operators (`operator()`, `operator<`, `operator bool`).  So the name is what stands between the
-   last space and the first parenthesis that are in none of these. */
+/* A readable C++ name is `[return type ]name(arguments)[ const][ [clone ...]]`. Spaces and
+   parentheses may also occur in template arguments, in `(anonymous namespace)` and in operators
+   (`operator()`, `operator<`, `operator bool`). So the name is the text between the last space and
+   the first parenthesis outside all of these. */
 #include "asked_name.h"
 
 #include "view/module_builds.h"
@@ -18,7 +18,7 @@ static bool is_of_a_word(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* Length of what an operator is called, which begins at TEXT; 0: no operator does. */
+/* Returns the length of the operator's name at TEXT; 0: TEXT begins with none. */
 static size_t operator_length(const char *text) {
   static const char word[] = "operator";
   size_t at = sizeof word - 1;
@@ -48,7 +48,7 @@ static struct part name_part(const char *name) {
     if (*at == '<') depth++;
     if (*at == '>') depth--;
     if (depth != 0) continue;
-    if (*at == ' ' && at[1] != '<') part.start = at + 1; /* not of operator< <T> */
+    if (*at == ' ' && at[1] != '<') part.start = at + 1; /* but not in operator< <T> */
     if (*at == '(') {
       part.len = (size_t)(at - part.start);
       return part;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same function has other offsets in another build, and an inlined one lies in several others:
-   so a place is (build, function of the machine code, address), and told by its offset. */
+/* A function has different offsets in different builds, and an inlined function lies in several
+   others. So a place is (build, function of the machine code, address), and is shown by its
+   offset. */
 #include "detail_spot.h"
 
 #include "common/array.h"
@@ -53,7 +54,7 @@ void detail_spot_place(struct naming *naming, const struct store_forest *forest,
   int count =
       translated_chain(&naming->translated, symbolizer, naming->board, forest, leaf, frames);
   bool is_translated = count > 0;
-  if (is_file && (!is_translated || frames[0].start == 0)) /* few translators tell */
+  if (is_file && (!is_translated || frames[0].start == 0)) /* few translators report the start */
     count = symbolizer_chain(symbolizer, naming->board, module->id, leaf->address, frames);
   bool has_start = count > 0 && frames[0].start <= leaf->address;
   spot->address = leaf->address;

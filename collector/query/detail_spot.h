@@ -15,9 +15,9 @@ struct store_node;
 enum { DETAIL_SPOTS_MAX = 1 << 20 };
 
 struct detail_spot {
-  uint32_t build, code; /* numbers, the caller's */
+  uint32_t build, code; /* numbers chosen by the caller */
   uint64_t address;     /* in the module */
-  uint64_t offset;      /* from the start of CODE, where HAS_OFFSET says that it is known */
+  uint64_t offset;      /* from the start of CODE, valid if HAS_OFFSET */
   bool has_offset;
   uint64_t count;
   wide_sum weight;
@@ -25,21 +25,21 @@ struct detail_spot {
 
 /* All-zero is empty. */
 struct detail_spots {
-  uint64_t seed; /* of the hashes: strangers choose what is hashed */
+  uint64_t seed; /* of the hashes: boards choose the hashed data */
   struct table by_place;
   struct detail_spot *spots;
   uint32_t count, room;
 };
 
-/* Adds SPOT's weight and count to those of its place.  Returns 0, -EOVERFLOW over DETAIL_SPOTS_MAX
-   places, or -ENOMEM. */
+/* Adds SPOT's weight and count to its place. Returns 0; -EOVERFLOW above DETAIL_SPOTS_MAX places;
+   or -ENOMEM. */
 int detail_spots_add(struct detail_spots *spots, const struct detail_spot *spot);
 void detail_spots_fini(struct detail_spots *spots);
 
-/* Sets SPOT's address and offset to those of LEAF, a node of FOREST: how far it lies from the start
-   of the function that holds it, as NAMING names it now.  That is 0 where no function is
-   known, which is then named after the address itself, and not known where a translator tells of a
-   function and nobody where it begins. */
+/* Sets SPOT's address and offset for LEAF, a node of FOREST. The offset is the distance from the
+   start of its function, by the present names of NAMING. It is 0 if no function is known, as the
+   function is then named by the address itself. It is unknown (has_offset is false) if a translator
+   reports the function and no source has its start. */
 void detail_spot_place(struct naming *naming, const struct store_forest *forest,
                        const struct store_node *leaf, struct detail_spot *spot);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function is named as in the function table, by the innermost one at the leaf, and a module as
-   that table names it; so the rows of a load by module are the sums of that table's rows.
+/* Functions are named as in the function table, by the innermost function at the leaf, and modules
+   as that table names them. So the rows of a load by module are sums of that table's rows.
 
-   A label belongs to the series and so to all rows of a block: it is looked up once a block.  A
-   label that a series has not is an empty one, as in selectors. */
+   A label belongs to the series, and so to all rows of a block: it is looked up once a block. A
+   label that the series lacks is empty, as in selectors. */
 #include "grouping.h"
 
 #include "common/arena.h"
@@ -48,7 +48,7 @@ static int intern(struct grouping *grouping, const char *name, uint32_t *ret) {
   return function_table_intern(&grouping->groups, &group, false, ret);
 }
 
-/* No module of FOREST has a group yet, unless it is the one before. */
+/* Clears the groups of modules, unless FOREST is still the current forest. */
 static int turn_to(struct grouping *grouping, const struct store_forest *forest) {
   if (grouping->of_module != NULL && grouping->forest_id == forest->id) return 0;
   if (forest->module_count > grouping->module_room) {
@@ -63,7 +63,7 @@ static int turn_to(struct grouping *grouping, const struct store_forest *forest)
   return 0;
 }
 
-/* What a series has is forgotten with it. */
+/* Offers a suggestion. The name is copied because it is freed with its series. */
 static void offer_label(struct grouping *grouping, const char *name) {
   if (!near_word_offer(&grouping->near, name)) return;
   snprintf(grouping->nearest, sizeof grouping->nearest, "%s", name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By what the samples of an answer are told apart. */
+/* Groups the samples of an answer. */
 #ifndef QUERY_GROUPING_H
 #define QUERY_GROUPING_H
 
@@ -7,46 +7,45 @@
 #include "naming.h"
 #include "walk.h"
 
-enum { GROUPING_LABEL_BYTES = 256 }; /* of a name that is suggested */
+enum { GROUPING_LABEL_BYTES = 256 }; /* of a suggested label */
 
-/* Caller's storage; a group is an entry of the table: its name, and of a function its module and
-   file.  Entry 0 is no group. */
+/* Caller's storage. A group is an entry of the table: its name, and for a function also its module
+   and file. Entry 0 is no group. */
 struct grouping {
   const char *by;
   struct function_table groups;
   struct naming naming;
-  uint64_t forest_id;  /* that is being shown */
-  uint32_t *of_module; /* of it: group, 0 not known yet */
+  uint64_t forest_id;  /* of the current forest */
+  uint32_t *of_module; /* group of each module in it; 0: not yet known */
   uint32_t module_room;
-  uint32_t of_block;     /* where all rows of a block are one group's */
-  bool has_label;        /* by a label: any sample had it */
-  struct near_word near; /* while none had: the label most like it */
+  uint32_t of_block;     /* group of all rows of a block, if they have one group */
+  bool has_label;        /* by a label: a sample has it */
+  struct near_word near; /* until then: the most similar label */
   char nearest[GROUPING_LABEL_BYTES];
 };
 
-/* Groups samples BY "function", "module" (each that of the leaf: where the time is spent), or a
-   label, or not at all (NULL: one group).  Names are kept in ARENA; borrows BY and SYMBOLIZER,
-   which may be NULL.  Returns 0 or -errno; fini in either case. */
+/* Groups samples BY "function" or "module" (those of the leaf, where the time is spent), by a
+   label, or not at all (NULL: one group). Copies names to ARENA; borrows BY and SYMBOLIZER, which
+   may be NULL. Returns 0 or -errno; call fini in either case. */
 int grouping_init(struct grouping *grouping, const char *by, struct symbolizer *symbolizer,
                   struct arena *arena);
 void grouping_fini(struct grouping *grouping);
 
-/* Whether all rows of a block are in one group. */
+/* Returns whether all rows of a block are in one group. */
 bool grouping_is_by_block(const char *by);
 
-/* BLOCK comes next.  Returns 0, -EOVERFLOW over VIEW_FUNCTIONS_MAX groups, or -ENOMEM. */
+/* Makes BLOCK current. Returns 0; -EOVERFLOW above VIEW_FUNCTIONS_MAX groups; or -ENOMEM. */
 int grouping_turn(struct grouping *grouping, const struct walk_block *block);
 
-/* Finds the group of ROW, one of the BLOCK that grouping_turn was told of.  Returns as that. */
+/* Finds the group of ROW in BLOCK, the current block. Returns as grouping_turn. */
 int grouping_find(struct grouping *grouping, const struct walk_block *block,
                   const struct store_row *row, uint32_t *ret);
 
-/* Whether samples are told apart BY something that every sample has, be it empty: then a name that
-   none had is no mistake. */
+/* Returns whether every sample has BY, possibly empty. If so, a name without samples is no
+   mistake. */
 bool grouping_is_known(const char *by);
 
-/* Returns the label that somebody may have meant who asked for one that no sample had, kept in
-   ARENA; "" when none is like it. */
+/* Returns a suggestion for a label that no sample has, in ARENA; "" if none is similar. */
 const char *grouping_nearest(const struct grouping *grouping, struct arena *arena);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A radix sort, digit by digit from the lowest, since a comparison takes longer than what it is
-   for: to look one address up behind another.  Digits that are the same in all keys (the upper ones
-   of a module's number) cost one count. */
+/* A radix sort, digit by digit from the lowest: comparing would take longer than the address
+   lookups that the order speeds up. A digit that is equal in all keys (the upper digits of a
+   module's number) costs one count. */
 #include "naming_order.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ int naming_order_add(struct naming_order *order, const struct store_forest *fore
   return 0;
 }
 
-/* Sorts by the digit at SHIFT, frames of one digit as they stood. */
+/* Sorts stably by the digit at SHIFT. */
 static void sort_by_digit(struct naming_order *order, unsigned shift) {
   uint32_t places[DIGITS] = {0};
   for (uint32_t i = 0; i < order->count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the collector has of the files of a pair. */
+/* Provides the facts for pair_rule from the collector's files of both ends of a pair. */
 #include "pair_judge.h"
 
 #include "linked/pair_facts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of one stored pair of PC and link register, put before the ladder. */
+/* Judges a stored pair of PC and link register by the rules of pair_rule. */
 #ifndef QUERY_PAIR_JUDGE_H
 #define QUERY_PAIR_JUDGE_H
 
@@ -20,7 +20,7 @@ struct pair_verdict {
   bool is_outside, is_refuted, is_unseen, is_tangled;
 };
 
-/* Judges the pair whose leaf is NODE of the forest. */
+/* Judges the pair with the leaf NODE of the forest. */
 struct pair_verdict pair_judge(const struct pair_view *view, uint32_t node);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selectors come from anyone who may read, and glibc's regcomp can be made to take gigabytes or
-   years by a line of text.  Three things are refused before it sees the expression:
+/* Any client with read access may send selectors, and a line of text can make glibc's regcomp take
+   gigabytes or years. Three constructs are rejected before regcomp gets the expression:
 
      back-references     exponential time when matching
      sizes               x{3,9} is compiled as nine copies, x+ as xx*; nested, that multiplies:
-                         ((x{99}){99}){99}.  The copies are counted.
-     loops over nothing  (x*)*, x*+, (a|)*: a loop whose body may match nothing is a cycle of empty
-                         steps, and glibc follows every way through it (measured: the 18 bytes
-                         ((a?b?c?d?)*){60} never return).  They never say more than the loop
-                         without the emptiness would.
+                         ((x{99}){99}){99}. The copies are counted.
+     empty loops         (x*)*, x*+, (a|)*: a loop with a body that may match nothing is a cycle
+                         of empty steps, and glibc follows every path through it (measured: the
+                         18 bytes ((a?b?c?d?)*){60} never return). The loop without the empty
+                         match is equivalent.
 
-   What is left compiles in milliseconds.  The walk is exact for well-formed expressions: atoms and
-   loops add up, a group is the sum of what is in it, and may be empty when one of its alternatives
-   may.  Malformed ones get some answer; regcomp refuses them anyway. */
+   All other expressions compile in milliseconds. The walk is exact for well-formed expressions:
+   atoms and loops add up, a group is the sum of its content, and may be empty if one of its
+   alternatives may. For malformed expressions the result is arbitrary; regcomp rejects them. */
 #include "regex_guard.h"
 
 #include "selector.h"
@@ -23,16 +23,16 @@
 
 struct piece {
   size_t size;
-  bool is_empty; /* may match nothing */
+  bool is_empty; /* may match the empty string */
 };
 
 struct walk {
   struct group {
-    struct piece sequence; /* of the alternative under way, without the last atom */
+    struct piece sequence; /* the current alternative, without the last atom */
     bool has_empty;        /* an earlier alternative may be empty */
   } groups[SELECTOR_REGEX_MAX + 1];
   size_t depth;
-  struct piece last; /* atom or group, its repetitions included */
+  struct piece last; /* atom or group, with its repetitions */
   const char *why;
 };
 
@@ -75,22 +75,22 @@ static void repeat(struct walk *walk, size_t copies, bool may_skip, bool is_loop
   walk->last.is_empty = walk->last.is_empty || may_skip;
 }
 
-/* Skips a bracket expression from its [; returns its last character. */
+/* Skips a bracket expression from its [. Returns its last character. */
 static const char *skip_brackets(const char *at) {
   at += at[1] == '^' ? 2 : 1;
-  if (*at == ']') at++; /* first, it is itself */
+  if (*at == ']') at++; /* as the first character it is literal */
   while (*at != '\0' && *at != ']') {
     char kind = at[0] == '[' ? at[1] : '\0';
     at++;
     if (kind != ':' && kind != '.' && kind != '=') continue;
-    at++; /* [:alpha:] and the like end with the same sign and a ] */
+    at++; /* [:alpha:] and similar end with the same sign and a ] */
     while (*at != '\0' && !(*at == kind && at[1] == ']')) at++;
     if (*at != '\0') at += 2;
   }
   return *at != '\0' ? at : at - 1;
 }
 
-/* Reads a count, limited; DEFAULT when there is none. */
+/* Reads a count, limited; FALLBACK if there is none. */
 static size_t read_count(const char **at, size_t fallback) {
   if (!isdigit((unsigned char)**at)) return fallback;
   char *end = NULL;
@@ -99,7 +99,7 @@ static size_t read_count(const char **at, size_t fallback) {
   return limited(count);
 }
 
-/* Reads {n}, {n,}, {,m} or {n,m} from its {; returns the last character that belongs to it. */
+/* Reads {n}, {n,}, {,m} or {n,m} from its {. Returns its last character. */
 static const char *read_counts(struct walk *walk, const char *at) {
   at++;
   size_t least = read_count(&at, 0), most = least;
@@ -113,7 +113,7 @@ static const char *read_counts(struct walk *walk, const char *at) {
   return *at == '}' ? at : at - 1;
 }
 
-/* Reads what stands behind a backslash at AT; returns its last character. */
+/* Reads the escape with its backslash at AT. Returns its last character. */
 static const char *read_escape(struct walk *walk, const char *at) {
   char letter = at[1];
   if (isdigit((unsigned char)letter)) walk->why = "has a back-reference";

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selectors, in Prometheus' words:
+/* Selectors, as in Prometheus:
 
      selector = "" | "{" [ matcher { "," matcher } [ "," ] ] "}"
      matcher  = name ( "=" | "!=" | "=~" | "!~" ) quoted
 
-   Names are letters, digits and `_.-/`, not starting with a digit; a quoted value is in double or
-   single quotes with \\ \" \' \n \t.  Spaces may stand between all parts.
+   Names are letters, digits and `_.-/`, not starting with a digit. A quoted value is in double or
+   single quotes with \\ \" \' \n \t. Spaces may stand between all parts.
 
-   A label that is absent is the empty string.  A board is judged by what it is now, a series by
-   what it was; and since a program may carry labels that its board has not, a board is ruled out
-   for a query over samples by its name alone.
+   An absent label is the empty string. A board is matched by its present labels, a series by those
+   that it was stored with. A program may have labels that its board lacks, so a query over samples
+   excludes a board only by its name.
 
-   Regular expressions are POSIX extended ones, wrapped in ^( )$, as far as regex_guard lets them
-   pass. */
+   Regular expressions are POSIX extended, wrapped in ^( )$, and must pass regex_guard. */
 #include "selector.h"
 
 #include "regex_guard.h"
@@ -31,7 +30,7 @@ enum matcher_kind { EQUAL, NOT_EQUAL, MATCHES, MATCHES_NOT };
 
 struct matcher {
   enum matcher_kind kind;
-  char *name, *value; /* into the selector's text */
+  char *name, *value; /* point into the selector's text */
   bool has_regex;
   regex_t regex;
 };
@@ -39,7 +38,7 @@ struct matcher {
 struct selector {
   unsigned count;
   struct matcher matchers[SELECTOR_MATCHERS_MAX];
-  char *text; /* copy of what was parsed, cut into names and values */
+  char *text; /* copy of the parsed text, split into names and values */
 };
 
 struct parser {
@@ -70,7 +69,7 @@ static bool is_name_letter(char letter, bool is_first) {
   return !is_first && (isdigit((unsigned char)letter) || (letter != '\0' && strchr(".-/", letter)));
 }
 
-/* Cuts a name out; its end is only marked once the operator behind it has been read. */
+/* Parses a name. Its end is marked only after the operator behind it has been read. */
 static int parse_name(struct parser *parser, struct matcher *matcher, char **ret_end) {
   matcher->name = parser->at;
   while (is_name_letter(*parser->at, parser->at == matcher->name)) parser->at++;
@@ -102,7 +101,7 @@ static int unescape(char letter, char *ret) {
   return 0;
 }
 
-/* Unquotes in place: the value only gets shorter. */
+/* Unquotes in place, as the value only shrinks. */
 static int parse_value(struct parser *parser, struct matcher *matcher) {
   char quote = *parser->at;
   if (quote != '"' && quote != '\'') return refuse(parser, -EINVAL, "a quoted value was expected");

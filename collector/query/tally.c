@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stack that meets the same number twice, in recursion, is known by its own: nothing is cleared
-   between stacks. */
+/* Each sum stores the last stack counted, to detect a number that occurs twice in one stack
+   (recursion). So nothing needs clearing between stacks. */
 #include "tally.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A translator takes about as long for one address as for a thousand, so a module's addresses are
-   asked for together: all that the day's forest has of it, whichever this query is about, for the
-   next one is about others. */
+/* A translator takes about as long for one address as for a thousand. So all addresses of a module
+   in the day's forest are requested together, including those that this query does not need, for
+   later queries. */
 #include "translated.h"
 
 #include "common/clock.h"
@@ -25,7 +25,8 @@ void translated_turn(struct translated *translated) {
   translated->is_sorted = false;
 }
 
-/* Makes room for the modules of FOREST, none of which is chosen for. */
+/* Makes room for the modules of FOREST, all without a chosen translator. Returns false if memory is
+   short. */
 static bool begin(struct translated *translated, const struct store_forest *forest) {
   if (translated->count > 0) return true;
   if (forest->module_count > translated->room) {
@@ -57,7 +58,7 @@ static int by_address(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-/* Makes room for the addresses of FOREST. */
+/* Makes room for the addresses of FOREST. Returns false if memory is short. */
 static bool make_room(struct translated *translated, const struct store_forest *forest) {
   if (forest->node_count > translated->address_room) {
     uint64_t *more = reallocarray(translated->addresses, forest->node_count, sizeof *more);
@@ -74,8 +75,8 @@ static bool make_room(struct translated *translated, const struct store_forest *
   return true;
 }
 
-/* Sorts the addresses of FOREST by module, by counting: one pass however many modules have
-   translators. */
+/* Sorts the addresses of FOREST by module, with a counting sort: one pass, whatever the number of
+   modules with translators. */
 static bool sort(struct translated *translated, const struct store_forest *forest) {
   uint32_t before = 0;
   if (translated->is_sorted) return true;
@@ -85,7 +86,7 @@ static bool sort(struct translated *translated, const struct store_forest *fores
   for (uint32_t i = 0; i < forest->node_count; i++) ends[forest->nodes[i].module]++;
   for (uint32_t i = 0; i < forest->module_count; i++) {
     uint32_t count = ends[i];
-    ends[i] = before; /* where it starts, until its addresses are there */
+    ends[i] = before; /* its start, until its addresses are stored */
     before += count;
   }
   for (uint32_t i = 0; i < forest->node_count; i++)
@@ -94,7 +95,8 @@ static bool sort(struct translated *translated, const struct store_forest *fores
   return true;
 }
 
-/* The addresses of module INDEX in FOREST, each once and in order, to RET.  Returns how many. */
+/* Sets RET to the addresses of module INDEX in FOREST, sorted, without duplicates. Returns their
+   number. */
 static uint32_t collect(struct translated *translated, const struct store_forest *forest,
                         uint32_t index, const uint64_t **ret) {
   if (!sort(translated, forest)) return 0;

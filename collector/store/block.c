@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block is the samples of one series in one window, or in many, column after column:
+/* A block holds the samples of one series, of one window or several, column by column:
 
      version  3
      rows     n
-     grain    nanoseconds: weights are so many steps of it
+     grain    nanoseconds: the unit of the weights ("step")
      unit     steps of the average record
-     has_odd  0: the last column is not there, for it would be zeros
-     node     n deltas: the first is absolute, 0 where a node has samples of unlike weight
+     has_odd  0: the last column is absent because it would be all zeros
+     node     n deltas: the first is absolute, 0 where a node has samples of different weights
      count    n
      step     n zigzags of weight / grain - count * unit
      odd      n: weight % grain
 
-   A sampler at a fixed rate gives every record the same weight, and perf's periods, which are
-   varied, are told by boards in quarters of one: so nearly all weights are small multiples of one
-   number, which is found here (find_grain), and only rows made from clocks ([kernel], [unsampled])
-   are odd.  zstd makes such columns vanish.
+   A sampler at a fixed rate gives every record the same weight. perf's periods vary, and boards
+   report them in quarters of one. So nearly all weights are small multiples of one number, the
+   grain (find_grain). Only rows made from clocks ([kernel], [unsampled]) are odd. zstd compresses
+   such columns to almost nothing.
 
-   Where there is no grain (older boards told varied periods to the nanosecond; a rate was changed),
-   the residues, of some twenty bits, are most of a block, and noise.  As varints among the other
-   columns (version 1 had one column of them) noise spoils what zstd makes of those; so its lower
-   bits are packed as they are, in front of the rest:
+   There is no grain if older boards reported varied periods to the nanosecond, or if a rate
+   changed. Then the residues, of some twenty bits, are most of a block, and noise. As varints among
+   the other columns (one column in version 1) this noise spoils zstd's compression of those. So its
+   lower bits are stored unpacked, in front of the rest:
 
      version  2
      rows     n
      unit     the weight of one record in most rows
-     has_low  0: the last column is not there, for it would be zeros
+     has_low  0: the last column is absent because it would be all zeros
      node     n, as above
      count    n
      high     n: bits 16 and above of the residues' zigzags; residue: weight - count * unit
-     low      n times two bytes, little-endian: the other bits of them
+     low      n times two bytes, little-endian: the lower bits of the zigzags
 
      packed: 0xf0, length of low, low, the other columns compressed
 
-   Nodes are the row numbers of the day's node table, close together for one program.
+   Nodes are row numbers of the day's node table, close together for one program.
 
-   Decoding trusts nothing, because a file may be damaged: nodes must fit 32 bits, and
-   nothing may follow the last column.  Products may wrap, in 64 bits, on both sides alike. */
+   Decoding trusts nothing, because a file may be damaged: nodes must fit 32 bits, and nothing may
+   follow the last column. Products may wrap at 64 bits, identically when encoding and decoding. */
 #include "block.h"
 
 #include "common/buf.h"
@@ -57,15 +57,15 @@ enum {
   VARINT_MAX = 10, /* bytes */
   LOW_BITS = 16,
   LOW_BYTES = LOW_BITS / 8,
-  LOW_FIRST = 0xf0, /* neither a zstd frame nor a version begins so */
-  STORE_LEVEL = 3,  /* of zstd: the store is written once and read often */
-  GRAIN_TRIES = 3,  /* rows of which one, at least, is not odd */
-  ODD_ONE_IN = 8,   /* rows that count records: where more are odd, there is no grain */
+  LOW_FIRST = 0xf0, /* no zstd frame and no version begins with this byte */
+  STORE_LEVEL = 3,  /* of zstd; the store is written once and read often */
+  GRAIN_TRIES = 3,  /* rows tried as a start; at least one should not be odd */
+  ODD_ONE_IN = 8,   /* share of the rows with records; if more are odd, there is no grain */
 };
-#define GRAIN_NS_MIN UINT64_C(4096) /* smaller ones would leave what version 2 is for */
+#define GRAIN_NS_MIN UINT64_C(4096) /* less would leave the noise of version 2 */
 
-/* The weight of one record where all rows have the same, as with a fixed rate; else of the average
-   record, which leaves the smallest residues. */
+/* Returns the weight of one record if all rows have the same, as with a fixed rate. Otherwise
+   returns the weight of the average record, which leaves the smallest residues. */
 static uint64_t find_unit(const struct store_row *rows, size_t count) {
   uint64_t unit = 0, weight = 0, records = 0;
   bool is_one = true;
@@ -79,7 +79,7 @@ static uint64_t find_unit(const struct store_row *rows, size_t count) {
   return is_one || records == 0 ? unit : weight / records;
 }
 
-/* Wraps here, and wraps back when it is decoded. */
+/* May wrap; decoding wraps back. */
 static uint64_t residue_of(const struct store_row *row, uint64_t unit) {
   return zigzag_encode((int64_t)(row->weight - row->count * unit));
 }
@@ -90,13 +90,13 @@ static bool has_low_bits(const struct store_row *rows, size_t count, uint64_t un
   return false;
 }
 
-/* As version 3's head has it. */
+/* The fields of version 3's head. */
 struct grain {
   uint64_t ns, unit;
   bool has_odd;
 };
 
-/* Returns the greatest common divisor, or 0 where it is less than GRAIN_NS_MIN. */
+/* Returns the greatest common divisor, or 0 if it is less than GRAIN_NS_MIN. */
 static uint64_t common_divisor(uint64_t a, uint64_t b) {
   while (b >= GRAIN_NS_MIN) {
     uint64_t rest = a % b;
@@ -106,8 +106,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
   return b == 0 ? a : 0;
 }
 
-/* What the weights of records are multiples of, but for ODD_MAX that have nothing in common with
-   that of row FIRST and those before them; 0: of more. */
+/* Returns the common divisor of the records' weights, starting with row FIRST. Ignores up to
+   ODD_MAX rows without a common divisor with the rows before; returns 0 if there are more. */
 static uint64_t divisor_from(const struct store_row *rows, size_t count, size_t first,
                              size_t odd_max) {
   uint64_t divisor = rows[first].weight;
@@ -151,7 +151,7 @@ static bool find_grain(const struct store_row *rows, size_t count, struct grain 
   return false;
 }
 
-/* Writes one cell at *TO, which moves on; there is room for it.  Most are of one byte. */
+/* Writes one cell at *TO and advances it. The caller has made room. Most cells take one byte. */
 static inline void put_cell(uint8_t **to, uint64_t value) {
   while (value >= 0x80) {
     *(*to)++ = (uint8_t)(value | 0x80);
@@ -160,8 +160,8 @@ static inline void put_cell(uint8_t **to, uint64_t value) {
   *(*to)++ = (uint8_t)value;
 }
 
-/* Appends the HEAD, then nodes and counts, with room for what follows.  Returns where that goes, or
-   NULL. */
+/* Appends HEAD, nodes and counts, and makes room for the remaining columns. Returns their address,
+   or NULL if memory is short. */
 static uint8_t *put_front(struct buf *ret, const uint64_t *head, size_t head_count,
                           const struct store_row *rows) {
   size_t count = (size_t)head[1];
@@ -210,7 +210,7 @@ int block_encode(const struct store_row *rows, size_t count, struct buf *ret) {
                                          : encode_noise(rows, count, ret);
 }
 
-/* A cell and where the next one is; NULL: it is damaged. */
+/* A cell and the address of the next; next is NULL if the cell is damaged. */
 struct cell {
   uint64_t value;
   const uint8_t *next;
@@ -223,14 +223,16 @@ static struct cell take_long(const uint8_t *at, const uint8_t *end) {
   return cell;
 }
 
-/* Most cells are of one byte or two, in no order that a CPU could guess: both take the same way. */
+/* Most cells take one byte or two, in an order that a CPU cannot predict; so one path without a
+   branch decodes both lengths. */
 static inline struct cell take_cell(const uint8_t *at, const uint8_t *end) {
   if (end - at < 2 || (at[0] & at[1] & 0x80) != 0) return take_long(at, end);
   uint64_t is_two = at[0] >> 7, high = (at[1] & 0x7f) & -is_two;
   return (struct cell){(at[0] & 0x7f) | high << 7, at + 1 + is_two};
 }
 
-/* Whether the next eight cells are of one byte each: RET has them, the first one lowest. */
+/* Returns whether the next eight cells take one byte each; sets RET to them, the first in the
+   lowest byte. */
 static inline bool are_bytes(const uint8_t *at, const uint8_t *end, uint64_t *ret) {
   uint64_t word;
   if (end - at < (ptrdiff_t)sizeof word) return false;
@@ -239,9 +241,9 @@ static inline bool are_bytes(const uint8_t *at, const uint8_t *end, uint64_t *re
   return (word & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* Each of these reads a column AT..END and returns where the next begins, or NULL. */
+/* Each of these functions reads a column AT..END and returns the start of the next, or NULL. */
 
-/* Deltas are small; eight of a byte do not reach past 32 bits from where they are read together. */
+/* Deltas are small. Below the limit checked here, eight one-byte deltas stay within 32 bits. */
 static const uint8_t *decode_nodes(const uint8_t *at, const uint8_t *end, struct store_row *rows,
                                    size_t count) {
   uint64_t node = 0, word;
@@ -286,7 +288,7 @@ static const uint8_t *decode_weights_of_version_1(const uint8_t *at, const uint8
   return at;
 }
 
-/* Into the weights.  Most are of a byte. */
+/* Reads cells into the weights. Most take one byte. */
 static const uint8_t *decode_cells(const uint8_t *at, const uint8_t *end, struct store_row *rows,
                                    size_t count) {
   uint64_t word;
@@ -305,13 +307,13 @@ static const uint8_t *decode_cells(const uint8_t *at, const uint8_t *end, struct
   return at;
 }
 
-/* What stands in front of the columns; what a version does not have is 0. */
+/* The fields before the columns; a field that the version lacks is 0. */
 struct head {
   uint64_t version, count, unit, grain;
-  uint64_t has_last; /* column, low or odd */
+  uint64_t has_last; /* last column: low or odd */
 };
 
-/* Takes the head off BYTES.  Returns 0 or -EBADMSG. */
+/* Removes the head from BYTES. Returns 0 or -EBADMSG. */
 static int take_head(struct span *bytes, struct head *ret) {
   struct head head = {.version = 0};
   if (varint_decode(bytes, &head.version) != 0 || head.version < VERSION_FIRST ||
@@ -340,7 +342,7 @@ static const uint8_t *decode_noise(const uint8_t *at, const uint8_t *end, struct
   return head->has_last ? at + LOW_BYTES * count : at;
 }
 
-/* Onto the weights.  Nearly all are zeros. */
+/* Adds the column to the weights. Nearly all cells are zero. */
 static const uint8_t *decode_odd(const uint8_t *at, const uint8_t *end, struct store_row *rows,
                                  size_t count) {
   uint64_t word;
@@ -386,7 +388,7 @@ long block_decode(struct span bytes, struct store_row *rows, size_t max) {
   return at == end && at != NULL ? (long)count : -EBADMSG;
 }
 
-/* How many bytes at the end of COLUMNS are noise. */
+/* Returns the number of noise bytes at the end of COLUMNS. */
 static size_t low_len_of(struct span columns) {
   struct head head;
   if (take_head(&columns, &head) != 0 || head.version != VERSION_OF_NOISE || !head.has_last)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of (node, count, weight) <-> columns of varints: what a stored block is made of. */
+/* Encodes rows of (node, count, weight) as columns of varints, the content of a stored block. */
 #ifndef STORE_BLOCK_H
 #define STORE_BLOCK_H
 
@@ -12,18 +12,18 @@ struct store_row;
 
 enum {
   BLOCK_ROWS_MAX = LIMIT_BATCH_SAMPLES,
-  BLOCK_BYTES_MAX = LIMIT_BATCH_SAMPLES * 35 + 50, /* four varints a row at most, and the head */
+  BLOCK_BYTES_MAX = LIMIT_BATCH_SAMPLES * 35 + 50, /* at most four varints a row, and the head */
 };
 
-/* Appends COUNT rows, ordered by node, to RET.  Returns 0, -EOVERFLOW when
-   there are too many or a node would need more than 32 bits, -ENOMEM. */
+/* Appends COUNT rows, ordered by node, to RET. Returns 0; -EOVERFLOW if there are more than
+   BLOCK_ROWS_MAX; or -ENOMEM. */
 int block_encode(const struct store_row *rows, size_t count, struct buf *ret);
 
 /* Decodes BYTES into ROWS of MAX entries.  Returns the number of rows, -EBADMSG or -EOVERFLOW. */
 long block_decode(struct span bytes, struct store_row *rows, size_t max);
 
-/* What is kept on disk: the columns compressed, or as they are where that is no smaller (a
-   reader tells by the length).  Returns 0 or -ENOMEM. */
+/* Appends the form for disk to RET: the columns compressed, or unchanged if compression does not
+   shrink them. A reader distinguishes the two by length. Returns 0 or -ENOMEM. */
 int block_pack(struct packer *packer, struct span columns, struct buf *ret);
 /* Appends the RAW_LEN bytes of columns in PACKED to RET.  Returns 0 or -errno. */
 int block_unpack(struct packer *packer, struct span packed, size_t raw_len, struct buf *ret);

@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic of a run's books; pure.
+/* The arithmetic of a run's books, without I/O.
 
-   A board's counters are cumulative, so the newest report says all.  Reports arrive out of order
-   (a batch spooled an hour ago carries the counters of then; a ping those of now).  Produced and
-   every kind of loss only ever grow; shipped may shrink when a spooled batch is lost.  So the
-   newer report is the one with the larger produced + losses, and among equals the one that
-   shipped more.
+   A board's counters are cumulative, so the newest report is enough. Reports arrive out of order: a
+   batch spooled an hour ago carries the counters of that time, a ping the current ones. Produced
+   and every kind of loss only grow; shipped may shrink if a spooled batch is lost. So the newer
+   report has the larger produced + losses; among equals, the larger shipped.
 
-   The balance closes the books from what both sides know:
+   The balance combines the numbers of board and collector:
 
-     open      = produced - stored - losses the board counted
-     rejected  : the board counts a refused batch itself once it hears of it, as rejected or, over a
-                 quota, as quota.  Until then, and when it never does, ours fills in, but never past
-                 what is open.
-     run_ended : a run that ended has no open window any more: what it neither shipped nor counted
-                 as lost is lost, as far as it is still open.
-     pending   = what is open after that: in the board's spool or window, or on its way.
+     open      = produced - stored - losses that the board counted
+     rejected  : the board counts a rejected batch itself once it learns of the rejection, as
+                 rejected or, over a quota, as quota. Until then the collector's count fills
+                 in, but never more than is open.
+     run_ended : an ended run has no open window. Records neither shipped nor counted as lost
+                 are lost, as far as they are still open.
+     pending   = the rest of open: in the board's spool or window, or in transit.
 
-   A board's numbers may be lies.  What was stored or lost before it could be was produced
-   (books_are_possible): who says otherwise is not listened to.  Sums stop at SUM_MAX.
+   A board may report false numbers. Records stored, or lost before they could be stored, were
+   produced (books_are_possible); a report that contradicts this is ignored. Sums stop at SUM_MAX.
 
-   A batch whose ack was lost is in the board's spool, and stored.  When it is dropped there to make
-   room, or dies with a worker's memory, or rots, the board counts as lost what is not: then stored
-   and dropped come to more than was produced, and what is stored was not lost.
+   A batch whose ack was lost is stored and also in the board's spool. The board may then drop it to
+   make room, lose it with a worker's memory, or find it corrupt, and counts it as lost. Then stored
+   and dropped exceed produced, and the stored records were not lost.
 
-   Books that were made anew from the days (landing_loss.c) may have more stored than the board has
-   said yet that it produced: until it says it, what there is was produced.
-
-   Never negative, and summing up to produced. */
+   Books rebuilt from the days (landing_loss.c) may have more stored than the board has reported as
+   produced. Until it reports more, the stored records count as produced. No number is negative, and
+   they add up to produced. */
 #include "books.h"
 
 #include "common/buf.h"
@@ -50,8 +48,8 @@ static uint64_t total_of(const uint64_t *dropped) {
   return sum;
 }
 
-/* What a board may lose of batches that it has, and that may be stored all the same: what is taken
-   back first stands first. */
+/* Losses of batches that the board has spooled, which may be stored nevertheless. The first reason
+   in the list is reduced first. */
 static const enum loss_reason after_spooling[] = {LOSS_SPOOL_FULL,    LOSS_SPOOL_ERROR,
                                                   LOSS_WORKER_KILLED, LOSS_SPOOL_CORRUPT,
                                                   LOSS_REJECTED,      LOSS_QUOTA};
@@ -95,7 +93,8 @@ bool books_take(struct books *books, uint64_t records, const struct counters *co
   return true;
 }
 
-/* Takes back what the board counts as lost of batches that are stored.  Returns what is left. */
+/* Reduces the board's losses in DROPPED by those of stored batches. Returns the remaining
+   losses. */
 static uint64_t take_back(const struct books *books, uint64_t *dropped) {
   uint64_t total = lost_before_spooling(dropped);
   uint64_t room = less(less(books->board.produced, books->stored), total);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `day-2026-01-31.db.corrupt`, `hours-2026-01-31.db.corrupt-1`...  A file is as old as its name of
-   now: renaming it was the last change of its inode. */
+/* Names: `day-2026-01-31.db.corrupt`, `hours-2026-01-31.db.corrupt-1`... A file's age is the ctime
+   of its inode, because the rename was the last change of it. */
 #include "day_aside.h"
 
 #include "day_folder.h"
@@ -28,7 +28,8 @@ struct aside {
   uint64_t bytes;
 };
 
-/* Whether NAME is a day's file that was set aside, and no companion of one. */
+/* Returns whether NAME is a day file that was set aside, and not a companion (-wal, -shm) of
+   one. */
 static bool parse(const char *name, struct aside *ret) {
   char of_day[NAME_BYTES];
   const char *at = strstr(name, mark);
@@ -43,7 +44,7 @@ static bool parse(const char *name, struct aside *ret) {
   return true;
 }
 
-/* Adds up what ASIDE and its companions take. */
+/* Sets the disk space of ASIDE with its companions, and the time since when it is set aside. */
 static void measure(int dir, struct aside *aside) {
   char name[NAME_BYTES + 8];
   struct stat status;
@@ -63,7 +64,7 @@ static int newest_first(const void *left, const void *right) {
   return strcmp(b->name, a->name);
 }
 
-/* Lists up to LISTED_MAX, those set aside last first; RET is the caller's to free. */
+/* Lists up to LISTED_MAX files, the last set aside first. The caller frees RET. */
 static int list(DIR *folder, struct aside **ret, size_t *ret_count) {
   struct aside *all = NULL, found;
   size_t count = 0, room = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two looks at day files.
+/* Two checks of day files.
 
-   The first is at every start, and therefore short: whether the file is a database of ours, as long
-   as it says it is, and whether each table and each index can be read at its first and at its last
-   row.  That finds what happens to whole files (cut, overwritten, another's content), in under a
-   millisecond each.  A month of days takes some hundredths of a second; with more of them, or on a
-   disk that hangs, time runs out, and the rest are looked at when they are read.
+   The first runs at every start, so it must be quick. It checks that the file is a database of this
+   store's format, that it has the length its header states, and that the first and last row of each
+   table can be read. That finds damage to whole files (cut, overwritten, replaced) in under a
+   millisecond each. A month of days takes some hundredths of a second. With more days, or on a disk
+   that hangs, time runs out; the remaining files are checked when they are read.
 
-   The second reads everything.  SQLite's own check sees its trees, but a block is a blob to it: a
-   flipped bit in one shows only to who unpacks it. */
+   The second reads everything. SQLite's own check covers its trees, but a block is a blob to
+   SQLite: only unpacking reveals a flipped bit. */
 #include "day_check.h"
 
 #include "block.h"
@@ -30,7 +30,8 @@ enum { FOREST_BYTES_MAX = 1 << 30 };
 
 #define START_NS_MAX (2 * NS_PER_SECOND)
 
-/* Whether the file is as long as its header says; the WAL may hold what is missing. */
+/* Returns -EUCLEAN if the file is shorter than its header states. With a WAL it passes: the WAL may
+   hold the missing pages. */
 static int check_length(const char *path, sqlite3 *db) {
   char wal[DAY_PATH_BYTES + 8];
   struct stat status, of_wal;
@@ -44,7 +45,7 @@ static int check_length(const char *path, sqlite3 *db) {
   return (uint64_t)status.st_size < pages * page_bytes ? -EUCLEAN : 0;
 }
 
-/* Reads the first row of TABLE and, if HAS_NUMBERS of its rows, the last. */
+/* Reads the first row of TABLE and, if HAS_NUMBERS (it has rowids), the last. */
 static int check_table(sqlite3 *db, const char *table, bool has_numbers) {
   static const char *const ends[] = {"SELECT * FROM %Q LIMIT 1",
                                      "SELECT * FROM %Q ORDER BY rowid DESC LIMIT 1"};
@@ -92,7 +93,7 @@ static bool set_aside(const char *dir, enum day_kind kind, uint32_t day, const c
   return error == 0;
 }
 
-/* Looks at the file of KIND of DAY, if there is one.  Returns how many were set aside. */
+/* Checks DAY's file of KIND, if it exists. Returns the number of files set aside. */
 static unsigned glance_at(const char *dir, enum day_kind kind, uint32_t day) {
   char path[DAY_PATH_BYTES];
   bool is_damaged = day_folder_path(dir, kind, day, path) == 0 && glance(path) == -EUCLEAN;
@@ -104,7 +105,7 @@ unsigned day_check_start(const char *dir, unsigned *ret_unseen) {
   uint32_t *days = NULL;
   size_t count = 0;
   unsigned damaged = 0;
-  if (day_folder_list(dir, DAY_KINDS, &days, &count) != 0) count = 0; /* who reads them says so */
+  if (day_folder_list(dir, DAY_KINDS, &days, &count) != 0) count = 0; /* readers report it */
   while (count > 0 && clock_monotonic_ns() < until_ns) {
     uint32_t day = days[--count];
     for (unsigned kind = 0; kind < DAY_KINDS; kind++) damaged += glance_at(dir, kind, day);
@@ -114,14 +115,13 @@ unsigned day_check_start(const char *dir, unsigned *ret_unseen) {
   return damaged;
 }
 
-/* What blocks are unpacked in. */
+/* Buffers for unpacking blocks. */
 struct unpacking {
   struct buf columns;
   struct packer packer;
   struct store_row *rows;
 };
 
-/* Unpacks one block. */
 static int read_block(sqlite3_stmt *next, struct unpacking *room) {
   uint64_t count = db_u64(next, 0), raw_len = db_u64(next, 1);
   if (count > BLOCK_ROWS_MAX || raw_len > BLOCK_BYTES_MAX) return -EUCLEAN;
@@ -161,7 +161,7 @@ static int read_nodes(const char *path, enum day_kind kind) {
 int day_check_whole(const char *path, enum day_kind kind, char *why, size_t why_len) {
   snprintf(why, why_len, "its nodes make no tree");
   int error = read_nodes(path, kind);
-  if (error != 0) return error == -ENOENT ? 0 : error; /* nothing is in it yet */
+  if (error != 0) return error == -ENOENT ? 0 : error; /* an empty file */
   snprintf(why, why_len, "a block does not unpack");
   return read_blocks(path);
 }

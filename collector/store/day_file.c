@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of one day, and the exactly-once half of settling.
+/* The file of one day, and the exactly-once half of compaction ("settling").
 
-   Landing rows come in id order.  The ids that are in are remembered as one number, in the same
-   transaction as what they brought: a crash leaves either both or neither, and a row that is shown
-   again is skipped.  The number belongs to one landing file, known by its epoch; ids of another
-   one are strangers and start from 0.
+   Landing rows arrive in the order of their ids. The newest settled id is stored in the same
+   transaction as the rows' data. So a crash leaves both or neither, and a row that is presented
+   again is skipped. The id belongs to one landing file, identified by its epoch; ids of another
+   landing file are counted separately, from 0.
 
-   A batch becomes one block for each of its series.  Batch nodes that are the same node here (the
-   daemon may send a path twice, and threads of one name are one series) are merged where their
-   samples weigh alike, so a node has one row in a block unless its rate was changed.
+   A batch becomes one block for each of its series. Several batch nodes may map to one node here:
+   the daemon may send a path twice, and threads of one name are one series. They are merged if
+   their samples have equal weights, so a node has one row in a block unless its rate changed.
 
-   Blocks are never changed, and their ids ascend: who sums them up (roll.c) notes how far it came,
-   and finds by the newest id of each five minutes whether there is more.  The file has a number of
-   its own, so that ids of another one, made after this was deleted, are not taken for these.
+   Blocks are never changed, and their ids ascend. The rollup (roll.c) notes the last id it has
+   read, and detects new data by the newest id of each five minutes. The file has a random number of
+   its own, so that the ids of a later file are not mistaken for those of a deleted one.
 
-   The file has the ledger of the batches in it, by which the landing file's is made anew when that
-   is lost (landing_loss.h).
+   The file has a ledger of its batches. If the landing file is lost, its ledger is rebuilt from
+   these (landing_loss.h).
 
-   Where windows are kept for less than a day, those whose time is over go as the day goes on
-   (day_file_prune), and later ones take their room: the file does not grow beyond what is kept.
-   The newest block of all stays, since SQLite gives the id after the largest that there is. */
+   If windows are kept for less than a day, expired ones are deleted during the day
+   (day_file_prune), and later ones reuse their space, so the file does not grow. The newest block
+   stays, because SQLite assigns the id after the largest present. */
 #include "day_file.h"
 
 #include "block.h"
@@ -59,13 +59,13 @@ static const char schema[] =
     "CREATE TABLE pruned(before_ms INTEGER NOT NULL); INSERT INTO pruned VALUES(0);"
     "CREATE TABLE self(source INTEGER NOT NULL); INSERT INTO self SELECT random();" LEDGER_TABLE;
 
-/* The first format had no marks. */
+/* Version 1 had no marks. */
 static const char from_version_1[] =
     "BEGIN IMMEDIATE;"
     "ALTER TABLE block ADD COLUMN marks INTEGER NOT NULL DEFAULT 0;"
     "PRAGMA user_version=2; COMMIT";
 
-/* The second was summed up by nobody. */
+/* Version 2 had no rollup. */
 static const char from_version_2[] =
     "BEGIN IMMEDIATE;"
     "CREATE TABLE newest(bucket INTEGER PRIMARY KEY, id INTEGER NOT NULL);"
@@ -74,13 +74,13 @@ static const char from_version_2[] =
     "PRAGMA user_version=3; COMMIT";
 _Static_assert(TIER_MINUTES_MS == 300000, "as from_version_2 has it");
 
-/* The third was whole, and would not have read the blocks that come now. */
+/* Version 3 was never pruned, and its programs cannot read blocks of version 3. */
 static const char from_version_3[] =
     "BEGIN IMMEDIATE;"
     "CREATE TABLE pruned(before_ms INTEGER NOT NULL); INSERT INTO pruned VALUES(0);"
     "PRAGMA user_version=4; COMMIT";
 
-/* The fourth did not say which batches are in it. */
+/* Version 4 had no ledger of its batches. */
 static const char from_version_4[] =
     "BEGIN IMMEDIATE;" LEDGER_TABLE "PRAGMA user_version=5; COMMIT";
 
@@ -102,15 +102,15 @@ struct day_file {
   struct node_table nodes;
   struct series_table series;
   uint64_t epoch, settled_id;
-  bool is_open; /* a transaction is */
+  bool is_open; /* a transaction is open */
   struct newest {
     uint64_t bucket, id;
-  } newest[TIER_MINUTES_A_DAY]; /* of the open transaction; id 0: none */
+  } newest[TIER_MINUTES_A_DAY]; /* in the open transaction; id 0: none */
   struct buf columns, packed;
   struct packer packer;
   struct buf seqs;
-  struct ledger ledger; /* of the run that is being noted */
-  struct marks_file at; /* that is open */
+  struct ledger ledger; /* of the run that day_file_note updates */
+  struct marks_file at; /* identity of the open file */
 };
 
 static int read_settled(struct day_file *file) {
@@ -162,7 +162,7 @@ int day_file_prune(const char *path, uint64_t before_ms) {
   }
   db_finalize_all(steps, STEPS);
   if (error == 0) error = db_exec(db, "COMMIT");
-  db_close(db); /* what was not committed is rolled back */
+  db_close(db); /* rolls back if it was not committed */
   return error;
 }
 _Static_assert(TIER_MINUTES_MS == 300000, "as day_file_prune has it");
@@ -229,7 +229,7 @@ static int begin(struct day_file *file) {
 }
 
 struct day_rows {
-  uint64_t series; /* id here */
+  uint64_t series; /* id in this file */
   uint32_t marks, count;
   const struct store_row *rows;
 };
@@ -318,7 +318,7 @@ static void bind_run(sqlite3_stmt *statement, const char *board, uint64_t run) {
   db_bind_u64(statement, 2, run);
 }
 
-/* Reads the ledger of RUN, and its records into RET. */
+/* Reads the ledger of RUN; sets RET to its number of records. */
 static int get_ledger(struct day_file *file, const char *board, uint64_t run, uint64_t *ret) {
   sqlite3_stmt *get = file->statements[GET_LEDGER];
   file->ledger = (struct ledger){0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing the file of one day: nodes, modules, series, blocks and losses.  One thread at a time. */
+/* Writes the file of one day: nodes, modules, series, blocks and losses. One thread at a time. */
 #ifndef STORE_DAY_FILE_H
 #define STORE_DAY_FILE_H
 
@@ -15,8 +15,9 @@ struct series_rows;
 
 enum {
   DAY_VERSION = 5,          /* 1: without marks; 2: without the newest block of each five minutes;
-                               3: without blocks of version 3, and whole; 4: without a ledger */
-  DAY_NODES_MAX = 16 << 20, /* distinct stacks' nodes a day; deeper frames are cut beyond */
+                               3: without blocks of version 3, and never pruned; 4: without a
+                               ledger */
+  DAY_NODES_MAX = 16 << 20, /* nodes of distinct stacks a day; deeper frames beyond are cut */
 };
 
 struct day_batch {
@@ -24,51 +25,53 @@ struct day_batch {
   const struct batch *batch;
   const struct series_rows *series;
   uint32_t series_count;
-  struct arena *arena; /* for what is needed on the way */
+  struct arena *arena; /* for temporary data */
 };
 
 struct day_loss {
   const char *board;
   uint64_t run, at_ms;
-  const int64_t *change; /* LOSS_REASON_COUNT records more, or fewer */
+  const int64_t *change; /* LOSS_REASON_COUNT differences, in records */
 };
 
-/* Opens (makes) the file at PATH for rows of the landing file EPOCH.  Returns 0; -EUCLEAN when it
-   is damaged; -EPROTO when it is from a newer program; or -errno. */
+/* Opens or creates the file at PATH for rows of the landing file EPOCH. Returns 0; -EUCLEAN if it
+   is damaged; -EPROTO if a newer program made it; or -errno. */
 int day_file_open(const char *path, const uint8_t key[SIPHASH_KEY_BYTES], uint64_t epoch,
                   struct day_file **ret);
-/* Brings the file at PATH, if it is from an older program, up to DAY_VERSION.  Returns as
-   day_file_open. */
+/* Upgrades the file at PATH from an older program to DAY_VERSION. Returns as day_file_open. */
 int day_file_upgrade(const char *path);
 
-/* Deletes the windows before BEFORE_MS, at which five minutes begin, from the file at PATH, which
-   nobody else writes.  Returns 0 or as day_file_open. */
+/* Deletes the windows before BEFORE_MS, a start of five minutes, from the file at PATH. The caller
+   is the only writer. Returns 0 or as day_file_open. */
 int day_file_prune(const char *path, uint64_t before_ms);
 
-void day_file_close(struct day_file *file); /* what was not committed is rolled back */
+void day_file_close(struct day_file *file); /* rolls back if not committed */
 
-/* Whether landing row ID is in already; the newest that is. */
+/* The first returns whether landing row ID is already in the file, the second the newest id that
+   is. */
 bool day_file_has(const struct day_file *file, uint64_t id);
 uint64_t day_file_settled_id(const struct day_file *file);
 
-/* Whether the file that is open is still the one at PATH: what goes into one without a name is
+/* Returns whether the open file is still the one at PATH. Writes to a file without a name are
    lost. */
 bool day_file_is_at(struct day_file *file, const char *path);
 
-/* Put batch and losses of landing row ID into the open transaction (begun by the first). */
+/* Put a landing row's batch, its losses and its id into the open transaction. The first call begins
+   it. Return 0 or -errno. */
 int day_file_put_batch(struct day_file *file, const struct day_batch *batch);
 int day_file_put_loss(struct day_file *file, const struct day_loss *loss);
 int day_file_settled(struct day_file *file, uint64_t id);
 
-/* Notes in the open transaction that batch SEQ of RUN of BOARD, of so many RECORDS, is in here.
-   Returns 0 or -errno. */
+/* Notes in the open transaction that the file contains batch SEQ of RUN of BOARD, with RECORDS
+   records. Returns 0 or -errno. */
 int day_file_note(struct day_file *file, const char *board, uint64_t run, uint64_t seq,
                   uint64_t records);
 
-/* Makes everything put so far durable. */
+/* Commits the open transaction, durably. Returns 0 or -errno. */
 int day_file_commit(struct day_file *file);
 
-/* Nodes whose hash collided with another's, and frames cut at DAY_NODES_MAX, since open. */
+/* The number of nodes with a hash collision, and of frames cut at DAY_NODES_MAX, since
+   the file was opened. */
 uint64_t day_file_collisions(const struct day_file *file);
 uint64_t day_file_cut(const struct day_file *file);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A day's file is committed, then its mark is raised; it is unmarked, durably, then deleted.  So a
-   crash leaves a file ahead of its mark, or a file without one, and both are taken as they are.  A
-   file behind its mark, or a mark without its file, is a loss.
+/* A day's file is committed first, then its mark is raised. Before a deletion the mark is removed,
+   durably, then the file is deleted. So a crash leaves a file ahead of its mark or a file without a
+   mark, and both are accepted. A file behind its mark, or a mark without its file, is a loss.
 
-   Marks of settling are not flushed: rows of the landing file that a power cut brings back raise
-   them again.  On a disk so full that nothing can be unmarked files are deleted all the same; a
-   crash in that moment has them reported as lost. */
+   Marks raised by compaction are not flushed. If a power cut loses one, it also brings back rows of
+   the landing file, and these raise it again. If the disk is too full to remove a mark, the file is
+   deleted nevertheless; a crash at that moment reports it as lost. */
 #include "day_marks.h"
 
 #include "common/log.h"
@@ -34,13 +34,13 @@ enum day_kind day_marks_kind(const char *name, uint32_t *ret_day) {
 
 /* ---- judging ---- */
 
-/* Whether what the file was is known, and had something of this store.  Where landing.db and
-   access.db are new both, whose the others are is not: they are taken as they are. */
+/* Returns whether the file is known to have held data of this store. If landing.db and access.db
+   are both new, the other files' owner is unknown, and they are accepted. */
 static bool was_ours(const struct day_mark *mark) {
   return mark->is_marked ? mark->value > 0 : mark->is_complete;
 }
 
-/* Windows know the store by its epoch. */
+/* A file of windows identifies its store by the epoch. */
 static int judge_windows(sqlite3 *db, const struct day_mark *mark, uint64_t *ret) {
   char sql[96];
   uint64_t epochs = 0, ours = 0;
@@ -62,7 +62,7 @@ static int judge_sums(sqlite3 *db, const struct day_mark *mark, uint64_t *ret) {
   if (row >= 0) row = marks_read(db, MARKS_GENERATION, ret);
   if (row < 0) return row;
   if (store == 0 || mark->store == 0 || store == mark->store) return DAY_WHOLE;
-  *ret = 0; /* its generation is another store's */
+  *ret = 0; /* the generation is of another store */
   return was_ours(mark) ? DAY_FOREIGN : DAY_WHOLE;
 }
 
@@ -97,7 +97,7 @@ const char *day_marks_why(enum day_state state) {
   }
 }
 
-/* ---- what landing.db has ---- */
+/* ---- marks in landing.db ---- */
 
 struct reading {
   const char *name;
@@ -137,7 +137,8 @@ static bool was_set_aside(const char *path) {
   return access(path, F_OK) != 0 && access(name, F_OK) == 0;
 }
 
-/* Keeps what became of the file PATH; its mark says then how new it is. */
+/* Records the loss of the file PATH. If STATE is DAY_OLDER, sets its mark to the file's GENERATION,
+   otherwise removes it. */
 static int note_loss(struct landing *landing, const char *path, uint32_t day, enum day_state state,
                      uint64_t generation) {
   char name[FAULT_NAME_BYTES];
@@ -157,13 +158,13 @@ int day_marks_admit(struct landing *landing, const char *dir, enum day_kind kind
   if (result == 0) result = landing_change(landing, false, read_mark, &reading);
   if (result != 0) return result;
   int state = day_marks_judge(path, kind, &reading.mark, &generation);
-  if (state == -EUCLEAN || state == DAY_WHOLE) return 0; /* who opens it sees the damage */
+  if (state == -EUCLEAN || state == DAY_WHOLE) return 0; /* the next open reports the damage */
   if (state < 0) return state;
   if (state == DAY_FOREIGN) result = day_folder_set_aside(dir, kind, day);
   return result != 0 ? result : note_loss(landing, path, day, state, generation);
 }
 
-/* The days of the marks, and of the files. */
+/* The names of marked day files. */
 struct names {
   char (*rows)[MARKS_NAME_BYTES];
   size_t count;
@@ -198,7 +199,7 @@ static int admit_marked(struct landing *landing, const char *dir) {
   return error;
 }
 
-/* Marks DAY's file of KIND as it is now, unless it has a mark. */
+/* Checks DAY's file of KIND and marks it as it is now, unless it has a mark. */
 static int admit_one(struct landing *landing, const char *dir, enum day_kind kind, uint32_t day) {
   char path[DAY_PATH_BYTES];
   uint64_t generation = 0;
@@ -213,8 +214,8 @@ static int admit_one(struct landing *landing, const char *dir, enum day_kind kin
   return landing_change(landing, false, write_mark, &writing);
 }
 
-/* Admits the files of KIND; at the first start with marks those that are others', too, since
-   nothing tells them apart. */
+/* Admits the files of KIND. At the first start with marks it admits those of other collectors too,
+   since nothing distinguishes them. */
 static int admit_found(struct landing *landing, const char *dir, enum day_kind kind) {
   uint32_t *days = NULL;
   size_t count = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* To open a file of a day costs half a millisecond, most of it SQLite reading its schema; to load
-   its forest, as much again for each thousand nodes.  One question opens each twice, and the next
-   is about the same days.  So readers wait, without a transaction and without pages in memory, for
-   who asks next: a woken one sees the moment of its waking, as a new one would.
+/* Opening a day file takes half a millisecond, mostly for SQLite to read its schema. Loading its
+   forest takes as long again for each thousand nodes. A query opens each file twice, and the next
+   query usually reads the same days. So idle readers stay here without a transaction and without
+   pages in memory. A reused reader sees the file as of its wake-up, as a new one would.
 
-   A file that waits in here would outlive its name and keep its WAL: who is to delete it, rename it
-   or write to it says so (day_pool_forget).  A file that was replaced behind our back is noticed by
-   its number on the disk. */
+   An idle reader would keep a deleted file and its WAL. So code that deletes, renames or writes a
+   file calls day_pool_forget. A file that another program replaced is detected by its inode
+   number. */
 #include "day_pool.h"
 
 #include "day_reader.h"
@@ -23,9 +23,9 @@ struct waiting {
 
 struct day_pool {
   pthread_mutex_t lock;
-  struct waiting files[POOL_FILES_MAX]; /* who waits longest first */
+  struct waiting files[POOL_FILES_MAX]; /* the longest idle first */
   unsigned count;
-  uint64_t forgotten; /* how often something was */
+  uint64_t forgotten; /* number of calls of day_pool_forget, which invalidate lent readers */
   struct scan_forest *forest;
 };
 
@@ -43,7 +43,7 @@ void day_pool_free(struct day_pool *pool) {
   free(pool);
 }
 
-/* Takes the AT-th out. */
+/* Removes entry AT and returns its reader. */
 static struct day_reader *take_out(struct day_pool *pool, unsigned at) {
   struct day_reader *reader = pool->files[at].reader;
   for (unsigned i = at + 1; i < pool->count; i++) pool->files[i - 1] = pool->files[i];
@@ -51,7 +51,7 @@ static struct day_reader *take_out(struct day_pool *pool, unsigned at) {
   return reader;
 }
 
-/* Takes one of KEY out, or returns NULL. */
+/* Removes and returns a reader of KEY, or returns NULL. */
 static struct day_reader *find(struct day_pool *pool, const struct day_pool_key *key) {
   for (unsigned i = 0; i < pool->count; i++)
     if (pool->files[i].key.day == key->day && pool->files[i].key.kind == key->kind)
@@ -66,7 +66,7 @@ int day_pool_take(struct day_pool *pool, const struct day_pool_key *key, const c
   uint64_t forgotten = pool->forgotten;
   pthread_mutex_unlock(&pool->lock);
   int error = 0;
-  if (reader != NULL && day_reader_wake(reader, path) != 0) { /* a new one tells why */
+  if (reader != NULL && day_reader_wake(reader, path) != 0) { /* opening anew reports the error */
     day_reader_close(reader);
     reader = NULL;
   }

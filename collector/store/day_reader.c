@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One read transaction holds still what is read, while settling goes on in the same file.
+/* One read transaction gives a stable view of the file while settling continues in it.
 
-   The forest is the whole node table of the file: nodes are numbered from 1 without holes, parents
-   first, so row n is entry n - 1 and nothing needs to be looked up.  Whatever does not fit that
-   (holes, a parent after its child, a row that points past the end) means a damaged file, and is
-   -EUCLEAN rather than an index out of bounds.
+   The forest is the whole node table of the file. Nodes are numbered from 1 without gaps, parents
+   first, so row n is entry n - 1 and no lookup is needed. Any deviation (gaps, a parent after its
+   child, a row that points past the end) means a damaged file and returns -EUCLEAN; it never
+   becomes an index out of bounds.
 
-   Many are read side by side, nearly every page once: so each has a small cache of them.
+   Many files are read side by side, nearly every page once, so each has a small page cache.
 
-   Files of windows and coarser ones hold the same things; their statements differ and take the same
-   numbers.  Of the coarser, series of boards come first and then those merged over boards. */
+   Files of windows and rollups hold the same kinds of data; their statements differ but take the
+   same parameters. In a rollup, the series of boards come first, then those merged over boards. */
 #include "day_reader.h"
 
 #include "block.h"
@@ -54,7 +54,7 @@ static const char *const tiers_sql[STATEMENTS] = {
              " hour_ms+1800000<?2 AND (?3 IS NULL OR board=?3) AND ?4",
 };
 
-/* Files of windows of earlier versions are read as they are: version 1 has no marks. */
+/* Older versions of files of windows are read without an upgrade. Version 1 has no marks. */
 static const char next_block_of_version_1[] =
     "SELECT id,start_ms,end_ms,rows,raw_len,bytes,0,count,weight" WINDOWS_OF_SERIES
     " ORDER BY mid_ms,id";
@@ -66,27 +66,27 @@ struct day_reader {
   sqlite3_stmt *statements[STATEMENTS];
   const struct tier_piece *pieces;
   size_t piece_count;
-  enum statement listing; /* which of the two lists of series is being stepped through */
+  enum statement listing; /* NEXT_SERIES or NEXT_GROUPED: the list being stepped through */
   bool is_listing;
-  uint64_t series; /* whose blocks are being stepped through; 0: none */
-  size_t piece;    /* of which piece */
+  uint64_t series; /* the series being stepped through; 0: none */
+  size_t piece;    /* index of the current piece */
   uint32_t node_count;
-  const uint32_t *used_map; /* NULL: nodes are called as they are here */
-  uint32_t *map;            /* what was used last, of so many nodes */
+  const uint32_t *used_map; /* NULL: nodes keep this file's numbers */
+  uint32_t *map;            /* the map used last, of mapped_count nodes */
   uint32_t mapped_count;
   uint64_t epoch; /* of the map */
   bool has_map;
-  dev_t device; /* which file it is */
+  dev_t device; /* identity of the file */
   ino_t inode;
   uint64_t lent;
   struct buf columns;
   struct packer packer;
   struct store_row *rows;
   size_t room;
-  struct store_row sum; /* of the block that was stepped to without its rows */
+  struct store_row sum; /* of the block in which only the sums were read */
 };
 
-/* A number that is also an index: of a table's largest key. */
+/* Returns a count that must fit an index: the largest key of a table. */
 static int count_rows(sqlite3 *db, const char *sql, uint32_t *ret) {
   uint64_t rows = 0;
   int error = db_number(db, sql, 0, &rows);
@@ -95,11 +95,11 @@ static int count_rows(sqlite3 *db, const char *sql, uint32_t *ret) {
   return error;
 }
 
-/* Begins to read the file as it is now. */
+/* Begins a read transaction on the present state of the file. */
 static int begin(struct day_reader *reader, uint64_t *ret_version) {
   int error = db_exec(reader->db, "BEGIN");
   if (error == 0) error = db_number(reader->db, "PRAGMA user_version", 0, ret_version);
-  if (error == 0 && *ret_version == 0) return -ENOENT; /* being made now: nothing in it yet */
+  if (error == 0 && *ret_version == 0) return -ENOENT; /* being created, still empty */
   return error;
 }
 
@@ -191,7 +191,7 @@ uint64_t day_reader_lent(const struct day_reader *reader) {
   return reader->lent;
 }
 
-/* Nobody has summed up a file of an older version: all its five minutes may have anything. */
+/* Files of older versions list no newest blocks, so any five minutes may have data. */
 static void assume_windows(struct tier_windows *windows) {
   for (unsigned i = 0; i < TIER_MINUTES_A_DAY; i++) windows->newest_id[i] = UINT64_MAX;
 }
@@ -216,7 +216,7 @@ int day_reader_windows(struct day_reader *reader, struct tier_windows *ret) {
   return 0;
 }
 
-/* What is no longer there, and what is merged. */
+/* Reads which parts are deleted and which are merged. */
 static int read_grouped(struct day_reader *reader, uint64_t day_ms, struct tier_rolled *rolled) {
   sqlite3_stmt *list = NULL;
   int row = db_prepare(reader->db, "SELECT tier,start_ms FROM grouped", &list);
@@ -291,13 +291,12 @@ static bool has_pieces(const struct day_reader *reader, bool is_grouped) {
   return false;
 }
 
-/* Once there were 64 groups: two of these, which a list has one after the other, are one of ours.
- */
+/* Older files have 64 groups. Two of them, adjacent in a list, form one of the present groups. */
 static uint32_t group_of(uint64_t number) {
   return number > 0 ? (uint32_t)((number - 1) % STORE_GROUPS) + 1 : 0;
 }
 
-/* Steps through one of the two lists. */
+/* Steps through the current list. */
 static int next_listed(struct day_reader *reader, uint32_t types, struct day_series *ret) {
   sqlite3_stmt *next = reader->statements[reader->listing];
   if (!has_pieces(reader, reader->listing == NEXT_GROUPED)) return 0;
@@ -319,7 +318,7 @@ int day_reader_next_series(struct day_reader *reader, uint32_t types, struct day
   return next_listed(reader, types, ret);
 }
 
-/* SQLite's integers are signed; no time of ours is anywhere near. */
+/* SQLite's integers are signed. Real times are far below the limit. */
 static uint64_t limited(uint64_t ms) {
   return ms > INT64_MAX ? INT64_MAX : ms;
 }
@@ -353,7 +352,7 @@ static int make_room(struct day_reader *reader, size_t count) {
   return 0;
 }
 
-/* Unpacks one block's rows; their node numbers become indices. */
+/* Unpacks one block's rows and converts their node numbers to indices. */
 static int read_rows(struct day_reader *reader, struct span packed, uint64_t raw_len,
                      uint64_t count) {
   if (count > BLOCK_ROWS_MAX || raw_len > BLOCK_BYTES_MAX) return -EUCLEAN;
@@ -392,7 +391,7 @@ static int next_row(struct day_reader *reader, const struct day_series *series) 
   return 0;
 }
 
-/* Steps to the next block; RET has all but the rows. */
+/* Steps to the next block; fills RET except its rows. */
 static int next_head(struct day_reader *reader, const struct day_series *series,
                      struct day_block *ret) {
   sqlite3_stmt *next = reader->statements[NEXT_BLOCK];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading one of the files of a day, as it was at one moment.  One thread at a time. */
+/* Reads one of the files of a day, in its state at one moment. One thread at a time. */
 #ifndef STORE_DAY_READER_H
 #define STORE_DAY_READER_H
 
@@ -9,40 +9,39 @@
 struct arena;
 struct day_reader;
 
-/* Opens the file of KIND at PATH.  Returns 0, -ENOENT, -EUCLEAN when it is damaged, or -errno. */
+/* Opens the file of KIND at PATH. Returns 0; -ENOENT; -EUCLEAN if it is damaged; or -errno. */
 int day_reader_open(const char *path, enum day_kind kind, struct day_reader **ret);
 void day_reader_close(struct day_reader *reader);
 
-/* Lets go of the moment that is read, of memory, and of a map of more than MAPPED_MAX nodes
-   (below); a reader at rest is then woken to read another moment, or closed.  Returns 0 or -errno.
-   Waking needs the PATH that it was opened with: -ESTALE when the file there is another one, or
-   from another version. */
+/* The first ends the read transaction and frees memory and a map of more than MAPPED_MAX nodes
+   (below). The reader is then woken for a new transaction, or closed. Returns 0 or -errno. Waking
+   needs the PATH of the open: it returns -ESTALE if PATH is now a different file or has another
+   version. */
 int day_reader_rest(struct day_reader *reader, uint32_t mapped_max);
 int day_reader_wake(struct day_reader *reader, const char *path);
 
-/* A number that its keeper remembers. */
+/* A number that the owner stores with the reader. */
 void day_reader_set_lent(struct day_reader *reader, uint64_t number);
 uint64_t day_reader_lent(const struct day_reader *reader);
 
-/* What the file has: of windows, or (of another KIND) of which parts of DAY, and how far those are
-   made from the file of windows with the number SOURCE (0: there is none).  Returns 0, -EUCLEAN or
+/* The first reads which windows the file has. The second reads which parts of DAY a rollup has, and
+   up to which ids of the file of windows SOURCE (0: none) they are made. Return 0, -EUCLEAN or
    -errno. */
 int day_reader_windows(struct day_reader *reader, struct tier_windows *ret);
 int day_reader_rolled(struct day_reader *reader, uint32_t day, uint64_t source,
                       struct tier_rolled *ret);
 
-/* What is read from now on; borrows PIECES. */
+/* Sets the pieces that are read from now on. Borrows PIECES. */
 void day_reader_set_pieces(struct day_reader *reader, const struct tier_piece *pieces,
                            size_t count);
 
 uint32_t day_reader_node_count(const struct day_reader *reader);
 
-/* What nodes are called in blocks from now on: the forest's index I is MAP[I], which it takes over
-   (NULL: I), in the numbers of EPOCH.  They are kept at rest. */
+/* Sets the node numbers in blocks from now on: index I of the forest becomes MAP[I] (NULL: I), in
+   the numbering of EPOCH. Takes ownership of MAP, and keeps it at rest. */
 void day_reader_take_map(struct day_reader *reader, uint32_t *map, uint64_t epoch);
 
-/* The same with what was taken over before, if that is of EPOCH and of all nodes; or returns
-   false. */
+/* Uses the map taken before, if it has EPOCH and covers all nodes. Returns false otherwise. */
 bool day_reader_use_map(struct day_reader *reader, uint64_t epoch);
 
 struct day_series {
@@ -52,52 +51,52 @@ struct day_series {
   uint32_t group;   /* as in struct store_series */
 };
 
-/* Steps through the series of TYPES (one bit each) that the pieces may have, in the order of their
-   label texts: those of a board stand together, and so do those of a group.  Returns 1, 0 at the
-   end, or -errno. */
+/* Steps through the series of TYPES (one bit each) that the pieces may contain. They are ordered by
+   label text, so those of a board are adjacent, as are those of a group. Returns 1, 0 at the end,
+   or -errno. */
 int day_reader_next_series(struct day_reader *reader, uint32_t types, struct day_series *ret);
 
 struct day_block {
-  uint64_t id; /* of windows */
+  uint64_t id; /* of windows only */
   uint64_t start_ms, end_ms;
   uint32_t marks;               /* enum batch_mark */
   const struct store_row *rows; /* node: index into the forest; valid until the next call */
   size_t count;
 };
 
-/* Steps through the blocks of SERIES in the pieces; the first call with another SERIES starts over.
+/* Steps through the blocks of SERIES in the pieces. The first call with another SERIES starts over.
    Returns 1, 0 at the end, or -errno. */
 int day_reader_next_block(struct day_reader *reader, const struct day_series *series,
                           struct day_block *ret);
 
-/* The same, each block as one row of no node: what its rows weigh together, by what stands beside
-   them; whether they are damaged does not show.  Takes a hundredth of the time. */
+/* The same, but returns each block as one row without a node: the stored sums of its rows, which
+   are not read. So damage in them is not detected. Takes a hundredth of the time. */
 int day_reader_next_sum(struct day_reader *reader, const struct day_series *series,
                         struct day_block *ret);
 
-/* Whether SERIES has a block in the pieces: 1, 0, or -errno. */
+/* Returns whether SERIES has a block in the pieces: 1, 0, or -errno. */
 int day_reader_has_block(struct day_reader *reader, const struct day_series *series);
 
-/* Loads all nodes and modules into ARENA; their id is the caller's to set.  Returns 0, -ENOMEM,
+/* Loads all nodes and modules into ARENA. The caller sets the forest's id. Returns 0, -ENOMEM,
    -EUCLEAN or -errno. */
 int day_reader_forest(struct day_reader *reader, struct arena *arena, struct store_forest *ret);
 
-/* Some losses in a file: of windows those at FROM_MS..TO_MS with a number above AFTER_ID, of hours
-   those of hours with their middle there. */
+/* A selection of losses in a file. In a file of windows: those at FROM_MS..TO_MS with a row number
+   above AFTER_ID. In a file of hours: those of hours with their middle in that range. */
 struct day_losses {
   uint64_t from_ms, to_ms, after_id;
-  const struct store_names *boards; /* NULL: of all */
+  const struct store_names *boards; /* NULL: all boards */
 };
 
-/* Adds the changes of LOSSES to SUM[LOSS_REASON_COUNT].  Returns 0 or -errno. */
+/* Adds the changes of LOSSES to SUM[LOSS_REASON_COUNT]. Returns 0 or -errno. */
 int day_reader_loss(struct day_reader *reader, const struct day_losses *losses, int64_t *sum);
 
-/* Sets RET to the newest loss that hours have of the file of windows SOURCE.  Returns 0 or
+/* Sets RET to the newest loss of the file of windows SOURCE that the hours include. Returns 0 or
    -errno. */
 int day_reader_rolled_loss(struct day_reader *reader, uint64_t source, uint64_t *ret);
 
-/* Shows ON_LOSS each loss with a number above AFTER_ID in a file of windows.  Returns 0, what
-   ON_LOSS returned, or -errno. */
+/* Calls ON_LOSS for each loss with a row number above AFTER_ID in a file of windows. Returns 0, the
+   result of ON_LOSS, or -errno. */
 struct day_loss_row {
   uint64_t id, at_ms, reason, records;
   const char *board;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Almost everything settles into today's file, some into yesterday's around midnight, and a board
-   that comes back after weeks fills old days one after the other.  Four open files serve all of
-   that; opening another costs less than a millisecond.
+/* Almost every batch settles into today's file, some into yesterday's around midnight. A board that
+   returns after weeks fills old days one after the other. Four open files serve all of these;
+   opening another takes less than a millisecond.
 
-   A file in which anything failed is closed rather than repaired: closing rolls back, and what was
-   cached of it dies with it. */
+   A file with a failed operation is closed rather than repaired: closing rolls back, and discards
+   what was cached. */
 #include "day_set.h"
 
 #include "day_file.h"
@@ -29,11 +29,12 @@ static struct day_slot *find(struct day_set *set, uint32_t day) {
 static struct day_slot *longest_unused(struct day_set *set) {
   struct day_slot *oldest = &set->slots[0];
   for (unsigned i = 0; i < DAY_SET_MAX; i++)
-    if (set->slots[i].used < oldest->used) oldest = &set->slots[i]; /* free ones have 0 */
+    if (set->slots[i].used < oldest->used) oldest = &set->slots[i]; /* free slots have 0 */
   return oldest;
 }
 
-/* A file that was deleted or replaced under us takes nothing: it is opened anew. */
+/* Does not commit to a file that was deleted or replaced meanwhile: returns -ESTALE, and it must be
+   opened anew. */
 static int commit(struct day_set *set, struct day_slot *slot) {
   char path[DAY_PATH_BYTES];
   if (slot->file == NULL) return 0;

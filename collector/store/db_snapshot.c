@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An open read transaction in WAL mode is a snapshot: it costs nothing to take, holds up nobody,
-   and ends when it is closed; meanwhile the WAL grows, since what a reader may still want is not
-   overwritten.  Copying goes through SQLite's backup, page by page within that transaction.
+/* An open read transaction in WAL mode is a snapshot. It costs nothing to take, blocks no other
+   connection, and ends on close. Meanwhile the WAL grows, because pages that a reader may need are
+   not overwritten. SQLite's backup copies page by page within that transaction.
 
-   Two processes use the file.  Whoever closes a database last would clean up: write the WAL back
-   and unlink it, by name.  The collector may have deleted this file since and begun another under
-   its name, whose WAL that would be.  So nothing is cleaned up from here; an empty WAL and its
-   index may stay beside a day that nobody has open, until the collector opens it next. */
+   Two processes use the file. The last to close a database normally cleans up: it writes the WAL
+   back and unlinks it, by name. By then the collector may have deleted this file and created
+   another with its name, and that file's WAL would be unlinked. So this process cleans up nothing.
+   An empty WAL and its index may stay beside a day file that no process has open, until the
+   collector opens it next. */
 #include "db_snapshot.h"
 
 #include "db.h"
@@ -19,15 +20,16 @@
 #include <unistd.h>
 
 enum {
-  HOLD_MS_MAX = 60 * 1000, /* for writers that are busy all the time */
-  STEP_PAGES = 64,         /* a quarter of a megabyte between two calls of on_step */
+  HOLD_MS_MAX = 60 * 1000, /* the wait for constantly busy writers */
+  STEP_PAGES = 64,         /* 256 KiB between two calls of on_step */
 };
 
 struct db_snapshot {
   sqlite3 *db;
 };
 
-/* Begins a read transaction: the first read is what holds it. */
+/* Begins a read transaction; the first read fixes the snapshot. Returns 1 if the database is
+   empty. */
 static int pin(struct db_snapshot *snapshot) {
   uint64_t tables = 0, pages = 0;
   int error = db_exec(snapshot->db, "BEGIN");
@@ -38,7 +40,7 @@ static int pin(struct db_snapshot *snapshot) {
 
 static int hold(struct db_snapshot *snapshot) {
   sqlite3_busy_timeout(snapshot->db, HOLD_MS_MAX);
-  return db_exec(snapshot->db, "BEGIN IMMEDIATE"); /* its close rolls back nothing */
+  return db_exec(snapshot->db, "BEGIN IMMEDIATE"); /* closing rolls it back, with no changes made */
 }
 
 static int open_and(int (*step)(struct db_snapshot *), const char *path, struct db_snapshot **ret) {
@@ -81,7 +83,7 @@ static int copy_pages(sqlite3_backup *copy, int (*on_step)(void *context), void 
   return stop != 0 ? stop : db_errno(code);
 }
 
-/* Opens the file to be copied to: it is thrown away when anything fails, so nothing is synced. */
+/* Creates the target file. It is discarded after any failure, so nothing is synced. */
 static int open_copy(const char *path, sqlite3 **ret) {
   if (unlink(path) != 0 && errno != ENOENT) return -errno;
   int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One table of names serves both directions.  The text is the collector's own, written from a
-   decoded message, so its strings hold no newlines; what a newer collector wrote there and this one
-   does not know is left out of its answers and nothing worse. */
+/* One table of names serves encoding and decoding. The collector writes the text from a decoded
+   message, so its strings hold no newlines. Names that a newer collector wrote and this version
+   lacks are missing from its answers, without other effects. */
 #include "effort_text.h"
 
 #include "common/buf.h"

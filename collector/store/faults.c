@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cannot be written (a full disk) is in memory, and is found again by the next start. */
+/* A fault that cannot be written (full disk) stays in memory; the next start detects it again. */
 #include "faults.h"
 
 #include "common/log.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that opens a newer one's files would at best fail later, and at worst go on with what
-   it does not understand.  So all are looked at before the first is opened: their version stands in
-   SQLite's file header, where it can be read without SQLite.  (An upgrade that a crash left in the
-   WAL is not seen here; each file is asked again as it is opened.) */
+/* A program that opens files of a newer version fails later at best, and at worst misreads them. So
+   all files are checked before the first is opened: SQLite's file header holds the version, which
+   can be read without SQLite. An upgrade that a crash left in the WAL is not seen here; each file's
+   version is checked again when it is opened. */
 #include "file_version.h"
 
 #include "day_file.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where SQLite's file format keeps PRAGMA user_version, big-endian. */
+/* Offset of PRAGMA user_version in SQLite's file format, big-endian. */
 enum { VERSION_OFFSET = 60, VERSION_BYTES = 4 };
 
 uint32_t file_version_peek(const char *path) {
@@ -49,7 +49,7 @@ int file_version_check(const char *dir, const char *name, uint32_t known, char *
                        size_t error_len) {
   char path[DAY_PATH_BYTES];
   int len = snprintf(path, sizeof path, "%s/%s", dir, name);
-  if (len < 0 || len >= (int)sizeof path) return 0; /* opening it will say so */
+  if (len < 0 || len >= (int)sizeof path) return 0; /* opening it reports the error */
   return look_at(path, known, error, error_len);
 }
 

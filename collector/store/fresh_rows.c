@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a batch costs a collector is mostly taking it apart, and it is taken apart before it is
-   durable, because a bad one must be refused.  So its parts go on to the settling thread through
+/* Decoding takes most of the time that a batch costs. It happens before the batch is durable,
+   because a bad batch must be rejected. So the decoded batch is passed to the settling thread in
    memory:
 
      staged -> [ first ... ] in the order of ids -> removed once the day file is durable
-        |          ^ taken: where the settling thread stands
-        +-> dropped, when the transaction is rolled back
+       |          ^ taken: the position of the settling thread
+       +-> dropped, when the transaction is rolled back
 
-   This is a shortcut and never the truth: nothing is in it that is not in the landing file, and a
-   row that is missing (no room, a start after a crash) is read from there.  Rows are shown again
-   after a round that failed, so they stay until they are removed.
+   This is only a cache: each row is also in the landing file. A missing row (no room, a start after
+   a crash) is read from there. After a failed round rows are presented again, so they stay until
+   they are removed.
 
-   A collector that lands faster than it settles gains nothing by it: what finds no room here is
-   taken apart twice.  So whoever appends waits for whoever settles, a little, and boards with him;
-   not where settling stands still (a full disk), since what has landed is safe. */
+   If batches land faster than they settle, the cache overflows and batches are decoded twice. So
+   the appending thread, and the boards with it, waits a little for the settling thread. It does not
+   wait if settling is stuck (a full disk), since landed batches are safe. */
 #include "fresh_rows.h"
 
 #include "common/monotonic_cond.h"
@@ -25,7 +25,7 @@
 struct fresh_row {
   struct fresh_row *next;
   struct landing_row row;
-  struct opened_batch *opened; /* row.batch is in it */
+  struct opened_batch *opened; /* owns row.batch */
   size_t bytes;
   char texts[];
 };
@@ -63,7 +63,7 @@ void fresh_rows_await_room(struct fresh_rows *rows) {
   pthread_mutex_unlock(&rows->lock);
 }
 
-/* Copies LEN bytes to *ROOM, which moves on. */
+/* Copies LEN bytes to *ROOM and advances it. */
 static const char *keep(char **room, const void *bytes, size_t len) {
   char *copy = *room;
   if (len > 0) memcpy(copy, bytes, len);
@@ -84,11 +84,11 @@ static struct fresh_row *copy_row(const struct landing_row *row) {
   copy->row.kernel = keep(&room, row->kernel, strlen(row->kernel) + 1);
   copy->row.labels = keep(&room, row->labels, strlen(row->labels) + 1);
   copy->row.loss = span_of(keep(&room, row->loss.data, row->loss.len), row->loss.len);
-  copy->row.envelope = span_of(NULL, 0); /* its content is at hand */
+  copy->row.envelope = span_of(NULL, 0); /* BATCH replaces it */
   return copy;
 }
 
-/* Returns whether BYTES more may be held, and counts them. */
+/* Returns whether BYTES more fit, and counts them. */
 static bool reserve(struct fresh_rows *rows, size_t bytes) {
   pthread_mutex_lock(&rows->lock);
   bool has_room = rows->bytes + bytes <= FRESH_BYTES_MAX;
@@ -137,8 +137,8 @@ void fresh_rows_drop_staged(struct fresh_rows *rows) {
   rows->staged_last = &rows->staged;
 }
 
-/* The first row from ID on, or NULL.  The settling thread goes upwards, mostly by one.  The lock is
-   held. */
+/* Returns the first row from ID on, or NULL. The settling thread moves upwards, mostly by one. The
+   caller holds the lock. */
 static const struct fresh_row *seek(struct fresh_rows *rows, uint64_t id) {
   bool is_behind = rows->taken != NULL && rows->taken->row.id <= id;
   const struct fresh_row *row = is_behind ? rows->taken : rows->first;
@@ -161,7 +161,7 @@ uint64_t fresh_rows_next(struct fresh_rows *rows, uint64_t id) {
   return row != NULL ? row->row.id : INT64_MAX;
 }
 
-/* Cuts the rows up to LAST off the list. */
+/* Removes the rows up to LAST from the list and returns them. */
 static struct fresh_row *cut(struct fresh_rows *rows, uint64_t last) {
   struct fresh_row *head = rows->first, **end = &head;
   for (; *end != NULL && (*end)->row.id <= last; end = &(*end)->next) rows->bytes -= (*end)->bytes;

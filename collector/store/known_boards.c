@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A place for each value of a hash, and who comes later takes it: two boards of one place ask the
-   file in turn, as all would without this.  The places of a small fleet are few pages of memory. */
+/* Each hash value has one entry, and the last board takes it. Two boards with the same entry read
+   the file in turn, as all boards would without the cache. The entries of a small fleet take few
+   pages of memory. */
 #include "known_boards.h"
 
 #include "common/table.h"
@@ -46,7 +47,7 @@ void known_boards_keep(struct known_boards *known, const struct known_board *boa
   if (known->boards == NULL) known->boards = calloc(KNOWN_BOARDS_MAX, sizeof *known->boards);
   if (known->boards == NULL) return;
   struct known_board **place = &known->boards[place_of(board->texts[KNOWN_NAME])];
-  struct known_board *copy = copy_of(board); /* first: BOARD may be what stands there */
+  struct known_board *copy = copy_of(board); /* first: BOARD may be the old entry */
   free(*place);
   *place = copy;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels <-> text.  A backslash, a newline and (in names) an equal sign are written as \\, \n and
-   \e, so that every byte string a board may send comes back as it was; NUL cannot occur, these
-   are C strings.  Decoding unescapes in place: the text only shrinks. */
+/* Converts labels to text and back. A backslash, a newline and an equal sign are written as \\, \n
+   and \e, so that every byte string from a board survives unchanged. NUL cannot occur in C strings.
+   Decoding unescapes in place, as text only shrinks. */
 #include "label_text.h"
 
 #include "common/buf.h"
@@ -19,7 +19,7 @@ static const char *escape_of(char letter) {
   }
 }
 
-/* What needs no escape, nearly always all of it, is copied at once. */
+/* Copies stretches without escapes, nearly always the whole text, at once. */
 static void append_escaped(struct buf *ret, const char *text) {
   for (;;) {
     size_t len = strcspn(text, "\\\n=");
@@ -55,7 +55,8 @@ static int unescape(char letter, char *ret) {
   }
 }
 
-/* Unescapes *TEXT up to END, which becomes a NUL, and moves *TEXT past it. */
+/* Unescapes *TEXT up to END, replaces END by NUL, and moves *TEXT past it. Returns 0 or
+   -EBADMSG. */
 static int take_part(char **text, char end, const char **ret) {
   char *from = *text, *to = *text;
   *ret = to;

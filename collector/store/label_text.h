@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels as one canonical text: `name=value` lines in name order.  Equal label sets have equal
-   texts, so the text is the key of a series; and it reads well in an SQLite shell. */
+/* Labels as one canonical text: `name=value` lines ordered by name. Equal label sets have equal
+   texts, so the text is the key of a series. It is readable in an SQLite shell. */
 #ifndef STORE_LABEL_TEXT_H
 #define STORE_LABEL_TEXT_H
 

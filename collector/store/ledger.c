@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dedupe ledger of one run: a high-water mark and its gaps, written as the ranges between the
-   gaps.
+/* The ledger of one run, for deduplication: a high-water mark and its gaps, stored as the ranges
+   between the gaps.
 
      seqs seen     1 2 3 4 5 . . 8 9
      ranges        1-5, 8-9
      bytes         1 4  2 1            first, length - 1, then gap, length - 1, ...
 
-   A board sends in order and a run normally is one range, so the blob is two bytes; a spool that
-   overflowed leaves one gap each time.  A board that invents gaps pays with its own memory of
-   them: over the limit the oldest gap closes, and what would have filled it is taken for a
-   duplicate (counted, and visible as pending in that board's books). */
+   A board sends in order, and a run normally is one range, so the blob takes two bytes. A spool
+   that overflows leaves one gap each time. A board that invents gaps harms only its own data. Above
+   the limit the oldest gap is closed, and batches that would fill it are rejected as duplicates
+   (counted, and shown as pending in that board's books). */
 #include "ledger.h"
 
 #include "common/buf.h"
@@ -17,7 +17,7 @@
 
 #include <errno.h>
 
-/* Index of the first range whose last is not before SEQ, or count. */
+/* Returns the index of the first range that ends at or after SEQ, or count. */
 static uint32_t lower_bound(const struct ledger *ledger, uint64_t seq) {
   uint32_t low = 0, high = ledger->count;
   while (low < high) {
@@ -78,7 +78,7 @@ bool ledger_add(struct ledger *ledger, uint64_t seq) {
   return is_whole;
 }
 
-/* Appends RANGE, which begins at or behind the last one's begin, to RET. */
+/* Appends RANGE to RET. Its first must not be below the first of RET's last range. */
 static void append(struct ledger *ret, const struct ledger_range *range) {
   struct ledger_range *last = ret->count > 0 ? &ret->ranges[ret->count - 1] : NULL;
   if (last != NULL && (range->first <= last->last || range->first - 1 == last->last)) {

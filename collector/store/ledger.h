@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which seqs of one run are accounted for, in a few bytes. */
+/* The seqs of one run that are accounted for, in a few bytes. */
 #ifndef STORE_LEDGER_H
 #define STORE_LEDGER_H
 
@@ -9,7 +9,7 @@ struct buf;
 
 enum { LEDGER_RANGES_MAX = 256 };
 
-/* Ranges in ascending order, never touching.  All-zero is empty. */
+/* Ranges in ascending order, never adjacent. All-zero is empty. */
 struct ledger {
   uint32_t count;
   struct ledger_range {
@@ -19,14 +19,14 @@ struct ledger {
 
 bool ledger_has(const struct ledger *ledger, uint64_t seq);
 
-/* Adds SEQ.  Returns false when a range more would be over the limit and the oldest gap was closed
-   to make room: a batch that still belongs there will look like a duplicate. */
+/* Adds SEQ. Returns false if a further range would exceed the limit and the oldest gap was closed:
+   later batches in that gap will look like duplicates. */
 bool ledger_add(struct ledger *ledger, uint64_t seq);
 
-/* Adds all that MORE has, over the limit as ledger_add does. */
+/* Adds all seqs of MORE; above the limit as ledger_add. */
 void ledger_merge(struct ledger *ledger, const struct ledger *more);
 
-/* How many seqs are in it; 0 also of all that there are. */
+/* Returns the number of seqs; also 0 if it holds all 2^64 seqs. */
 uint64_t ledger_size(const struct ledger *ledger);
 
 void ledger_encode(const struct ledger *ledger, struct buf *ret);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A module is (path, id, kind).  Every batch names its ten or twenty again, so those that came last
-   are kept in front of the index, whole: what a board calls like another's module is compared with
-   it to the last byte, whatever the hashes say.
+/* A module is (path, id, kind). Every batch names its ten or twenty again, so recent modules are
+   cached in front of the index, with their full names. A lookup compares every byte, so that a hash
+   collision cannot confuse modules of two boards.
 
-   As with nodes (node_table.c), cells stand in sets with the one used last in front. */
+   As in node_table.c, cells form sets, with the most recently used first. */
 #include "module_table.h"
 
 #include "db.h"
@@ -15,14 +15,14 @@
 
 enum {
   CACHE_SETS = 256,
-  CACHE_WAYS = 4, /* a thousand modules: some 100 KiB, 4 MiB if all paths were of the longest */
+  CACHE_WAYS = 4, /* 1024 modules: some 100 KiB, or 4 MiB if all paths had the greatest length */
   NAME_BYTES = 1 + 1 + LIMIT_MODULE_ID_BYTES + LIMIT_PATH_BYTES,
 };
 
 struct module_cell {
   struct module_ref ref;
   size_t name_len;
-  uint8_t *name; /* as name_of makes it; NULL: a free cell */
+  uint8_t *name; /* made by name_of; NULL: a free cell */
 };
 
 static const char *const module_sql[MODULE_STATEMENTS] = {
@@ -45,7 +45,7 @@ void module_table_close(struct module_table *table) {
   free(table->cells);
 }
 
-/* Everything that makes MODULE another than others, as one string of bytes. */
+/* Writes all identifying parts of MODULE as one string of bytes. Returns its length. */
 static size_t name_of(const struct batch_module *module, uint8_t name[NAME_BYTES]) {
   size_t id_len = module->id.len < LIMIT_MODULE_ID_BYTES ? module->id.len : LIMIT_MODULE_ID_BYTES;
   size_t path_len = strnlen(module->path, LIMIT_PATH_BYTES);
@@ -56,14 +56,14 @@ static size_t name_of(const struct batch_module *module, uint8_t name[NAME_BYTES
   return 2 + id_len + path_len;
 }
 
-/* Moves the cell at place AT of SET to the front; those before it move one back. */
+/* Moves the cell at index AT of SET to the front; those before it move back by one. */
 static void to_front(struct module_cell *set, uint32_t at) {
   struct module_cell cell = set[at];
   memmove(&set[1], &set[0], at * sizeof *set);
   set[0] = cell;
 }
 
-/* Returns whether the module NAME is known; it stands in front then. */
+/* Returns whether the module NAME is cached, and moves it to the front. */
 static bool find_cached(struct module_cell *set, struct span name, uint64_t hash) {
   for (uint32_t i = 0; i < CACHE_WAYS && set[i].name != NULL; i++) {
     if (set[i].ref.hash != hash || !span_is_equal(span_of(set[i].name, set[i].name_len), name))
@@ -74,7 +74,7 @@ static bool find_cached(struct module_cell *set, struct span name, uint64_t hash
   return false;
 }
 
-/* Keeps what was found, in place of the one used longest ago; without memory it is not kept. */
+/* Caches the module in place of the least recently used; skipped if memory is short. */
 static void keep(struct module_cell *set, struct span name, struct module_ref ref) {
   uint8_t *copy = malloc(name.len);
   if (copy == NULL) return;

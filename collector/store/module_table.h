@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The modules of one day file, each once. */
+/* The modules of one day file, without duplicates. */
 #ifndef STORE_MODULE_TABLE_H
 #define STORE_MODULE_TABLE_H
 
@@ -14,7 +14,7 @@
 
 enum module_statement { MODULE_FIND, MODULE_ADD, MODULE_STATEMENTS };
 
-/* A module as the file knows it: row M, and the hash that the hashes of its nodes are made of. */
+/* A module's row M in the file, and its hash, which the hashes of its nodes include. */
 struct module_ref {
   uint32_t m;
   uint64_t hash;

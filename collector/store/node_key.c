@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The key is written to a temporary name, synced and linked into place, so that a crash leaves
-   either no key or a whole one, and of two that start at once the second reads the first's.
+/* The key is written to a temporary name, synced and linked into place. So a crash leaves either no
+   key or a whole one; if two processes start at once, the second reads the first's key.
 
-   Node ids use the first half; the second is kept for what must be secret in another way than
-   ids that travel.  Collectors of one fleet carry the same file, and make the same ids. */
+   Node ids use the first half. The second half is reserved for secrets that must not be used in
+   ids, which leave the collector. Collectors of one fleet share the file and so make the same
+   ids. */
 #include "node_key.h"
 
 #include "siphash.h"

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Node identity.
 
-   A node is (parent, module, address).  Its name in the file is a small number n, ascending from
-   1, so that a parent's is always below its children's and columns of n compress well.  It is
-   found by a 64-bit hash that chains: H(parent's hash, module's hash, address), SipHash under the
-   fleet's key, equal on all collectors that share the key.  A board does not know the key, and
-   what it may find by luck costs nothing: a hit is compared with the row, and other content gets a
-   row of its own.
+   A node is (parent, module, address). In the file it has a small number n, ascending from 1, so
+   that a parent's n is always below its children's and columns of n compress well. It is found by a
+   chained 64-bit hash: H(parent's hash, module's hash, address), SipHash under the fleet's key,
+   equal on all collectors that share the key. Boards do not have the key. An accidental collision
+   is harmless: a hit is compared with the row, and different content gets a row of its own.
 
-   A window's nodes are mostly those of the last window, so a cache in front of the index answers
-   nearly all of them without SQL.  It is asked for (row of the parent, row of the module, address),
-   which says the same in this file, and knows row and hash: so the hash is only made of what is not
-   there.  It has sets of a few cells, the one used last in front: with one cell for each hash a
-   half full cache answered 70 % (measured: a third of all that a collector then did was to ask the
-   index for the rest).  It is larger than what a CPU has at hand, and waiting for its cells was
-   most of the time: so where a node stands is made of the way to it, without asking for any row,
-   and the places of all of a window are known before the first is looked at, and fetched ahead.
-   The mix that gives places begins with a seed that no board knows.
+   A window's nodes are mostly those of the last window, so a cache in front of the index finds
+   nearly all of them without SQL. Its lookup key is (parent's row, module's row, address), which is
+   equivalent within this file. It yields row and hash, so a hash is computed only after a miss.
+   Each set has a few cells, the most recently used first. With one cell for each hash, a half full
+   cache answered 70 % (measured: a third of a collector's time then was index lookups for the
+   rest).
 
-   Over the limit no node is added: a frame that has no row is cut and its weight goes to its
-   parent; a stack that has none goes to "[other]". */
+   The cache exceeds a CPU's own caches, and most of the time was spent waiting for its cells. So a
+   node's place depends only on the path to it, not on any row. The places of all nodes of a window
+   are computed first, and their cells prefetched. The mixing function starts with a seed that
+   boards do not have.
+
+   At the limit no node is added: a frame without a row is cut and its weight is added to its
+   parent. A stack without any row is counted as "[other]". */
 #include "node_table.h"
 
 #include "db.h"
@@ -30,9 +31,9 @@
 
 enum {
   CACHE_SETS = 1 << 13,
-  CACHE_WAYS = 8, /* 2 MiB: some hundred and fifty programs' windows */
-  FETCHED_AHEAD = 8, /* nodes */
-  LINE_BYTES = 64,   /* of a CPU's cache */
+  CACHE_WAYS = 8,    /* 2 MiB: windows of some 150 programs */
+  FETCHED_AHEAD = 8, /* nodes prefetched */
+  LINE_BYTES = 64,   /* of a CPU cache line */
 };
 
 struct node_cell {
@@ -53,7 +54,7 @@ int node_table_open(sqlite3 *db, const uint8_t key[SIPHASH_KEY_BYTES], uint32_t 
   ret->max = max;
   memcpy(ret->key, key, SIPHASH_KEY_BYTES);
   ret->seed = siphash(key, span_of_string("places"));
-  ret->room = calloc(1, CACHE_BYTES + LINE_BYTES); /* pages are ours as they are used */
+  ret->room = calloc(1, CACHE_BYTES + LINE_BYTES); /* pages are allocated as they are used */
   if (ret->room == NULL) return -ENOMEM;
   ret->cells = (void *)((char *)ret->room + LINE_BYTES - (uintptr_t)ret->room % LINE_BYTES);
   uint64_t count = 0;
@@ -82,7 +83,7 @@ static bool is_same(const struct node_cell *a, const struct node_cell *b) {
   return a->address == b->address && a->parent == b->parent && a->module == b->module;
 }
 
-/* Where the node of MODULE (a row) and ADDRESS stands below what stands at ABOVE. */
+/* Returns the place of the node of MODULE (a row) and ADDRESS below the place ABOVE. */
 static uint64_t place_of(uint64_t above, uint32_t module, uint64_t address) {
   uint64_t bits = (above ^ address) * UINT64_C(0x9e3779b97f4a7c15) + module;
   return (bits ^ (bits >> 32)) * UINT64_C(0xd6e8feb86659fd93);
@@ -99,7 +100,7 @@ static void fetch(const struct node_table *table, uint64_t place) {
   __builtin_prefetch(set + LINE_BYTES);
 }
 
-/* Finds the row with WANTED's content; n stays 0 when there is none. */
+/* Finds the row with the content of WANTED. n stays 0 if there is none. */
 static int find_row(struct node_table *table, struct node_cell *wanted, bool *ret_collides) {
   sqlite3_stmt *find = table->statements[NODE_FIND];
   int row;
@@ -124,13 +125,13 @@ static int add_row(struct node_table *table, struct node_cell *cell) {
   return error;
 }
 
-/* Puts CELL in front of SET, in place of the one at AT; those before it move one back. */
+/* Puts CELL at the front of SET in place of the cell at AT; those before it move back by one. */
 static void put_first(struct node_cell *set, uint32_t at, const struct node_cell *cell) {
   memmove(&set[1], &set[0], at * sizeof *set);
   set[0] = *cell;
 }
 
-/* Sets n and hash of CELL where the cache knows it. */
+/* Sets n and hash of CELL if it is cached. Returns whether it is. */
 static bool find_cached(struct node_cell *set, struct node_cell *cell) {
   for (uint32_t i = 0; i < CACHE_WAYS && set[i].n != 0; i++) {
     if (!is_same(&set[i], cell)) continue;
@@ -141,14 +142,14 @@ static bool find_cached(struct node_cell *set, struct node_cell *cell) {
   return false;
 }
 
-/* A node that is asked for: below PARENT. */
+/* A node to look up, below PARENT. */
 struct node_question {
   struct node_ref parent;
   struct module_ref module;
   uint64_t address, place;
 };
 
-/* Finds or adds the node that QUESTION asks for; n is 0 when it is not there and MAX are. */
+/* Finds or adds the node of QUESTION. n is 0 if it is absent and there are MAX nodes. */
 static int map_node(struct node_table *table, const struct node_question *question, uint32_t max,
                     struct node_ref *ret) {
   struct node_cell cell = {.parent = question->parent.n,
@@ -170,7 +171,7 @@ static int map_node(struct node_table *table, const struct node_question *questi
   return 0;
 }
 
-/* Where stacks go that have no row at all. */
+/* Returns the node for stacks without any row. */
 static int map_other(struct node_table *table, struct node_ref *ret) {
   static const struct batch_module other = {.path = "[other]", .kind = MODULE_PSEUDO};
   struct node_question question = {.address = 0};
@@ -180,7 +181,7 @@ static int map_other(struct node_table *table, struct node_ref *ret) {
   return map_node(table, &question, UINT32_MAX - 1, ret);
 }
 
-/* Puts the place of each node where its hash will be. */
+/* Stores the place of each node in the field of its future hash. */
 static void find_places(const struct node_table *table, const struct batch *batch,
                         const struct module_ref *modules, struct node_ref *refs) {
   for (uint32_t i = 0; i < batch->node_count; i++) {

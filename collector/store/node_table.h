@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nodes of one day file, each once. */
+/* The nodes of one day file, without duplicates. */
 #ifndef STORE_NODE_TABLE_H
 #define STORE_NODE_TABLE_H
 
@@ -13,7 +13,7 @@
 
 enum node_statement { NODE_FIND, NODE_ADD, NODE_STATEMENTS };
 
-/* A node as the file knows it: row N, and the hash that children chain to. */
+/* A node's row N in the file, and its hash, which its children's hashes include. */
 struct node_ref {
   uint32_t n;
   uint64_t hash;
@@ -25,10 +25,10 @@ struct node_table {
   sqlite3_stmt *statements[NODE_STATEMENTS];
   sqlite3 *db;
   uint8_t key[SIPHASH_KEY_BYTES];
-  uint32_t count, max; /* nodes there are, nodes there may be */
+  uint32_t count, max; /* present number of nodes and its limit */
   struct module_table modules;
   void *room;
-  struct node_cell *cells; /* in ROOM, where a line of a CPU's cache begins */
+  struct node_cell *cells; /* in ROOM, aligned to a CPU cache line */
   uint64_t seed;           /* of places in the cache */
   uint64_t collisions, cut;
 };
@@ -37,8 +37,8 @@ int node_table_open(sqlite3 *db, const uint8_t key[SIPHASH_KEY_BYTES], uint32_t 
                     struct node_table *ret);
 void node_table_close(struct node_table *table);
 
-/* Finds or adds the nodes of BATCH; REFS has room for node_count.  Returns 0, -ENOMEM or -errno.
-   MODULES has room for module_count. */
+/* Finds or adds the nodes of BATCH. REFS has room for node_count, MODULES for module_count. Returns
+   0, -ENOMEM or -errno. */
 int node_table_map(struct node_table *table, const struct batch *batch, struct module_ref *modules,
                    struct node_ref *refs);
 

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows of a day, summed up:
+/* Rollup of a day's windows:
 
      windows --> five minutes                      minutes-*.db
             \--> hours, the day, both by groups    hours-*.db, losses by the hour
 
-   Each transaction takes a few buckets (five minutes, or hours) that are over, reads what came for
-   them since the last time, adds it and notes how far it came: so a bucket that is made anew for a
-   window of weeks ago costs that bucket, and a kill at any point costs what was not committed.
-   Either file is made from the windows; none waits for the other, but five minutes come first
-   (tier_plan.c relies on it) and are not begun for a day whose hours hold what no window does.
-   Where hours were damaged after their windows had gone, five minutes have these, and all that was
-   summed up of them: hours are made anew from there.  What was lost in them by the hour is then in
-   windows, as far as there are any, and nowhere else.
+   Each transaction takes a few completed buckets (five minutes, or hours). It reads the data that
+   arrived for them since the last time, adds it, and stores the last id read. So a bucket that a
+   late window extends costs only that bucket, and a kill at any point costs only uncommitted work.
 
-   Weights and counts are added, never scaled, so all sums stay as they are to the nanosecond. */
+   Both files are made from the windows, independently of each other, but five minutes are made
+   first (tier_plan.c relies on this). They are not begun for a day whose hours hold data that no
+   window has.
+
+   If hours are damaged after their windows were deleted, they are rebuilt from the five minutes,
+   which hold all of that data. Hourly losses are then rebuilt from the windows that still exist;
+   the others are gone.
+
+   Weights and counts are added, never scaled, so all sums are exact to the nanosecond. */
 #include "roll.h"
 
 #include "common/arena.h"
@@ -30,8 +33,8 @@
 #include <string.h>
 
 enum {
-  BUCKETS_AT_ONCE = 4,           /* bounds a transaction, and what a kill repeats */
-  FOREST_BYTES_MAX = 1024 << 20, /* of DAY_NODES_MAX nodes, and their numbers in the other file */
+  BUCKETS_AT_ONCE = 4,           /* bounds a transaction, and the work repeated after a kill */
+  FOREST_BYTES_MAX = 1024 << 20, /* for DAY_NODES_MAX nodes, and their numbers in the other file */
 };
 
 struct roll {
@@ -40,13 +43,13 @@ struct roll {
   enum tier tier; /* the shortest in the file */
   struct day_reader *windows;
   struct tier_windows has;
-  struct day_reader *from; /* what is summed up: windows, or five minutes */
+  struct day_reader *from; /* source of the sums: windows, or five minutes */
   enum day_kind from_kind;
-  bool has_others;           /* that has what windows have no more */
-  struct tier_rolled rolled; /* of the file that is being written */
+  bool has_others;           /* the source has data that windows no longer have */
+  struct tier_rolled rolled; /* of the target file */
   struct tier_file *file;
   struct arena arena;
-  uint32_t *map; /* forest -> nodes of the file */
+  uint32_t *map; /* from the forest's index to nodes of the target file */
   struct roll_groups groups;
   struct roll_group group; /* of the series being read */
   struct row_sums sums;
@@ -56,7 +59,7 @@ struct roll {
   size_t piece_count;
 };
 
-/* The error is about the file that is summed up. */
+/* Marks the source file as the one that ERROR is about. Returns ERROR. */
 static int blame_source(struct roll *roll, int error) {
   roll->job->failed = roll->from_kind;
   return error;
@@ -66,7 +69,7 @@ static int path_of(const struct roll_job *job, enum day_kind kind, char path[DAY
   return day_folder_path(job->dir, kind, job->day, path);
 }
 
-/* Opens a file of the day; *RET stays NULL when there is none. */
+/* Opens a file of the day. *RET stays NULL if it does not exist. */
 static int open_reader(const char *dir, enum day_kind kind, uint32_t day, struct day_reader **ret) {
   char path[DAY_PATH_BYTES];
   int error = day_folder_path(dir, kind, day, path);
@@ -94,7 +97,7 @@ static uint64_t newest_of(const struct roll *roll, unsigned bucket) {
   return newest;
 }
 
-/* Picks the next buckets that are over and have more than was summed up. */
+/* Selects the next completed buckets with data not yet summed up. */
 static void pick_buckets(struct roll *roll) {
   uint64_t length_ms = tier_length_ms(roll->tier), day_ms = (uint64_t)roll->job->day * DAY_MS;
   roll->piece_count = 0;
@@ -110,7 +113,7 @@ static void pick_buckets(struct roll *roll) {
   }
 }
 
-/* Writes what the sums hold, which empties them. */
+/* Writes the sums and empties them. */
 static int write_sums(struct roll *roll) {
   struct store_row *rows = NULL;
   size_t count = 0;
@@ -199,7 +202,7 @@ static int sum_losses(struct roll *roll) {
   return error != 0 ? error : day_reader_losses_after(roll->windows, after_id, on_loss, roll);
 }
 
-/* Notes how far the buckets came, and which are merged over boards. */
+/* Stores the last id of each bucket, and which are merged over boards. */
 static int note_buckets(struct roll *roll) {
   const uint64_t day_ms = (uint64_t)roll->job->day * DAY_MS;
   int error = 0;
@@ -217,8 +220,8 @@ static int note_buckets(struct roll *roll) {
   return error;
 }
 
-/* What is begun now is merged over boards if that is worth it; what was not from its beginning
-   cannot be. */
+/* Decides whether buckets that begin now are merged over boards. A bucket not merged from its
+   beginning cannot be merged later. */
 static int choose_groups(struct roll *roll) {
   struct roll_census census = {.series_count = 0};
   struct day_series series;
@@ -241,7 +244,7 @@ static int choose_groups(struct roll *roll) {
   return error;
 }
 
-/* One transaction of what pick_buckets found. */
+/* Sums up the buckets from pick_buckets in one transaction. */
 static int write_buckets(struct roll *roll) {
   char path[DAY_PATH_BYTES];
   int error = roll->kind == DAY_HOURS ? choose_groups(roll) : 0;
@@ -264,7 +267,7 @@ static int write_buckets(struct roll *roll) {
   return error;
 }
 
-/* Sums up all that is due into the file of KIND. */
+/* Sums up all due buckets into the file of KIND. */
 static int roll_kind(struct roll *roll, enum day_kind kind) {
   const struct roll_job *job = roll->job;
   roll->kind = kind;
@@ -283,8 +286,8 @@ static int roll_kind(struct roll *roll, enum day_kind kind) {
   return error;
 }
 
-/* Picks the next hours that are over and lack in the file of hours, though MINUTES have them and
-   windows have not. */
+/* Selects the next completed hours that the file of hours lacks, MINUTES have, and windows no
+   longer hold completely. */
 static void pick_missing(struct roll *roll, const struct tier_rolled *minutes) {
   const uint64_t day_ms = (uint64_t)roll->job->day * DAY_MS;
   roll->piece_count = 0;
@@ -323,14 +326,14 @@ static int make_missing(struct roll *roll, const struct tier_rolled *minutes) {
   return error;
 }
 
-/* Makes hours that were damaged when their windows had gone. */
+/* Rebuilds hours that were damaged after their windows were deleted. */
 static int remake_hours(struct roll *roll) {
   const struct roll_job *job = roll->job;
   struct tier_rolled minutes = {.is_there = false};
   roll->kind = DAY_HOURS;
   roll->tier = TIER_HOUR;
   roll->from_kind = roll->job->failed = DAY_MINUTES;
-  roll->from = NULL; /* it was the windows */
+  roll->from = NULL; /* replaces the windows as source */
   int error = open_reader(job->dir, DAY_MINUTES, job->day, &roll->from);
   if (error != 0 || roll->from == NULL) return error;
   error = day_reader_rolled(roll->from, job->day, roll->has.source, &minutes);
@@ -346,7 +349,7 @@ static int is_new_loss(void *context, const struct day_loss_row *row) {
   return 1;
 }
 
-/* A day that is over may have losses and nothing else. */
+/* A completed day may have losses without windows. */
 static int roll_losses(struct roll *roll) {
   struct day_reader *hours = NULL;
   uint64_t after_id = 0;
@@ -361,8 +364,8 @@ static int roll_losses(struct roll *roll) {
   return found != 0 ? write_buckets(roll) : 0;
 }
 
-/* A file of five minutes has all of the day or is none: it is not begun where hours hold more, or
-   some windows are gone. */
+/* A file of five minutes covers the whole day or does not exist. It is not begun if hours hold data
+   that windows lack, or some windows are deleted. */
 static int wants_minutes(const struct roll *roll, bool *ret) {
   const struct roll_job *job = roll->job;
   char path[DAY_PATH_BYTES];
@@ -402,7 +405,7 @@ int roll_day(struct roll_job *job) {
     error = wants_minutes(roll, &has_minutes);
     if (error == 0 && has_minutes) error = roll_kind(roll, DAY_MINUTES);
   }
-  if (error == 0) error = remake_hours(roll); /* first: begun from windows they would lack these */
+  if (error == 0) error = remake_hours(roll); /* first: hours begun from windows would lack these */
   if (error == 0 && roll->windows != NULL) error = roll_kind(roll, DAY_HOURS);
   if (error == 0 && roll->windows != NULL) error = roll_losses(roll);
   day_reader_close(roll->windows);
@@ -413,7 +416,7 @@ int roll_day(struct roll_job *job) {
   return error;
 }
 
-/* What there is of DAY, but for what is merged. */
+/* Reads which data of DAY exists, except merged data. */
 static int read_state(const char *dir, uint32_t day, struct tier_state *ret) {
   struct day_reader *windows = NULL;
   int error = open_reader(dir, DAY_WINDOWS, day, &windows);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thousand boards' hours come one after the other, and each would have its group's block read,
-   added to and written again; so rows wait here, as they come, until there are ROWS_MAX.
+/* The hours of a thousand boards arrive one after the other, and each would read, extend and
+   rewrite its group's block. So rows are buffered in order of arrival, up to ROWS_MAX.
 
-   The hash and the number of groups are those of the intervals of answers (view/groups), which take
-   such a group for one of theirs. */
+   Hash and number of groups are the same as for the intervals of answers (view/groups), which use
+   these groups as sampling units. */
 #include "roll_groups.h"
 
 #include "common/array.h"
@@ -16,13 +16,13 @@
 
 enum {
   ROWS_MAX = 1 << 20,    /* 24 MiB */
-  DAY_PERCENT_LEFT = 75, /* of the series, at most */
+  DAY_PERCENT_LEFT = 75, /* share of the series that merging may leave */
   HOUR_PERCENT_LEFT = 35,
 };
 
-/* Rows that wait for one block. */
+/* Buffered rows for one block. */
 struct roll_sum {
-  struct tier_slot slot; /* its labels are ours */
+  struct tier_slot slot; /* its labels are owned here */
   char *labels;
   struct store_row *rows;
   size_t count, room;
@@ -134,7 +134,7 @@ void roll_groups_fini(struct roll_groups *groups) {
   *groups = (struct roll_groups){.count = 0};
 }
 
-/* A hash stands for what it is of: a collision makes a count too low by one. */
+/* Counts a hash once. Hashes stand for their values: a collision makes the count too low by one. */
 static int count_once(struct table *table, uint64_t hash, uint32_t *count) {
   uint32_t cursor;
   if (table_find(table, hash, &cursor) != TABLE_NONE) return 0;
@@ -142,7 +142,7 @@ static int count_once(struct table *table, uint64_t hash, uint32_t *count) {
   return table_add(table, hash, 0);
 }
 
-/* Board labels stand in the text as a line of their own. */
+/* Returns the hash of the board's line in the label text, or 0 if it has none. */
 static uint64_t hash_of_board(const char *text) {
   const char *line = strncmp(text, "board=", 6) == 0 ? text : strstr(text, "\nboard=");
   if (line == NULL) return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each series of each window is sorted once, some hundred rows by a 32-bit key: radix sort, eleven
-   bits a pass, from the lowest.  A pass in which all rows have the same digit is left out, and node
-   numbers of one program seldom differ in the highest.  (qsort's calls were a tenth of all that
-   settling did.)
+/* Each series of each window is sorted once: some hundred rows by a 32-bit key. A radix sort takes
+   eleven bits a pass, lowest first. It skips a pass if all rows have the same digit; node numbers
+   of one program seldom differ in the highest. (The calls of qsort took a tenth of the settling
+   time.)
 
-   Rows of one node, which are few and mostly none, are then put in order among themselves. */
+   Rows of one node, rare and few, are then ordered among themselves. */
 #include "row_sort.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static bool is_before(const struct store_row *a, const struct store_row *b) {
   return weight_of_one(a) < weight_of_one(b);
 }
 
-/* Good for few rows, and for rows that are nearly in order. */
+/* Insertion sort, for few rows or rows nearly in order. */
 static void insert_each(struct store_row *rows, size_t count) {
   for (size_t i = 1; i < count; i++) {
     struct store_row row = rows[i];
@@ -35,7 +35,7 @@ static unsigned digit_of(const struct store_row *row, unsigned pass) {
   return row->node >> (pass * DIGIT_BITS) & (DIGITS - 1);
 }
 
-/* Puts FROM into TO in the order of digit PASS; COUNTS says how often each digit occurs. */
+/* Copies FROM to TO in the order of digit PASS. COUNTS holds the frequency of each digit. */
 static void sort_pass(const struct store_row *from, struct store_row *to, size_t count,
                       unsigned pass, uint32_t counts[DIGITS]) {
   uint32_t before = 0;
@@ -55,7 +55,7 @@ static int by_weight(const void *left, const void *right) {
 static void order_equals(struct store_row *rows, size_t count) {
   for (size_t i = 0, end; i < count; i = end) {
     for (end = i + 1; end < count && rows[end].node == rows[i].node;) end++;
-    if (end - i > FEW) /* whoever sends so many must not make us slow */
+    if (end - i > FEW) /* a board that sends so many must not cause quadratic time */
       qsort(&rows[i], end - i, sizeof *rows, by_weight);
     else
       insert_each(&rows[i], end - i);

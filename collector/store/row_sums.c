@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A window is sorted, a few hundred rows; an hour's windows, a hundred thousand rows of a few
-   thousand nodes, are added up in an array by node instead: a tenth of the time.  Only the nodes
-   that were met are sorted at the end, or none, where so many were met that the array is looked
-   through in less time.
+/* A window, a few hundred rows, is sorted. The windows of an hour, a hundred thousand rows of a few
+   thousand nodes, are instead summed in an array indexed by node: a tenth of the time. At the end
+   only the nodes that occur are sorted; if they are many, scanning the whole array takes less time.
 
-   Where a board's rate was changed, a node has rows that weigh unlike.  Each stands for so many
-   samples of so much weight, and a sum of theirs would claim to tell more than they do
-   (view/evidence), so such rows go to a list and are merged, by sorting, among themselves. */
+   If a board's rate changed, a node has rows of different weights. Each stands for a number of
+   samples of one weight, and one sum of them would overstate the evidence (view/evidence). So these
+   rows are collected in a list and merged by sorting. */
 #include "row_sums.h"
 
 #include "common/sums.h"
@@ -18,7 +17,7 @@
 
 enum {
   FIRST_ROOM = 1024,
-  SPARSE = 16, /* of so many nodes one has any: looking through all takes what sorting does */
+  SPARSE = 16, /* if fewer than one node of 16 has rows, sorting is faster than scanning */
 };
 
 void row_sums_fini(struct row_sums *sums) {
@@ -29,8 +28,9 @@ void row_sums_fini(struct row_sums *sums) {
   *sums = (struct row_sums){.node_room = 0};
 }
 
-/* Signed numbers become doubles in one step, which half of the time went into.  Both ways say the
-   same.  Rows whose sum is more than a signed number holds stay apart, too. */
+/* Like batch_is_alike, but converts signed numbers to double, which takes one instruction; unsigned
+   conversions took half of the time. Rows, or sums of rows, that do not fit a signed number stay
+   separate. */
 static bool is_alike(const struct store_row *a, const struct store_row *b) {
   if ((a->count | a->weight | b->count | b->weight) >> 63 == 0) {
     if (((a->count + b->count) | (a->weight + b->weight)) >> 63 != 0) return false;
@@ -53,7 +53,7 @@ static int make_node(struct row_sums *sums, uint32_t node) {
   return 0;
 }
 
-/* Makes room for one more entry of ENTRY_BYTES in *ARRAY. */
+/* Makes room for one more entry of ENTRY_BYTES in *ARRAY. Returns 0 or -ENOMEM. */
 static int make_room(void **array, size_t count, size_t *room, size_t entry_bytes) {
   if (count < *room) return 0;
   size_t wanted = *room > 0 ? *room * 2 : FIRST_ROOM;
@@ -101,7 +101,7 @@ int row_sums_add_all(struct row_sums *sums, const struct store_row *rows, size_t
     const struct store_row *row = &rows[i];
     struct store_row *sum = row->node < sums->node_room ? &sums->by_node[row->node] : NULL;
     if (sum == NULL || (sum->count == 0 && sum->weight == 0) || !is_alike(sum, row)) {
-      error = row_sums_add(sums, row); /* all that is rare */
+      error = row_sums_add(sums, row); /* the rare cases */
       continue;
     }
     sum->count += row->count;
@@ -135,7 +135,7 @@ static void take_dense(struct row_sums *sums) {
 
 int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_count) {
   size_t count = sums->node_count + sums->unlike_count;
-  size_t room = sums->unlike_count > 0 ? 2 * count : count; /* half of it to sort in */
+  size_t room = sums->unlike_count > 0 ? 2 * count : count; /* the second half is for sorting */
   if (room > sums->taken_room) {
     struct store_row *more = reallocarray(sums->taken, room, sizeof *more);
     if (more == NULL) return -ENOMEM;
@@ -157,11 +157,12 @@ int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_cou
   return 0;
 }
 
-/* The weight of the KEPT-th heaviest of ROWS; RET_SAME of those that weigh as much are among the
-   KEPT.  Byte by byte from the highest: no order of rows makes it slow. */
+/* Returns the weight of the KEPT-th heaviest of ROWS. Sets RET_SAME to the number of rows of that
+   weight among the KEPT. Selects byte by byte from the highest, in linear time for any order of
+   rows. */
 static uint64_t find_least(const struct store_row *rows, size_t count, size_t kept,
                            size_t *ret_same) {
-  uint64_t least = 0, known = 0; /* bits of KNOWN are */
+  uint64_t least = 0, known = 0; /* mask of the bits of LEAST found so far */
   for (unsigned shift = 64; shift > 0;) {
     size_t counts[256] = {0};
     unsigned byte = 255;
@@ -179,7 +180,7 @@ static uint64_t find_least(const struct store_row *rows, size_t count, size_t ke
 
 size_t row_rest_add(struct row_rest *rest, const struct store_row *row, struct store_row *rows,
                     size_t count) {
-  uint64_t each = row->weight / row->count; /* alike: within a factor of two */
+  uint64_t each = row->weight / row->count; /* one bucket: weights within a factor of two */
   struct store_row *sum = &rest->sums[each > 0 ? 64 - __builtin_clzll(each) : 0];
   if (sum->count > 0 && sum_fits(sum->count, row->count) && sum_fits(sum->weight, row->weight)) {
     sum->count += row->count;

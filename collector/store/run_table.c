@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ledger and books of a run are one row, so that a batch and the proof that it was stored change
-   in one transaction.
+/* Ledger and books of a run are in one row, so that a batch and the record of its storage change in
+   one transaction.
 
-   A daemon started on demand makes a run each time.  Over the limit the run that nobody touched
-   for longest is folded: its balance goes into its board's `past` (what was pending is then lost
-   for good: run_ended), and its row goes.  Only a batch that lay in a spool while the same board
+   Each start of a daemon makes a run. Above the limit the least recently touched run is folded: its
+   balance is added to its board's `past` (its pending records are then permanently lost:
+   run_ended), and its row is deleted. Only a batch that stayed in a spool while the same board
    started a daemon four thousand times could then be stored twice. */
 #include "run_table.h"
 
@@ -38,7 +38,7 @@ void run_table_close(struct run_table *table) {
   buf_fini(&table->dropped);
 }
 
-/* Reads BOOK_COLUMNS, which stand first. */
+/* Reads BOOK_COLUMNS, the first columns of the row. */
 static int read_books(sqlite3_stmt *row, struct books *ret) {
   struct books books = {.stored = db_u64(row, 4), .refused = db_u64(row, 5)};
   books.board.produced = db_u64(row, 0);
@@ -64,7 +64,7 @@ int run_table_load(struct run_table *table, uint64_t board, uint64_t run, struct
   return error;
 }
 
-/* A balance as varints: produced, stored, then the losses. */
+/* Encodes a balance as varints: produced, stored, then the losses. */
 static void past_encode(const struct books_balance *past, struct buf *ret) {
   varint_encode(ret, past->produced);
   varint_encode(ret, past->stored);

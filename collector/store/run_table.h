@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runs of each board in the landing file: ledger and books of one daemon start each. */
+/* The runs of each board in the landing file: ledger and books of each daemon start. */
 #ifndef STORE_RUN_TABLE_H
 #define STORE_RUN_TABLE_H
 
@@ -23,7 +23,7 @@ enum {
 struct run_row {
   uint64_t board, run;
   bool is_new;
-  uint64_t newest; /* seq stored; 0 when none */
+  uint64_t newest; /* newest seq stored; 0: none */
   uint64_t touched_ms;
   struct ledger ledger;
   struct books books;
@@ -49,19 +49,20 @@ struct run_table {
 int run_table_open(sqlite3 *db, struct run_table *ret);
 void run_table_close(struct run_table *table);
 
-/* Reads the row of RUN of BOARD; an empty one, is_new, when there is none. */
+/* Reads the row of RUN of BOARD, or returns an empty row with is_new. Returns 0 or -errno. */
 int run_table_load(struct run_table *table, uint64_t board, uint64_t run, struct run_row *ret);
 
-/* Writes ROW.  A new one over RUNS_PER_BOARD_MAX folds the longest untouched run of its board:
-   its balance is kept, its ledger forgotten. */
+/* Writes ROW. A new row above RUNS_PER_BOARD_MAX folds the board's least recently touched run: its
+   balance is kept, its ledger is deleted. Returns 0 or -errno. */
 int run_table_save(struct run_table *table, const struct run_row *row);
 
-/* A run of BOARD other than RUN, not touched since BEFORE_MS, whose books are open.  Returns 1 with
-   it in RET, 0 when there is none, or -errno. */
+/* Finds a run of BOARD other than RUN, not touched since BEFORE_MS, with open books. Returns 1 with
+   it in RET, 0 if there is none, or -errno. */
 int run_table_open_other(struct run_table *table, uint64_t board, uint64_t run, uint64_t before_ms,
                          uint64_t *ret);
 
-/* Adds up what BOARD's runs, folded ones too, come to; on any connection. */
+/* Adds up the balances of BOARD's runs, including folded runs (PAST). DB may be any connection.
+   Returns 0 or -errno. */
 int run_table_balance(sqlite3 *db, uint64_t board, struct span past, struct books_balance *ret);
 
 #endif

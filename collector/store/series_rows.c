@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From (thread, node) samples to series.
+/* Converts (thread, node) samples to series.
 
-   A series is a set of labels: seven of ours (arch board build_id exe kernel service thread) and
-   the user's, where a target's label beats its board's and none beats ours.  Each thread of the
-   batch has a label text; threads and processes with equal texts are one series, so sixteen
-   workers named alike make one block and not sixteen.  Sorting the threads by text numbers the
-   series; the samples are then counted into (series, type). */
+   A series is a set of labels: seven built-in (arch board build_id exe kernel service thread) and
+   the user's. A target's label overrides its board's, and neither overrides a built-in one. Each
+   thread of the batch has a label text. Threads and processes with equal texts form one series, so
+   sixteen workers of one name make one block instead of sixteen. Sorting the threads by text
+   numbers the series; the samples are then counted into (series, type). */
 #include "series_rows.h"
 
 #include "common/arena.h"
@@ -28,18 +28,18 @@ struct thread_text {
   uint32_t thread;
 };
 
-/* The samples in groups: those of one (series, type) stand together, in the batch's order. */
+/* The samples in groups: those of one (series, type) are adjacent, in the batch's order. */
 struct grouping {
   uint32_t *series;  /* by thread: number of its text */
-  uint32_t *ends;    /* by group: how many samples stand before its end */
-  uint32_t *samples; /* indices, group after group */
+  uint32_t *ends;    /* by group: number of samples before its end */
+  uint32_t *samples; /* indices, ordered by group */
   uint32_t group_count;
 };
 
 static void add_label(struct label_set *set, const char *name, const char *value) {
   if (set->count == STORE_LABELS_MAX) return;
   for (uint32_t i = 0; i < set->count; i++)
-    if (strcmp(set->labels[i].name, name) == 0) return; /* who came first wins */
+    if (strcmp(set->labels[i].name, name) == 0) return; /* the first label of a name wins */
   set->labels[set->count++] = (struct label){name, value};
 }
 
@@ -93,7 +93,7 @@ static uint32_t group_of(const struct grouping *grouping, const struct batch_sam
   return grouping->series[sample->thread] * SAMPLE_TYPE_COUNT + sample->type;
 }
 
-/* Gives each thread the number of the first text that equals its own. */
+/* Numbers each thread by the first equal text. */
 static void number_series(const struct thread_text *texts, uint32_t count, uint32_t *series) {
   for (uint32_t i = 0, first = 0; i < count; i++) {
     if (strcmp(texts[i].text, texts[first].text) != 0) first = i;
@@ -101,7 +101,7 @@ static void number_series(const struct thread_text *texts, uint32_t count, uint3
   }
 }
 
-/* There are few groups, so samples are counted by group and put in their places: no comparing. */
+/* There are few groups, so samples are placed by a counting sort, without comparisons. */
 static int group_samples(const struct batch *batch, const struct thread_text *texts,
                          struct arena *arena, struct grouping *ret) {
   ret->group_count = batch->thread_count * SAMPLE_TYPE_COUNT;
@@ -113,20 +113,20 @@ static int group_samples(const struct batch *batch, const struct thread_text *te
   for (uint32_t i = 0; i < batch->sample_count; i++) ret->ends[group_of(ret, &batch->samples[i])]++;
   for (uint32_t group = 1; group < ret->group_count; group++)
     ret->ends[group] += ret->ends[group - 1];
-  for (uint32_t i = batch->sample_count; i-- > 0;) /* ends are beginnings when all are placed... */
+  for (uint32_t i = batch->sample_count; i-- > 0;) /* turns each end into its group's start */
     ret->samples[--ret->ends[group_of(ret, &batch->samples[i])]] = i;
-  for (uint32_t group = 0; group + 1 < ret->group_count; group++) /* ...of the next one's */
+  for (uint32_t group = 0; group + 1 < ret->group_count; group++) /* the start of the next one */
     ret->ends[group] = ret->ends[group + 1];
   ret->ends[ret->group_count - 1] = batch->sample_count;
   return 0;
 }
 
-/* Doubts add up; ends are told where both say so. */
+/* Returns the union of the marks, except that MARK_ENDS_TOLD must be in A and in B. */
 static uint32_t marks_of_both(uint32_t a, uint32_t b) {
   return ((a | b) & ~(uint32_t)MARK_ENDS_TOLD) | (a & b & MARK_ENDS_TOLD);
 }
 
-/* Fills the rows of SERIES, whose samples stand from AT on. */
+/* Fills the rows of SERIES from its samples, which begin at AT. */
 static void fill_series(const struct batch *batch, const struct grouping *grouping, uint32_t at,
                         struct series_rows *series) {
   for (uint32_t i = 0; i < series->count; i++) {

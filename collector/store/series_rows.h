@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch's samples sorted by series: pure. */
+/* Sorts a batch's samples by series, without I/O. */
 #ifndef STORE_SERIES_ROWS_H
 #define STORE_SERIES_ROWS_H
 
@@ -7,7 +7,7 @@
 
 struct arena;
 
-/* What a series knows of its board. */
+/* The board's part of a series' labels. */
 struct series_board {
   const char *name, *arch, *kernel;
   uint32_t label_count;
@@ -15,7 +15,7 @@ struct series_board {
 };
 
 struct series_rows {
-  const char *labels; /* label_text: equal texts are one series */
+  const char *labels; /* label_text; equal texts denote one series */
   uint32_t type;
   uint32_t count;
   uint32_t marks;         /* of all its targets */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A series is (labels, type), and a board's next window has the series of its last one.  Its row is
-   found by a text of some two hundred bytes in an index of as many texts as there are boards and
-   threads, so rows are kept in front of it: by 128 bits of SipHash under keys that no board knows,
-   not by their texts, for a fleet has a hundred thousand.
+/* A series is (labels, type), and a board's next window has mostly the same series. A lookup by
+   label text, some two hundred bytes, searches an index of all boards' threads. So a cache keeps
+   the row ids in front of it. Its keys are 128 bits of SipHash, under keys that boards do not have,
+   instead of the texts, because a fleet has a hundred thousand.
 
-   The table begins small and doubles while sets are full, up to CELLS_MAX. */
+   The table starts small and doubles when a set is full, up to CELLS_MAX. */
 #include "series_table.h"
 
 #include "db.h"
@@ -32,8 +32,8 @@ static const char *const series_sql[SERIES_STATEMENTS] = {
     [SERIES_ADD] = "INSERT INTO series(labels,type) VALUES(?,?)",
 };
 
-/* Two keys of its own, made of the file's, so that these hashes say nothing of those that travel.
- */
+/* Derives two keys from the file's key, so that these hashes reveal nothing about node hashes,
+   which leave the collector. */
 static void make_keys(struct series_table *table, const uint8_t key[SIPHASH_KEY_BYTES]) {
   static const char *const names[2][2] = {{"series 1", "series 2"}, {"series 3", "series 4"}};
   for (int i = 0; i < 2; i++) {
@@ -66,7 +66,7 @@ static bool is_same(const struct series_cell *a, const struct series_cell *b) {
   return a->hash[0] == b->hash[0] && a->hash[1] == b->hash[1] && a->type == b->type;
 }
 
-/* Puts CELL in front of SET, in place of the one at AT; those before it move one back. */
+/* Puts CELL at the front of SET in place of the cell at AT; those before it move back by one. */
 static void put_first(struct series_cell *set, uint32_t at, struct series_cell cell) {
   memmove(&set[1], &set[0], at * sizeof *set);
   set[0] = cell;
@@ -82,7 +82,7 @@ static bool find_cached(struct series_cell *set, struct series_cell *cell) {
   return false;
 }
 
-/* Takes every set apart in two; the order in them stays. */
+/* Splits every set in two, keeping the order within sets. */
 static void grow(struct series_table *table) {
   struct series_table larger = {.sets = 2 * table->sets};
   if ((size_t)larger.sets * WAYS > CELLS_MAX) return;

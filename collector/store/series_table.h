@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The series of one day file, each once. */
+/* The series of one day file, without duplicates. */
 #ifndef STORE_SERIES_TABLE_H
 #define STORE_SERIES_TABLE_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012), written from the
-   paper: two rounds for each 8-byte word of input, four at the end.  OpenSSL has it too, behind a
-   context that costs more to set up than the 24 bytes of a node cost to hash; the unit test
-   compares the two. */
+/* SipHash-2-4, written from the paper (Aumasson and Bernstein, "SipHash: a fast short-input PRF",
+   2012): two rounds for each 8-byte word of input, four at the end. OpenSSL has it too, but setting
+   up its context takes longer than hashing the 24 bytes of a node. A unit test compares the two. */
 #include "siphash.h"
 
 struct state {
@@ -42,7 +41,7 @@ static void absorb(struct state *s, uint64_t word) {
 
 uint64_t siphash(const uint8_t key[SIPHASH_KEY_BYTES], struct span bytes) {
   uint64_t k0 = read_le64(key), k1 = read_le64(key + 8);
-  struct state s = {/* "somepseudorandomlygeneratedbytes", as the paper says */
+  struct state s = {/* "somepseudorandomlygeneratedbytes", from the paper */
                     k0 ^ 0x736f6d6570736575ULL, k1 ^ 0x646f72616e646f6dULL,
                     k0 ^ 0x6c7967656e657261ULL, k1 ^ 0x7465646279746573ULL};
   size_t whole = bytes.len - bytes.len % 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SipHash-2-4: a keyed 64-bit hash that who does not know the key cannot make collide. */
+/* SipHash-2-4: a keyed 64-bit hash. Collisions cannot be constructed without the key. */
 #ifndef STORE_SIPHASH_H
 #define STORE_SIPHASH_H
 

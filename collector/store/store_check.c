@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same looks that a start takes (landing_loss.h, day_marks.h), without what it does. */
+/* Makes the same checks as a start (landing_loss.h, day_marks.h), without changing anything. */
 #include "store_check.h"
 
 #include "day_folder.h"
@@ -18,12 +18,13 @@
 struct looking {
   const char *dir;
   sqlite3 *landing;
-  struct day_mark folder; /* what holds for each file */
+  struct day_mark folder; /* the facts common to all files */
   void (*on_fault)(void *context, const char *name, const char *why);
   void *context;
 };
 
-/* Whether the mark of the file NAME is as it was: retention unmarks a file, then deletes it. */
+/* Returns whether the file NAME still has, or still lacks, a mark. Retention removes the mark, then
+   deletes the file. */
 static bool is_still(const struct looking *looking, const char *name, const struct day_mark *mark) {
   uint64_t value = 0;
   int row = marks_read(looking->landing, name, &value);
@@ -62,7 +63,7 @@ static int add_marked(void *context, const char *name, uint64_t value) {
   return 0;
 }
 
-/* Marks are read first: while they are, landing.db shows its content of one moment. */
+/* Reads the marks first: during that read landing.db shows one moment. */
 static int look_at_marked(struct looking *looking) {
   struct marked marked = {NULL, 0};
   int error = marks_each(looking->landing, add_marked, &marked);
@@ -76,7 +77,7 @@ static int look_at_marked(struct looking *looking) {
   return error;
 }
 
-/* Files of windows that have no mark may be another collector's. */
+/* Files of windows without a mark may be another collector's. */
 static int look_at_unmarked(struct looking *looking) {
   uint32_t *days = NULL;
   size_t count = 0;
@@ -118,7 +119,7 @@ static int look_at_days(struct looking *looking) {
   int row = marks_read(looking->landing, MARKS_STORE, &looking->folder.store);
   if (row == 1) row = marks_read(looking->landing, DAY_MARKS_COMPLETE, &complete);
   looking->folder.is_complete = complete != 0;
-  if (row != 1) return row; /* of a version without marks, or just made */
+  if (row != 1) return row; /* written by a version without marks, or just created */
   row = look_at_marked(looking);
   return row == 0 ? look_at_unmarked(looking) : row;
 }

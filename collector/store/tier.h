@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How coarse samples are kept, and the files of a day that keep them. */
+/* The resolutions (tiers) of stored samples, and the kinds of day files. */
 #ifndef STORE_TIER_H
 #define STORE_TIER_H
 
 #include <stdint.h>
 
-/* Blocks of a tier cover what its length says, from a multiple of it on; those of windows are as
-   long as the board made them. */
+/* A block of a tier covers the tier's length, beginning at a multiple of it. A block of TIER_WINDOW
+   has the length that the board chose. */
 enum tier { TIER_WINDOW, TIER_MINUTES, TIER_HOUR, TIER_DAY };
 
 enum {
@@ -18,10 +18,10 @@ enum {
   TIER_MINUTES_AN_HOUR = TIER_MINUTES_A_DAY / TIER_HOURS_A_DAY,
 };
 
-/* A day's files, the finest first.  Each stands for itself: with a node table of its own it can be
-   deleted while the coarser ones stay. */
+/* A day's files, the finest first. Each is self-contained: it has its own node table, so it can be
+   deleted while the coarser files stay. */
 enum day_kind {
-  DAY_WINDOWS, /* day-*.db: what boards sent, window by window; and losses */
+  DAY_WINDOWS, /* day-*.db: windows as the boards sent them, and losses */
   DAY_MINUTES, /* minutes-*.db: five minutes */
   DAY_HOURS,   /* hours-*.db: hours and the day, also merged over boards; and losses by the hour */
   DAY_KINDS

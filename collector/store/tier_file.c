@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block here is the sum of windows, in the same columns, and is read, added to and written back
-   when more of its time comes, be it weeks later.  What is in it stands in the same transaction:
+/* A block here is the sum of windows, in the same columns. When more data for its time arrives,
+   possibly weeks later, it is read, extended and written back. The same transaction records its
+   content:
 
-     rolled   (shortest block, file of windows) -> the newest window's id that is in
+     rolled   (shortest block, file of windows) -> the newest window's id included
 
-   so that a crash leaves either the sum and the note or neither, and nothing is added twice.  Files
-   of windows that are gone add nothing any more; of them one note is left, with the number 0, which
-   tells that the block holds what no file of windows has.
+   So a crash leaves both sum and record or neither, and nothing is added twice. Deleted files of
+   windows add nothing any more. One record with source 0 replaces theirs: the block holds data that
+   no file of windows has.
 
-   Blocks of unlike marks stay apart, as rows of unlike weights do, so that an answer is the same
-   whatever it was read from.  And since a day may have more nodes than a block has rows, those of
-   PART_NODES nodes each are blocks of their own. */
+   Blocks with different marks stay separate, as rows of different weights do, so that an answer is
+   the same from any tier. A day may have more nodes than a block has rows, so each PART_NODES nodes
+   have blocks of their own. */
 #include "tier_file.h"
 
 #include "block.h"
@@ -46,9 +47,9 @@ static const char schema[] = NODE_TABLE_SCHEMA
 
 enum {
   PART_NODES = 1 << 17,
-  FREE_FRACTION = 8, /* with more of its pages free a file is written anew */
-  /* Where a block's sums would not fit a signed column, another stands beside it: its part is
-     higher by this. */
+  FREE_FRACTION = 8, /* a file with more than an eighth of its pages free is rewritten */
+  /* If a block's sums would not fit a signed column, another block is added beside it, with its
+     part higher by this. */
   PARTS_BESIDE = 1 << 15,
   PART_SHIFT = 32,
 };
@@ -96,7 +97,8 @@ struct tier_file {
   size_t room;
 };
 
-/* The first's blocks are read as they are; it would not have read those that come now. */
+/* Blocks of version 1 are read unchanged. The new version keeps older programs from reading newer
+   blocks. */
 static int upgrade(sqlite3 *db) {
   uint64_t version = 0;
   int error = db_number(db, "PRAGMA user_version", 0, &version);
@@ -104,7 +106,8 @@ static int upgrade(sqlite3 *db) {
 }
 _Static_assert(TIER_FILE_VERSION == 2, "as upgrade has it");
 
-/* Begins the one transaction; of files of windows that are gone one note remains. */
+/* Begins the file's one transaction. Replaces the records of deleted files of windows by one with
+   source 0. */
 static int begin(struct tier_file *file) {
   sqlite3_stmt *forget[3] = {NULL};
   static const char *const sql[3] = {
@@ -220,13 +223,13 @@ static int add_stored(struct tier_file *file, struct span packed, uint64_t raw_l
   return error;
 }
 
-/* Which block. */
+/* Identifies a block. */
 struct block_key {
   uint64_t series, part;
 };
 
-/* The table has one row for each marks, whatever the part; so the part stands in the upper half of
-   these, too, which nobody reads. */
+/* The table allows one row for each value of marks, whatever the part. So the part is also stored
+   in the upper half of marks, which is never read. */
 static void bind_key(sqlite3_stmt *statement, int from, const struct tier_slot *slot,
                      const struct block_key *key) {
   const uint64_t values[] = {key->series, slot->tier, slot->start_ms,
@@ -234,8 +237,8 @@ static void bind_key(sqlite3_stmt *statement, int from, const struct tier_slot *
   for (int i = 0; i < 5; i++) db_bind_u64(statement, from + i, values[i]);
 }
 
-/* Finds SLOT's block KEY, or the one beside it that has room for MORE, its rows then being in the
-   sums; RET is 0 when there is none. */
+/* Finds SLOT's block KEY, or a block beside it with room for MORE, and adds its rows to the sums.
+   RET is 0 if there is none. */
 static int find_block(struct tier_file *file, const struct tier_slot *slot,
                       const struct store_row *more, struct block_key *key, uint64_t *ret) {
   sqlite3_stmt *find = file->statements[FIND_BLOCK];
@@ -255,8 +258,8 @@ static int find_block(struct tier_file *file, const struct tier_slot *slot,
   return error;
 }
 
-/* Adds up rows of one node however unlike they weigh: all of a block come to SUM_MAX at most.
-   Returns how many are left. */
+/* Adds up all rows of one node, whatever their weights; those of a block come to SUM_MAX at most.
+   Returns the number of rows left. */
 static size_t collapse(struct store_row *rows, size_t count) {
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
@@ -270,15 +273,14 @@ static size_t collapse(struct store_row *rows, size_t count) {
   return kept;
 }
 
-/* Encodes what is in the sums and binds it, with its own sums. */
+/* Encodes the rows in the sums and binds the block with its totals. */
 static int bind_rows(struct tier_file *file, sqlite3_stmt *write) {
   struct store_row *rows = NULL;
   size_t count = 0;
   uint64_t records = 0, weight = 0;
   int error = row_sums_take(&file->sums, &rows, &count);
   if (error != 0) return error;
-  if (count > BLOCK_ROWS_MAX)
-    count = collapse(rows, count); /* rates without number: a hostile board */
+  if (count > BLOCK_ROWS_MAX) count = collapse(rows, count); /* very many rates: a hostile board */
   for (size_t i = 0; i < count; i++) {
     records += rows[i].count;
     weight += rows[i].weight;
@@ -294,7 +296,7 @@ static int bind_rows(struct tier_file *file, sqlite3_stmt *write) {
   return 0;
 }
 
-/* ROWS, which come to SUM_MAX at most. */
+/* Adds ROWS, which come to SUM_MAX at most, to one block. */
 static int add_part(struct tier_file *file, const struct tier_slot *slot, uint64_t series,
                     const struct store_row *rows, size_t count) {
   struct block_key key = {series, rows->node / PART_NODES};
@@ -316,7 +318,7 @@ static int add_part(struct tier_file *file, const struct tier_slot *slot, uint64
   return db_run(write);
 }
 
-/* Returns how many of ROWS are of the first one's part and come to SUM_MAX at most. */
+/* Returns how many of ROWS, from the first on, belong to its part and come to SUM_MAX at most. */
 static size_t part_of(const struct store_row *rows, size_t count) {
   struct store_row all = rows[0];
   size_t end = 1;
@@ -386,7 +388,8 @@ int tier_file_commit(struct tier_file *file) {
   return db_exec(file->db, "COMMIT");
 }
 
-/* Gives back what free pages take, unless late batches may soon fill them. */
+/* Returns free pages to the file system, unless they are few and late batches may soon fill
+   them. */
 static int give_back(sqlite3 *db) {
   uint64_t pages = 0, free_pages = 0;
   int error = db_number(db, "PRAGMA page_count", 0, &pages);
@@ -394,8 +397,8 @@ static int give_back(sqlite3 *db) {
   return error == 0 && free_pages > pages / FREE_FRACTION ? db_exec(db, "VACUUM") : error;
 }
 
-/* Blocks of hours are most of the file.  Their room is given back at once, or, where there was none
-   to write the rest anew, or we were killed, the next time. */
+/* Blocks of hours are most of the file. Their space is returned at once. If there is no room to
+   rewrite the rest, or the process is killed, the next call does it. */
 int tier_file_drop_hours(const char *path) {
   char sql[256];
   sqlite3 *db = NULL;

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A coarse block holds the windows of its time up to a certain id; what came later is read beside
-   it, from the file of windows, by that id.  So it does not matter when a block was made, nor
-   whether it was made before all had come:
+/* A coarse block holds the windows of its time up to a certain id. Later windows are read in
+   addition, from the file of windows, by that id. So it does not matter when a block was made, or
+   whether all windows had arrived:
 
      hours      [====10====][====11====][====12====]
      minutes                                        [5][5][5]
      windows              + id > 812                         ||||| now
 
-   An hour that the range covers is its block, the others are made of five minutes, and what these
-   do not cover of windows.
+   An hour that the range covers is read as its block. Other hours are read as five minutes, and the
+   remainder as windows.
 
-   A file of windows that was deleted may be begun anew by a late batch.  Then it is not whole: a
-   part of an hour cannot be read from it, only what it has beside the blocks.  That shows in the
-   coarser files, which note the number of the file that they are made from.  Nor is a file whole
-   before the time up to which windows were deleted from it.  A file of five minutes
-   is always whole: it gets everything before the hours do, and is not begun where these have
-   something that it could not have (roll.c). */
+   A late batch may recreate a deleted file of windows. That file is not whole: a part of an hour
+   cannot be read from it, only additions to blocks. The coarser files reveal this, because they
+   record the number of the file that they are made from. A file of windows is also not whole before
+   the time up to which it was pruned. A file of five minutes is always whole: it gets all data
+   before the hours do, and is not begun if these have data that it could not get (roll.c). */
 #include "tier_plan.h"
 
 #include <string.h>
@@ -26,8 +25,8 @@ struct planner {
   struct tier_plan *plan;
   uint64_t from_ms, to_ms; /* the part of the day */
   bool are_windows_whole;
-  bool has_day;      /* the day's block stands for its hours */
-  bool is_day_alone; /* and there is nothing finer of what it has */
+  bool has_day;      /* the day's block replaces its hours */
+  bool is_day_alone; /* and no finer file has its data */
 };
 
 static void add(struct planner *planner, enum day_kind kind, const struct tier_piece *piece) {
@@ -48,7 +47,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-/* Whether the file of windows has all from FROM_MS on. */
+/* Returns whether the file of windows has all data from FROM_MS on. */
 static bool are_whole(const struct planner *planner, uint64_t from_ms) {
   return planner->are_windows_whole && from_ms >= planner->state->windows.whole_from_ms;
 }
@@ -62,7 +61,7 @@ static bool is_middle_covered(const struct planner *planner, uint64_t start_ms, 
   return planner->from_ms <= middle_ms && middle_ms < planner->to_ms;
 }
 
-/* Windows in the range of the five minutes AT with ids above AFTER_ID. */
+/* Adds the windows in the five minutes AT with ids above AFTER_ID. */
 static void add_windows(struct planner *planner, unsigned at, uint64_t after_id) {
   const struct tier_windows *windows = &planner->state->windows;
   uint64_t start_ms = planner->state->day_ms + (uint64_t)at * TIER_MINUTES_MS;
@@ -136,7 +135,7 @@ static void plan_hour(struct planner *planner, unsigned hour) {
   }
 }
 
-/* The day's block holds what its hours hold: all of these must be asked for. */
+/* Returns whether the day's block serves: the range must cover all hours that it includes. */
 static bool wants_day(const struct planner *planner) {
   const struct tier_rolled *hours = &planner->state->hours;
   uint64_t grain_ms = planner->wish->grain_ms;

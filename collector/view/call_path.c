@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readers of callgrind's form make a function's inclusive cost of its calls: one adds up what it
-   called, another what it was called with.  Both are right only when a stack passes through each
-   function once, so recursion has to go, and no call may be made up for it.
+/* Readers of callgrind's format compute a function's inclusive cost from its calls: some add up the
+   calls it made, others the calls it received. Both agree only if a stack passes through each
+   function once. So recursion must be removed, without inventing calls.
 
-   A call of a function that is on the path already closes a loop.  A loop in which every function
-   is on the path outside of it, too, is cut out: what is left are calls that happened, and nobody
-   loses the stack.  Where that would lose one, the function is entered a second time under the name
-   that callgrind gives it by itself, NAME'2:
+   A call of a function that is already on the path closes a loop. If every function of the loop is
+   also on the path outside it, the loop is cut out: the remaining calls are real, and no function
+   loses the stack. Otherwise the function is entered again, under the name that callgrind itself
+   uses, NAME'2:
 
      main > walk > walk > walk > read      main > walk > read
      main > tree > leaf > tree > read      main > tree > leaf > tree'2 > read
 
-   So the plain name of a function has each stack that it is in exactly once. */
+   So the plain name of a function includes each stack that contains it exactly once. */
 #include "call_path.h"
 
 #include "common/arena.h"

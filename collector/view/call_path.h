@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stack without its recursion: a path of real calls on which no place is twice. */
+/* A stack without recursion: a path of real calls on which no place occurs twice. */
 #ifndef VIEW_CALL_PATH_H
 #define VIEW_CALL_PATH_H
 
 #include "view.h"
 
-/* A function on the path; LEVEL 1 is its outermost call in the stack, and there is always one. */
+/* A function on the path. LEVEL 1 is its outermost call in the stack, which always exists. */
 struct call_place {
   uint32_t function, level;
-  uint32_t before; /* 1 + index of the same function's place with the level below; 0: none */
-  uint32_t firsts; /* places of level 1 up to here */
-  uint32_t node;   /* of the tree: where the path goes on from, or ends */
+  uint32_t before; /* 1 + index of the same function's place one level below; 0: none */
+  uint32_t firsts; /* number of places of level 1 up to here */
+  uint32_t node;   /* of the tree: where the path continues or ends */
 };
 
-/* Reused from stack to stack. */
+/* Reused for all stacks. */
 struct call_path {
   struct call_place *places; /* outermost first */
   uint32_t count;
@@ -21,11 +21,10 @@ struct call_path {
   uint32_t *nodes;  /* of the stack, leaf first */
 };
 
-/* Room for any stack of TREE, in ARENA.  Returns 0 or -ENOMEM. */
+/* Allocates room in ARENA for any stack of TREE. Returns 0 or -ENOMEM. */
 int call_path_init(struct call_path *path, const struct view_tree *tree, struct arena *arena);
 
-/* Makes PATH that of the stack of TREE which ends in LEAF; its last place is the leaf's function.
- */
+/* Sets PATH to the stack of TREE that ends in LEAF. Its last place is the leaf's function. */
 void call_path_set(struct call_path *path, const struct view_tree *tree, uint32_t leaf);
 
 #endif

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The variance of a difference D = R_b - R_a; docs/statistics.md derives it.
 
-   Boards.  Each unit (a board, or one of 32 groups of them) pushes R_a by a_i = w_i (p_i - R_a),
-   corrected as ratio.c says, and R_b by b_i.  Units are independent of each other, so the variance
-   of D is the sum of what each pushes it by, squared:
+   Boards. Each unit (a board, or one of 32 groups of boards) shifts R_a by a_i = w_i (p_i - R_a),
+   corrected as in ratio.c, and R_b by b_i. Units are independent, so the variance of D is the sum
+   of their squared shifts:
 
      v = sum over units on both sides (b_i - a_i)^2 + sum over A's others a_i^2 + over B's b_i^2
 
-   What sets a board apart from others stands on both sides and falls out of b_i - a_i: the same
-   boards before and after an update are compared as pairs, boards of their own as two samples of
-   unequal variances, and a mixture as what it is.  Each of the three sums has degrees of freedom
-   of its own, and v those of Satterthwaite (Biometrics Bulletin 2, 1946).
+   A property of a board that is the same on both sides cancels in b_i - a_i. So the same boards
+   before and after an update are compared as pairs, different boards as two samples of unequal
+   variances, and a mixture accordingly. Each of the three sums has its own degrees of freedom;
+   those of v are Satterthwaite's (Biometrics Bulletin 2, 1946).
 
-   One board against several: nothing on its side shows how boards differ.  It is taken for one more
-   of them, with their variance and besides that of its own time.
+   One board against several: nothing on its side shows how boards differ. It is treated as one more
+   of them, with their variance plus that of its own time.
 
-   Stretches of time.  Neighbours are alike where a program has phases, so their variance alone is
-   too small.  Three things together hold the rate of false alarms (docs/statistics.md has the
-   simulations): with r the correlation of neighbours, over all functions, v is multiplied by
-   (1 + r) / (1 - r), as for a first-order autoregression; it is the mean of that of the stretches
-   and that of 7 to 12 batches of them (B. Schmeiser, Operations Research 30, 1982), which see slow
-   changes that the samples' own noise hides in short stretches; and where m stretches are worth
-   fewer than CONTRAST_INDEPENDENT_MIN, m (1 - r) / (1 + r), there is no verdict.  An estimated r is
-   1/m too small on average, as the mean was estimated, too. */
+   Stretches of time. Neighbours are alike if a program has phases, so their variance alone is too
+   small. Three measures together hold the rate of false alarms (docs/statistics.md has the
+   simulations). First, with r the correlation of neighbours over all functions, v is multiplied by
+   (1 + r) / (1 - r), as for a first-order autoregression. Second, v is the mean of the variance of
+   stretches and that of 7 to 12 batches of them (B. Schmeiser, Operations Research 30, 1982);
+   batches reveal slow changes that sampling noise hides in short stretches. Third, if the m
+   stretches are worth fewer than CONTRAST_INDEPENDENT_MIN, m (1 - r) / (1 + r), there is no
+   verdict. An estimated r is 1/m too small on average, because the mean is estimated too. */
 #include "contrast.h"
 
 #include "view.h"
@@ -35,14 +35,14 @@
 #include <string.h>
 
 static const double correlation_max = 0.9;
-static const double rounding = 1e-9;         /* of a sum of products */
-static const double phases_min = 15;         /* verdicts hold from so many on (statistics.md) */
-static const double stratum_batches_min = 3; /* fewer show too little of a board's own mean */
+static const double rounding = 1e-9;         /* relative, of a sum of products */
+static const double phases_min = 15;         /* fewer do not support a verdict (statistics.md) */
+static const double stratum_batches_min = 3; /* fewer do not determine a board's own mean */
 
-/* Sums over the stretches, or the units, of one side for one function. */
+/* Sums for one function over the stretches, or units, of one side. */
 struct times_spread {
-  double stretches, batches; /* squared distances */
-  double own;                /* the function's correlation of neighbouring batches */
+  double stretches, batches; /* sums of squared distances */
+  double own;                /* the function's own correlation of neighbouring batches */
 };
 
 static bool is_of_boards(const struct contrast_side *side) {
@@ -57,7 +57,7 @@ bool contrast_is_of_boards(const struct contrast *contrast) {
   return is_of_boards(&contrast->a) && is_of_boards(&contrast->b);
 }
 
-/* Puts the stretches with weight in order. */
+/* Sorts the stretches with weight by time. */
 static void sort_stretches(struct contrast_side *side) {
   for (unsigned i = 0; i < side->ratio.count; i++) {
     if (!(side->ratio.wholes[i] > 0)) continue;
@@ -68,7 +68,7 @@ static void sort_stretches(struct contrast_side *side) {
   }
 }
 
-/* Of each stretch in order and board, in MATRIX[stretch * board_count + board]. */
+/* For each stretch, in order, and board: MATRIX[stretch * board_count + board]. */
 struct cells {
   double *weights, *times;
 };
@@ -85,8 +85,8 @@ static int shorter(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-/* How long each stretch is for BOARD: time between two windows of neighbouring stretches is half of
-   either's.  At both ends it is taken for as long as most of the board's are. */
+/* Sets the length of each stretch for BOARD. The time between windows of neighbouring stretches is
+   divided evenly between the two. Beyond both ends, half of the board's median gap is added. */
 static void find_times(const struct contrast_side *side, unsigned board, double *times) {
   unsigned boards = side->tree->groups.board_count, count = 0;
   const struct group_cell *last = NULL;
@@ -127,15 +127,15 @@ static int find_cells(const struct contrast_side *side, struct arena *arena, str
   return 0;
 }
 
-/* How units and strata are found in cells. */
+/* The arrangement of cells into units and strata. */
 struct layout {
-  unsigned boards, stretches, units, length; /* length: stretches a unit */
+  unsigned boards, stretches, units, length; /* length: stretches in a unit */
   unsigned stratum[GROUPS_MAX];              /* of each board */
   unsigned strata;
 };
 
-/* Sums of squares of what the units have of each stratum, as parts of it, and of what they have
-   together. */
+/* Computes each unit's correction and the degrees of freedom, from the units' parts of each stratum
+   and of the whole. */
 static void find_corrections(const struct layout *layout, const double *sums, const double *wholes,
                              double whole, struct contrast_spans *ret) {
   unsigned strata = layout->strata;
@@ -160,7 +160,7 @@ static void find_corrections(const struct layout *layout, const double *sums, co
   ret->df = all > 0 ? fmax(corrected / all / all, 1) : 1;
 }
 
-/* Sums up CELLS by unit and stratum. */
+/* Sums up CELLS by unit and stratum. Returns 0 or -ENOMEM. */
 static int make_spans(const struct layout *layout, const double *cells, struct arena *arena,
                       struct contrast_spans *ret) {
   unsigned strata = layout->strata, stretch = 0;
@@ -177,7 +177,7 @@ static int make_spans(const struct layout *layout, const double *cells, struct a
         whole += cell;
       }
   if (!(whole > 0)) return 0;
-  /* Of the last stratum, which has no mean of its own, a part of all. */
+  /* The last stratum has no mean of its own: its parts are of the whole. */
   wholes[strata - 1] = whole;
   find_corrections(layout, ret->parts, wholes, whole, ret);
   for (unsigned i = 0; i < layout->units; i++)
@@ -186,7 +186,7 @@ static int make_spans(const struct layout *layout, const double *cells, struct a
   return 0;
 }
 
-/* The group of the tree's boards that BOARD of its stretches' cells is in. */
+/* Returns the group of the tree's boards that contains BOARD, a board of the stretches' cells. */
 static unsigned board_group(const struct view_tree *tree, unsigned board) {
   const struct groups *boards = &tree->boards;
   uint64_t id = tree->groups.boards[board];
@@ -196,7 +196,8 @@ static unsigned board_group(const struct view_tree *tree, unsigned board) {
   return at;
 }
 
-/* How many batches of equal weight have as much of each group of the tree's boards. */
+/* Sets RET, for each group of the tree's boards, to the number of equally weighted batches
+   equivalent to its own. */
 static void count_batches(const struct contrast_side *side, const double *weights,
                           double ret[GROUPS_MAX]) {
   unsigned boards = side->tree->groups.board_count;
@@ -247,7 +248,7 @@ static double find_covered_s(const struct contrast_side *side, const double *tim
   return sum_ms / 1000;
 }
 
-/* Joins neighbours. */
+/* Joins neighbouring stretches to batches. */
 static int find_batches(struct contrast_side *side, struct arena *arena) {
   uint64_t wholes[GROUPS_MAX] = {0};
   struct cells cells;
@@ -273,7 +274,7 @@ static int find_batches(struct contrast_side *side, struct arena *arena) {
   return error;
 }
 
-/* How many boards each unit is: as many in each where the caller did not say. */
+/* Sets each unit's part of all boards: the same for each unit if the caller gives no numbers. */
 static void find_boards(struct contrast_side *side, const double boards[GROUPS_MAX]) {
   double all = 0;
   for (unsigned i = 0; i < side->ratio.count; i++) {
@@ -287,7 +288,7 @@ static void find_boards(struct contrast_side *side, const double boards[GROUPS_M
   }
 }
 
-/* Groups whose ids are the same modulo MODULUS (0: the same) are one unit. */
+/* Makes one unit of groups with equal ids modulo MODULUS (0: with equal ids). */
 static int find_units(struct contrast_side *side, const struct view_tree *tree, uint64_t modulus,
                       struct arena *arena) {
   const struct groups *groups = &tree->groups;
@@ -310,12 +311,13 @@ static int find_units(struct contrast_side *side, const struct view_tree *tree, 
   return find_batches(side, arena);
 }
 
-/* What ids of both trees are comparable by, where boards are HASHED on one side at least. */
+/* Returns the modulus that makes ids of both trees comparable if boards are HASHED on at least one
+   side. */
 static uint64_t modulus_of(const struct groups *a, const struct groups *b) {
   uint64_t of_a = a->kind == GROUPS_HASHED ? a->modulus : 0;
   uint64_t of_b = b->kind == GROUPS_HASHED ? b->modulus : 0;
   if (a->kind == GROUPS_TIMES || b->kind == GROUPS_TIMES) return 0;
-  return of_a == 0 || (of_b != 0 && of_b < of_a) ? of_b : of_a; /* powers of two */
+  return of_a == 0 || (of_b != 0 && of_b < of_a) ? of_b : of_a; /* moduli are powers of two */
 }
 
 static void find_pairs(struct contrast *contrast) {
@@ -373,7 +375,7 @@ double contrast_time_distance(const struct contrast_side *side, const struct con
   for (unsigned i = 0; i < spans->strata; i++)
     expected += spans->parts[unit * spans->strata + i] * of_strata[i];
   double distance = (double)part - expected;
-  if (fabs(distance) <= rounding * expected) return 0; /* or its neighbours would correlate */
+  if (fabs(distance) <= rounding * expected) return 0; /* rounding would correlate */
   return spans->correction[unit] * distance / side->ratio.whole;
 }
 
@@ -405,8 +407,8 @@ double contrast_phase_seconds(const struct contrast *contrast) {
   return fmin(of_a, of_b) / phases_min;
 }
 
-/* A function that goes in phases of its own is more alike than all are on average.  Its own
-   correlation is that of both sides: a program that has changed has phases like before. */
+/* A function with phases of its own is more correlated than all functions are on average. Its
+   correlation is taken over both sides, assuming that a changed program keeps its phases. */
 static double own_correlation(const struct contrast *contrast,
                               const struct contrast_spread *spread) {
   const struct contrast_side *a = &contrast->a, *b = &contrast->b;
@@ -432,9 +434,9 @@ static double times_variance(const struct contrast_side *side, const struct time
   return (spread->stretches * fine + spread->batches * batches_inflation(side, spread->own)) / 2;
 }
 
-/* Of the mean of both variances, the first of which is as sure as independent stretches make it.
-   Phases that are longer than a stretch may not have been seen in a short run: it has no more
-   degrees of freedom than seconds. */
+/* Returns the degrees of freedom of the mean of both variances. The first variance is as certain as
+   the number of independent stretches allows. Phases longer than a stretch may be missed in a short
+   run, so the degrees of freedom do not exceed the seconds covered. */
 static double mean_df(const struct contrast_side *side) {
   double batches = fmax(fmin(times_df(side), side->covered_s - 1), 1);
   double stretches = fmax(fmin(contrast_independent(side), side->covered_s) - 1, 1);
@@ -455,7 +457,7 @@ double contrast_independent_of(const struct contrast *contrast,
   return coarse > fine ? least * fine / coarse : least;
 }
 
-/* Adds an independent part of the variance; DF stays a sum until the last one is there. */
+/* Adds an independent part of the variance. DF is a sum until the last part is added. */
 static void add(struct contrast_error *error, double variance, double df) {
   if (!(variance > 0)) return;
   error->variance += variance;
@@ -467,7 +469,8 @@ static struct contrast_error ended(struct contrast_error error) {
   return error;
 }
 
-/* One board against several is one more of their kind: what the units of SIDE say of it, too. */
+/* Returns the factor by which units of SIDE also stand for the one board of OTHER, which is treated
+   as one more of them. */
 static double kind_factor(const struct contrast_side *side, const struct contrast_side *other) {
   return is_of_boards(side) && !is_of_boards(other) ? 1 + 1 / side->ratio.squares : 1;
 }
@@ -494,7 +497,7 @@ struct contrast_error contrast_shares_error(const struct contrast *contrast,
   return ended(error);
 }
 
-/* Adds the error of CPU time of SIDE.  A run has no rate: how long it took says nothing, and its
+/* Adds the error of the CPU time of SIDE. A run has no rate: its duration is irrelevant, and its
    whole is known. */
 static void add_cpu(struct contrast_error *error, const struct contrast *contrast,
                     const struct contrast_side *side, const struct times_spread *spread,
@@ -521,7 +524,7 @@ struct contrast_error contrast_cpu_error(const struct contrast *contrast,
   return ended(error);
 }
 
-/* How far UNIT of SIDE, a board or a batch, is from its mean part of all CPU time. */
+/* Returns the distance of UNIT of SIDE, a board or a batch, from its mean part of all CPU time. */
 static double whole_distance(const struct contrast_side *side, unsigned unit) {
   if (!is_of_times(side))
     return contrast_cpu_distance(side, unit, (uint64_t)side->ratio.wholes[unit], 1);

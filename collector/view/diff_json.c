@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `p` is the adjusted one: what is at most 0.05 is changed, however many functions there are.  What
-   a single function would have by itself is `p_alone`.  Numbers that do not exist (a ratio to
-   nothing, a change that nothing detects) are null. */
+/* `p` is adjusted for the number of functions: a function with at most 0.05 is changed. `p_alone`
+   is the value for a single test. Numbers that do not exist are null: a ratio to zero, an
+   undetectable change. */
 #include "diff_json.h"
 
 #include "common/json.h"
@@ -10,7 +10,7 @@
 
 static void write_number(struct json *json, const char *key, double value) {
   json_key(json, key);
-  json_double(json, value); /* null where it is none */
+  json_double(json, value); /* null if not finite */
 }
 
 static void write_interval(struct json *json, const char *key, double low, double high) {
@@ -32,7 +32,7 @@ static void write_verdict(struct json *json, enum view_verdict verdict, enum vie
   write_number(json, "detectable", detectable);
 }
 
-/* The members of a difference of shares. */
+/* Writes the members of a difference of shares. */
 static void write_shares(struct json *json, const struct view_change *change) {
   write_number(json, "a", change->a);
   write_number(json, "b", change->b);
@@ -43,7 +43,7 @@ static void write_shares(struct json *json, const struct view_change *change) {
   write_verdict(json, change->verdict, change->doubt, change->detectable);
 }
 
-/* CPU in seconds per unit; `change` is a part of all that a takes per unit. */
+/* Writes CPU time in seconds per unit. `change` is relative to the total of a per unit. */
 static void write_cpu(struct json *json, const struct view_diff *diff,
                       const struct view_change *cpu) {
   double seconds = diff->whole.a / 1e9, base = cpu->a;
@@ -136,7 +136,7 @@ static void write_basis(struct json *json, const struct view_diff_basis *basis) 
   json_close(json, '}');
 }
 
-/* How many of the unit, and of runs, either side has. */
+/* Writes the number of units and of runs of each side. */
 static void write_units(struct json *json, const struct view_diff_options *options) {
   json_key(json, "units");
   json_open(json, '{');

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double count_max = 1e15; /* beyond it a double has no fractions left */
-static const double count_min = 1e-6; /* CPU time divided by less may have no finite value */
+static const double count_max = 1e15; /* above it a double has no fractions */
+static const double count_min = 1e-6; /* CPU time divided by less may overflow */
 
-/* Units that sides are counted in without the user's: their differences follow other rules. */
+/* Units used without the user's choice. Their differences follow other rules. */
 static const char *const own_names[] = {"run", "board-hour"};
 
-/* Digits, point and exponent: not all that strtod takes. */
+/* Accepts digits, point and exponent, fewer forms than strtod. */
 static const char *parse_count(const char *text, double *ret) {
   char *end;
   size_t len = strlen(text);

@@ -2,22 +2,23 @@
 /* Kish's effective number of samples (L. Kish, "Survey Sampling", Wiley 1965, 11.7; "Weighting for
    unequal P_i", Journal of Official Statistics 8, 1992).
 
-   A share is sum(w_i x_i) / sum(w_i), x_i being 1 where sample i lies in the function.  With one
-   chance p behind all x_i its variance is
+   A share is sum(w_i x_i) / sum(w_i), with x_i 1 if sample i lies in the function. With one
+   probability p for all x_i its variance is
 
      p (1 - p) sum(w_i^2) / sum(w_i)^2
 
-   which is that of n samples of one weight for n = sum(w)^2 / sum(w^2).  A rate that was lowered a
-   thousandfold leaves a thousand samples of weight 1 and ten of weight 1000: they tell what twelve
-   tell, for the ten have nearly all of the weight.  Weights that differ by a fifth, as perf's
-   varied periods make them, leave n a hundredth short of the count.
+   which is that of n samples of one weight for n = sum(w)^2 / sum(w^2). A rate that was lowered a
+   thousandfold leaves a thousand samples of weight 1 and ten of weight 1000. They are worth twelve
+   samples, because the ten have nearly all of the weight. Weights that differ by a fifth, like
+   perf's varied periods, make n one percent less than the count.
 
-   Samples come summed up, COUNT of them with WEIGHT together, and are taken for equal: each entry
-   adds COUNT (WEIGHT / COUNT)^2.  Where they were not that is too little, so only what is alike is
-   summed up (batch_is_alike): where weights are w and 2 w it is too little by
-   (1 + 2)^2 / (4 * 2) - 1 = 1/8 at most.
+   Samples arrive as sums, COUNT of them with WEIGHT together, and are assumed to be equal: each sum
+   adds COUNT (WEIGHT / COUNT)^2. Otherwise that is too little, so only similar samples are summed
+   (batch_is_alike). With weights w and 2 w it is too little by at most (1 + 2)^2 / (4 * 2) - 1 =
+   1/8.
 
-   One p is assumed for all: a share that changed together with the rate is not told from chance. */
+   One p is assumed for all samples: a share that changes together with the rate is not
+   distinguished from chance. */
 #include "evidence.h"
 
 void evidence_add(struct evidence *evidence, uint64_t count, wide_sum weight) {

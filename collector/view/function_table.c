@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions by name, interned.
 
-   A tree may hold millions of frames and has some thousand functions, so a name is stored once and
-   compared once for each new address.  Hashes carry a random seed: a board chooses the names that
-   are hashed here, and must not be able to make them all collide.
+   A tree may have millions of frames but some thousand functions, so each name is stored once and
+   compared once for each new address. Hashes use a random seed: boards choose the hashed names and
+   must not be able to construct collisions.
 
-   A program may have several functions of one name, in different source files: they are different
-   rows.  Two paths are of the same file when their last part is, and the folder that it is in, less
-   a version at its end: /build/redis-7.0.1/src/dict.c is /usr/src/redis/src/dict.c, so another
-   build elsewhere splits no row, and drivers/usb/core.c is not drivers/mmc/core.c.
+   A program may have several functions of one name in different source files; they are different
+   rows. Two paths denote the same file if their last components are equal, and the folders before
+   these without a version at the end. /build/redis-7.0.1/src/dict.c equals
+   /usr/src/redis/src/dict.c, so a build elsewhere splits no row. drivers/usb/core.c differs from
+   drivers/mmc/core.c.
 
-   Where the file is not known (a symbol table alone, another board or build) the function is the
-   one of its name that there is; only when there are several already is it a row of its own.  A
-   file that becomes known later is given to the row that had none.
+   If the file is unknown (a symbol table only, another board or build), the function is the only
+   one of its name; if there are several, it has a row of its own. If the file is found later, it is
+   added to the row without a file.
 
-   What has no name is one function in all of its build, and in no other (module_builds.c). */
+   A function without a name is one function within its build and in no other (module_builds.c). */
 #include "function_table.h"
 
 #include "common/arena.h"
@@ -53,12 +54,12 @@ uint64_t function_table_hash(const struct function_table *functions, const void 
 
 /* Functions of one name and module. */
 struct function_family {
-  uint32_t first;        /* function */
-  uint32_t without_file; /* function, or 0: there is none */
-  uint32_t file_count;   /* different ones */
+  uint32_t first;        /* function index */
+  uint32_t without_file; /* function index, or 0: none */
+  uint32_t file_count;   /* number of different files */
 };
 
-/* What counts of the path of a source file. */
+/* The significant parts of a source file's path. */
 struct source {
   struct span folder, name;
 };
@@ -67,8 +68,8 @@ static bool is_digit(uint8_t c) {
   return c >= '0' && c <= '9';
 }
 
-/* FOLDER less a version: from its first digit on, when that begins it or follows '-', '_' or 'v'.
- */
+/* Returns FOLDER without a version: up to its first digit that begins it or follows '-', '_' or
+   'v'. */
 static struct span without_version(struct span folder) {
   for (size_t i = 0; i < folder.len; i++) {
     if (!is_digit(folder.data[i])) continue;
@@ -128,7 +129,7 @@ static int add_function(struct function_table *functions, const struct view_func
   return 0;
 }
 
-/* The family of WANTED, or NULL. */
+/* Returns the family of WANTED, or NULL. */
 static struct function_family *find_family(const struct function_table *functions,
                                            const struct view_function *wanted, uint64_t hash) {
   uint32_t cursor;
@@ -151,7 +152,7 @@ static int add_family(struct function_table *functions, uint32_t first, uint64_t
   return table_add(&functions->by_family, hash, functions->family_count++);
 }
 
-/* A function whose file is not known. */
+/* Interns a function without a known file. */
 static int intern_without_file(struct function_table *functions, const struct view_function *wanted,
                                bool is_lasting, uint32_t *ret) {
   uint64_t hash = family_hash(functions, wanted);
@@ -167,7 +168,7 @@ static int intern_without_file(struct function_table *functions, const struct vi
   return 0;
 }
 
-/* A function of a file that was not met yet: of FAMILY, or the first one of its name. */
+/* Adds a function of a new file: to FAMILY, or as the first of its name. */
 static int add_with_file(struct function_table *functions, const struct view_function *wanted,
                          bool is_lasting, uint32_t *ret) {
   uint64_t hash = family_hash(functions, wanted);

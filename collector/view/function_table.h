@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each function once.  Two are the same when name, module and source file are (function_table.c
-   says when files are), and both or none say how a stack ended; of those without a name only when
-   they are of one build. */
+/* Each function once. Two functions are equal if name, module and source file are (function_table.c
+   defines equal files) and their stack ends agree. Functions without a name must also be of one
+   build. */
 #ifndef VIEW_FUNCTION_TABLE_H
 #define VIEW_FUNCTION_TABLE_H
 
@@ -14,32 +14,32 @@
 enum { VIEW_FUNCTIONS_MAX = 2 << 20 };
 
 struct function_table {
-  struct arena *arena;  /* for the texts that are kept */
-  uint64_t seed;        /* of the hashes: strangers choose what is hashed */
+  struct arena *arena;  /* for copied texts */
+  uint64_t seed;        /* of the hashes: boards choose the hashed names */
   struct table by_name; /* name, module and source file -> function */
   struct view_function *functions;
   uint32_t count, room;
   struct table by_family; /* name and module -> family */
   struct function_family *families;
   uint32_t family_count, family_room;
-  struct module_builds builds; /* that functions were named in */
+  struct module_builds builds; /* of named functions */
 };
 
-/* Starts with one function, index 0, called "root".  Returns 0 or -errno. */
+/* Starts with one function, index 0, named "root". Returns 0 or -errno. */
 int function_table_init(struct function_table *functions, struct arena *arena);
 void function_table_fini(struct function_table *functions);
 
 /* Returns the hash of WORDS under the table's seed. */
 uint64_t function_table_hash(const struct function_table *functions, const void *words, size_t len);
 
-/* Finds WANTED or adds it; a function whose file was not known yet gets WANTED's file and line. Its
-   module is copied; its name too unless it outlives the table (IS_LASTING); its file always
-   outlives it.  Returns 0, -EOVERFLOW over VIEW_FUNCTIONS_MAX, or -ENOMEM. */
+/* Finds WANTED or adds it. A function without a known file gets WANTED's file and line. The module
+   is copied; the name too, unless IS_LASTING (it outlives the table). The file always outlives the
+   table. Returns 0, -EOVERFLOW over VIEW_FUNCTIONS_MAX, or -ENOMEM. */
 int function_table_intern(struct function_table *functions, const struct view_function *wanted,
                           bool is_lasting, uint32_t *ret);
 
-/* All functions are there: those without a name are called by their build, too, where their module
-   has several.  Returns 0 or -ENOMEM. */
+/* Call when all functions are added. Appends the build to names of unnamed functions if their
+   module has several. Returns 0 or -ENOMEM. */
 int function_table_tell_builds(struct function_table *functions);
 
 #endif

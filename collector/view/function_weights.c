@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Self weights are those of the group's nodes.  For totals they are summed up towards the root,
-   which is one pass backwards, as parents come first; a node that has one of its own function above
-   it lies in what that one has counted.
+/* Self weights are sums over the group's nodes. Totals are summed towards the root in one backward
+   pass, as parents come first. A node below another of its own function is already included in that
+   node's total.
 
-   There is a pass for each group over all nodes, so what it needs of a node is kept in 12 bytes,
-   side by side: a tree of 50 000 nodes stays in a CPU's cache, which its nodes of 48 do not. */
+   Each group needs a pass over all nodes, so the needed fields of a node are stored contiguously in
+   12 bytes. A tree of 50 000 nodes then fits a CPU's cache; its full nodes of 48 bytes do not. */
 #include "function_weights.h"
 
 #include "common/arena.h"
@@ -12,16 +12,16 @@
 #include <errno.h>
 #include <string.h>
 
-/* The root's function, which no answer shows, takes what is not to be counted. */
+/* The root's function, which no answer shows, collects weights that are not counted. */
 enum { NOWHERE = 0 };
 
 struct function_step {
   uint32_t parent;
   uint32_t function;
-  uint32_t counted_in; /* the function whose total this node's is part of, or NOWHERE */
+  uint32_t counted_in; /* the function with this node in its total, or NOWHERE */
 };
 
-/* A walk in depth, with a counter a class: how many nodes of it are open above. */
+/* Walks the tree depth first, with a counter for each class: the number of its nodes open above. */
 int function_weights_outermost(const struct view_tree *tree, const uint32_t *class_of,
                                uint32_t class_count, struct arena *arena, bool *ret) {
   uint32_t *open = arena_array(arena, class_count, sizeof *open);

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row of weights for each group, a column for each key, in chunks, since boards and stretches of
-   time touch a part of the keys each.
+/* A row of weights for each group, a column for each key. They are stored in chunks, since a board
+   or a stretch of time has weights for only some of the keys.
 
-   How many boards there will be nobody knows at the first one, so groups begin fine and are merged
-   when there get too many of them, always into such as would have been there from the start:
+   The number of boards is unknown at the first board. So groups start fine and are merged when they
+   become too many, always into groups that could have existed from the start:
 
-     TIMES    a stretch is a multiple of its length since 1970; twice the length merges two
-     BOARDS   the second board makes the first one's stretches one group
-     HASHED   the 65th board brings hash % 32; half of it merges two.  So does what is already
-              merged over boards, however few there are
+     TIMES    a stretch is a multiple of its length since 1970; doubling the length merges two
+     BOARDS   the second board makes the first board's stretches one group
+     HASHED   the 65th board changes ids to hash % 32; halving the modulus merges two.
+              So does data already merged over boards, whatever their number
 
-   Boards of one name fall into one group in every answer, so those of two answers can be compared
-   group by group.
+   Boards of one name fall into one group in every answer, so groups of two answers are comparable.
 
-   A stretch of time has a cell for each board: how much weight the board has in it, and when the
-   board's windows there begin and end.  A window belongs to the stretch that has its middle, so
-   with these times a stretch is as long as its windows are.  Cells are merged over boards as groups
-   are. */
+   A stretch of time has a cell for each board, with the board's weight and the times at which its
+   windows there begin and end. A window belongs to the stretch that contains its middle, so these
+   times define a stretch's true length. Cells are merged over boards as groups are. */
 #include "groups.h"
 
 #include "common/arena.h"
@@ -28,11 +26,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 8, FIRST_LENGTH_MS = 50 /* as the shortest windows of a file */ };
+enum { FIRST_ROOM = 8, FIRST_LENGTH_MS = 50 /* the shortest windows of a file */ };
 
 static const size_t chunk_bytes = GROUPS_CHUNK_KEYS * sizeof(uint64_t);
 
-/* Groups of times of several boards and those of these boards are two of one tree. */
+/* With times of several boards a tree has two groups: of times and of boards. */
 static bool is_full(const struct groups *groups) {
   uint32_t max =
       groups->is_of_times || groups->is_of_boards ? GROUPS_CHUNKS_MAX / 2 : GROUPS_CHUNKS_MAX;
@@ -59,7 +57,7 @@ static void free_chunk(struct groups *groups, uint64_t *chunk) {
   groups->spare = chunk;
 }
 
-/* Tables are small; those of an arena that were outgrown stay in it. */
+/* Tables are small; in an arena, outgrown tables are not freed. */
 static int make_table(struct groups *groups, struct group *group, uint32_t needed) {
   uint32_t room = group->room > 0 ? group->room : FIRST_ROOM;
   while (room < needed) room *= 2;
@@ -88,9 +86,9 @@ static void merge_cell(struct group_cell *into, const struct group_cell *from) {
   if (from->last_ms > into->last_ms) into->last_ms = from->last_ms;
 }
 
-/* FROM's become part of INTO's. */
+/* Merges the cells of FROM into those of INTO. */
 static void merge_cells(struct groups *groups, struct group *into, struct group *from) {
-  if (from->cell_room > into->cell_room) { /* the larger array stays */
+  if (from->cell_room > into->cell_room) { /* keep the larger array */
     struct group_cell *cells = into->cells;
     uint32_t room = into->cell_room;
     into->cells = from->cells, into->cell_room = from->cell_room;
@@ -100,10 +98,10 @@ static void merge_cells(struct groups *groups, struct group *into, struct group 
   if (groups->arena == NULL) free(from->cells);
 }
 
-/* FROM becomes part of INTO. */
+/* Merges FROM into INTO. */
 static void merge(struct groups *groups, struct group *into, struct group *from) {
   merge_cells(groups, into, from);
-  if (from->room > into->room) { /* the larger table stays */
+  if (from->room > into->room) { /* keep the larger table */
     uint64_t **chunks = into->chunks;
     uint32_t room = into->room;
     into->chunks = from->chunks, into->room = from->room;
@@ -116,7 +114,7 @@ static void merge(struct groups *groups, struct group *into, struct group *from)
   if (groups->arena == NULL) free(from->chunks);
 }
 
-/* Merges groups whose ids have become the same. */
+/* Merges groups with equal ids. */
 static void merge_alike(struct groups *groups) {
   unsigned kept = 0;
   uint64_t current = groups->group[groups->current].id;
@@ -133,14 +131,14 @@ static void merge_alike(struct groups *groups) {
     if (groups->group[i].id == current) groups->current = i;
 }
 
-/* Makes stretches of time twice as long. */
+/* Doubles the length of stretches of time. */
 static void lengthen(struct groups *groups) {
   groups->length_ms *= 2;
   for (unsigned i = 0; i < groups->count; i++) groups->group[i].id /= 2;
   merge_alike(groups);
 }
 
-/* Makes groups fewer.  Returns false where they are as few as they may be. */
+/* Reduces the number of groups. Returns false if it is at its minimum. */
 static bool coarsen(struct groups *groups) {
   if (groups->kind == GROUPS_NONE || groups->count <= 1) return false;
   if (groups->kind == GROUPS_HASHED && groups->modulus <= GROUPS_KEPT_MIN) return false;
@@ -156,7 +154,7 @@ static bool coarsen(struct groups *groups) {
   return true;
 }
 
-/* Makes the group with ID the current one, adding it if there is none yet and room for it. */
+/* Makes the group with ID current, adding it if it is new. Returns false if there is no room. */
 static bool select_group(struct groups *groups, uint64_t id) {
   unsigned max = groups->kind == GROUPS_TIMES ? GROUPS_TIMES_MAX : GROUPS_MAX;
   unsigned at = 0;
@@ -168,7 +166,7 @@ static bool select_group(struct groups *groups, uint64_t id) {
   return true;
 }
 
-/* The second board is there: what was seen of the first one is one group. */
+/* Handles the second board: the first board's stretches become one group. */
 static void turn_to_boards(struct groups *groups) {
   for (unsigned i = 0; i < groups->count; i++) groups->group[i].id = groups->board;
   groups->kind = GROUPS_BOARDS;
@@ -180,7 +178,7 @@ static void note_time(struct groups *groups, uint64_t start_ms, uint64_t end_ms)
   if (end_ms > groups->last_ms) groups->last_ms = end_ms;
 }
 
-/* More boards than there are cells for: cells become those of groups of boards. */
+/* Handles too many boards for the cells: cells become those of groups of boards. */
 static void merge_boards(struct groups *groups) {
   unsigned to[GROUPS_MAX], count = 0;
   groups->boards_modulus = GROUPS_HASHED_MAX;
@@ -199,7 +197,7 @@ static void merge_boards(struct groups *groups) {
     }
 }
 
-/* Makes the board with HASH the current one. */
+/* Makes the board with HASH current. */
 static void select_board(struct groups *groups, uint64_t hash) {
   for (;;) {
     uint64_t id = groups->boards_modulus > 0 ? hash % groups->boards_modulus : hash;
@@ -264,7 +262,7 @@ void groups_turn_merged(struct groups *groups, unsigned group, uint64_t start_ms
   if (groups->is_off) return;
   if (groups->kind == GROUPS_TIMES) turn_to_boards(groups);
   if (groups->kind == GROUPS_BOARDS) coarsen(groups);
-  if (groups->kind != GROUPS_HASHED) { /* none yet, or one that coarsen leaves as it is */
+  if (groups->kind != GROUPS_HASHED) { /* none yet, or kept by coarsen */
     groups->kind = GROUPS_HASHED;
     groups->modulus = GROUPS_HASHED_MAX;
     for (unsigned i = 0; i < groups->count; i++) groups->group[i].id %= GROUPS_HASHED_MAX;

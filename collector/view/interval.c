@@ -2,13 +2,14 @@
 /* Wilson's score interval (E. B. Wilson, "Probable inference, the law of succession, and
    statistical inference", Journal of the American Statistical Association 22, 1927).
 
-   Each of n trials falls into a function with the unknown chance p; k did, so q = k/n was seen.
-   By the normal approximation q lies within z standard errors of the true p:
+   Each of n trials falls into a function with the unknown probability p. k trials did, so the
+   observed fraction is q = k/n. By the normal approximation q lies within z standard errors of the
+   true p:
 
      (q - p)^2 <= z^2 p (1 - p) / n
 
-   The error is taken at p, not at q: that is what keeps the interval honest for small k and n.
-   Equality is a quadratic in p,
+   The error is taken at p, not at q, which keeps the interval accurate for small k and n. Equality
+   is a quadratic in p,
 
      p^2 (1 + z^2/n) - p (2q + z^2/n) + q^2 = 0,
 
@@ -17,10 +18,10 @@
      centre = (q + z^2/2n) / (1 + z^2/n)
      spread = z sqrt(q (1-q)/n + z^2/4n^2) / (1 + z^2/n)
 
-   At k = 0 the lower end is exactly 0 and at k = n the upper exactly 1, where the formula would
-   leave rounding dust.  z = 1.96 covers 95 %.  Records of one thread in a row are not independent
-   and boards differ: where there are groups to see that in, ratio.c says how many independent
-   trials tell as much, and by which quantile. */
+   At k = 0 the lower end is set to exactly 0, and at k = n the upper to exactly 1, instead of the
+   formula's rounding error. z = 1.96 covers 95 %. Successive records of one thread are not
+   independent, and boards differ. With groups, ratio.c computes the equivalent number of
+   independent trials and the quantile. */
 #include "interval.h"
 
 #include "view.h"

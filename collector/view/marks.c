@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mark is said once a service, at its surest: a reader wants to know whether these shares can be
-   believed, not in which of a thousand windows they could not.
+/* A mark is reported once a service, with its highest certainty. The question is whether these
+   shares are reliable, not in which of a thousand windows they were unreliable.
 
-   A CPU-time timer's expiry is noticed at the kernel's tick: the
-   sample is where the thread is at the tick, not where it was when the time was up.  That is fair
-   as long as ticks fall anywhere in the program's bursts, and unfair when the program keeps step
-   with the tick; its total is right either way.  The other kinds are stacks that were cut,
-   recordings that ended before the program, perf events that cannot be changed any more, histograms
-   with wide bins or full counters, time while the program was paused, recorders, whose samples are
-   no random ones of the run, and threads and processes without samples.  Each kind has its own row.
+   Lock step: the kernel notices a CPU-time timer's expiry at its tick. The sample shows the thread
+   at the tick, not at the expiry. That is unbiased if ticks fall anywhere in the program's bursts,
+   and biased if the program keeps step with the tick; the total is right in either case. The other
+   kinds are: stacks that were cut; recordings that ended before the program; perf events that can
+   no longer be changed; histograms with wide bins or full counters; time while the program was
+   paused; recorders, which do not sample the run at random; threads and processes without samples.
+   Each kind has its own row.
 
-   Services are few and the list is short: it is searched from its start. */
+   Services are few, so the list is searched from its start. */
 #include "marks.h"
 
 #include "common/arena.h"
@@ -27,7 +27,7 @@ static struct view_mark *find(const struct marks *marks, const char *service) {
 }
 
 int marks_add(struct marks *marks, const char *service, uint32_t bits) {
-  bits &= ~(uint32_t)MARK_ENDS_TOLD; /* no doubt: what it tells is in the tree (stacks.h) */
+  bits &= ~(uint32_t)MARK_ENDS_TOLD; /* no doubt; used in the tree (stacks.h) */
   if (bits == 0) return 0;
   if (service == NULL) service = "";
   struct view_mark *row = find(marks, service);
@@ -43,7 +43,7 @@ int marks_add(struct marks *marks, const char *service, uint32_t bits) {
   return 0;
 }
 
-/* Bits that are said together. */
+/* Bits reported together. */
 static const uint32_t kinds[] = {MARK_LOCK_STEP_POSSIBLE | MARK_LOCK_STEP_LIKELY,
                                  MARK_STACKS_CUT,
                                  MARK_WENT_ON,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function that has no name is called by its address, `app+0x1f40`, and that is a name within one
-   build only: in the next one another function stands there, or the same one sixteen bytes further
-   on.  So such functions are kept by build, and where a name has several builds the beginning of
-   the build-id is told with the address, as a report of files does.
+/* A function without a name is called by its address, `app+0x1f40`. That is unique within one build
+   only: in the next build the address may belong to another function, or the same function may have
+   moved by sixteen bytes. So these functions are kept by build. If a module has several builds, the
+   beginning of the build-id is shown with the address, as in a report of files.
 
-   Only builds that something was sampled in are here: nothing else makes an address ambiguous. */
+   Only builds with samples are listed: no others make an address ambiguous. */
 #include "module_builds.h"
 
 #include "common/arena.h"

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* People put versions into file names, and to a reader app-1.5's `parse` is what app-1.4's was.
+/* File names often contain versions, and a reader expects app-1.5's `parse` to be compared with
+   app-1.4's. Whether two files are builds of one program is never certain, and a wrong pair hides a
+   change in a sum. So similarity is not enough: both must be the program of one named service, or
+   the names must be equal except for parts that can only be versions. A lone number is no version:
+   worker-1 and worker-2 run at once, sha256sum is not sha512sum. Functions of one name in different
+   source files stay separate in a pair too, as in any module (diff_rows.c).
 
-   That two files are builds of one program is never known for sure, and a wrong pair hides a change
-   in a sum.  So it takes more than likeness: a service says it, which somebody has named, or the
-   names are the same but for what nothing else than a version looks like.  A lone number is none:
-   worker-1 and worker-2 run at once, sha256sum is not sha512sum.  Functions of one name in
-   different source files stay apart in a pair, too, as they do in any module (diff_rows.c).
-
-   Modules that both sides have are left alone: python3.10 and python3.11 that run beside each other
-   before and after are two programs.  Where the sides have different versions something was
-   updated, and as long as it is only halfway both versions are on one side: then a version that
-   shrinks and one that grows are no news, what their functions take together is. */
+   Modules on both sides are not paired: python3.10 and python3.11 that run side by side before and
+   after are two programs. If the sides have different versions, there was an update. While it is
+   incomplete, one side has both versions. Then only the sums of their functions matter, not that
+   one version shrinks and the other grows. */
 #include "module_pairs.h"
 
 #include "common/arena.h"
@@ -25,9 +24,9 @@ enum side { OF_A = 1, OF_B = 2, OF_BOTH = 3 };
 
 struct paired_module {
   const char *name;
-  const char *stem;  /* the name with a star for each version; NULL: it has none */
+  const char *stem;  /* the name with a star for each version; NULL: it has no version */
   const char *shown; /* or NULL: its name */
-  unsigned sides;    /* a set of enum side */
+  unsigned sides;    /* a bit set of enum side */
 };
 
 /* ---- names ---- */
@@ -40,7 +39,7 @@ static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Returns how many bytes of NAME from AT on are a version; 0: none begins there. */
+/* Returns the length in bytes of the version at AT in NAME; 0: none begins there. */
 static size_t version_at(const char *name, size_t at) {
   bool has_dot = false, is_of_library = at >= 4 && memcmp(name + at - 4, ".so.", 4) == 0;
   if (!is_digit(name[at]) || (at > 0 && is_digit(name[at - 1]))) return 0;
@@ -54,8 +53,8 @@ static size_t version_at(const char *name, size_t at) {
   return end - at;
 }
 
-/* Appends NAME with a star for each of its versions to RET; returns whether there are any, and a
-   letter besides. */
+/* Appends NAME with a star for each version to RET. Returns whether it has a version and also a
+   letter. */
 static bool print_stem(const char *name, struct buf *ret) {
   bool has_version = false, has_letter = false;
   for (size_t at = 0; name[at] != '\0';) {
@@ -97,7 +96,7 @@ static int add(struct module_pairs *pairs, const char *name, enum side side, str
 
 static int add_all(struct module_pairs *pairs, const struct view_tree *tree, enum side side,
                    struct arena *arena) {
-  const char *last = ""; /* functions of one module often stand together */
+  const char *last = ""; /* functions of one module are often adjacent */
   int error = 0;
   for (uint32_t i = 1; i < tree->function_count && error == 0; i++) {
     const char *name = tree->functions[i].module;
@@ -115,9 +114,9 @@ static const char *print_pair(const char *old, const char *new, struct arena *ar
   return copy;
 }
 
-/* ---- what a service runs ---- */
+/* ---- programs of services ---- */
 
-/* Returns the one file that SERVICE ran in TREE, or NULL: none, or several. */
+/* Returns the only file that SERVICE ran in TREE; NULL: none, or several. */
 static const char *only_program(const struct view_tree *tree, const char *service) {
   const char *found = NULL;
   for (uint32_t i = 0; i < tree->program_count; i++) {
@@ -156,7 +155,7 @@ static int by_stem(const void *left, const void *right) {
   return order != 0 ? order : strcmp(a->name, b->name);
 }
 
-/* Pairs the COUNT modules of one stem, where the sides have different ones of them. */
+/* Pairs the COUNT modules of one stem if the sides have different ones. */
 static int pair_versions(struct paired_module *const *modules, uint32_t count,
                          struct arena *arena) {
   const char *old = NULL, *new = NULL, *shown;

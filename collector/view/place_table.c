@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places, interned: what a tree node says of where in its function it is.  Only answers that tell
-   lines or addresses apart fill it. */
+/* Interned places: the position of a tree node within its function. The table is filled only if an
+   answer distinguishes lines or addresses. */
 #include "place_table.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static int add(struct place_table *table, const struct view_place *wanted, uint6
   return table_add(&table->by_text, hash, table->count++);
 }
 
-/* What of WANTED is kept.  An address is one of a build. */
+/* Returns the parts of WANTED to be kept. An address needs a build. */
 static struct view_place kept_of(const struct place_table *table, const struct view_place *wanted) {
   struct view_place kept = {.file = NULL};
   if ((table->parts & PLACE_LINES) != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In profile.proto a mapping is where a file lay in a process.  A sum over processes has no such
-   place, and addresses are those that the file's own symbols have; so a mapping stands for a build
-   of a module. */
+/* In profile.proto a mapping is the address range of a file in a process. A sum over processes has
+   no address range, and addresses are those of the file's own symbols. So a mapping stands for a
+   build of a module. */
 #include "pprof_mappings.h"
 
 #include "common/array.h"

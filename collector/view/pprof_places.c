@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In profile.proto a location is an address and has a line of each function that is inlined there,
-   the innermost first; functions have files, lines do not.
+/* In profile.proto a location is an address, with a line for each function inlined there, the
+   innermost first. Functions have files, lines do not.
 
      tree: main > walk (inlined) > read (inlined)     location: read, walk, main
 
-   Nodes that are inlined into each other are one location: they have one address.  So that equal
-   ones of different stacks meet, a location is told by its innermost place and the location of what
-   that is inlined into. */
+   Nodes inlined into each other form one location, since they have one address. To share equal
+   locations of different stacks, a location is identified by its innermost place and the location
+   that this is inlined into. */
 #include "pprof_places.h"
 
 #include "common/arena.h"
@@ -34,7 +34,7 @@ void pprof_places_fini(struct pprof_places *places) {
   free(places->locations);
 }
 
-/* Whether NAME is no more than where it lies: MODULE+0x... */
+/* Returns whether the name is only an address: MODULE+0x... */
 static bool is_nameless(const struct view_function *function) {
   size_t len = strlen(function->module);
   return strncmp(function->name, function->module, len) == 0 &&

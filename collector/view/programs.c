@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A service whose program has another file name in the next build (app.old, app.new) is still that
-   service; this is how a difference knows (module_pairs.c).
+/* A service may run a program under another file name in the next build (app.old, app.new). A
+   comparison uses this list to pair the two (module_pairs.c).
 
-   Programs are few and the list is short: it is searched, the latest first, since the blocks of one
-   service come in a row. */
+   Programs are few, so the list is searched, the latest first, since the blocks of one service are
+   adjacent. */
 #include "programs.h"
 
 #include "common/arena.h"

@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ratio estimator with groups as the sampling unit; docs/statistics.md derives it.
 
-   Of group i the part weighs x_i and the whole W_i, p_i = x_i / W_i.  The share of all,
+   In group i the part has the weight x_i and the whole W_i, p_i = x_i / W_i. The error of the share
+   of all,
 
      R = sum x_i / sum W_i = sum w_i p_i,   w_i = W_i / sum W,
 
-   errs, to first order, by sum w_i (p_i - p): its variance is that of the groups' own shares about
-   the true one, whatever makes them differ: chance, work, hardware, phases of a program.  The
-   distances from R are known, those from p are not, and a heavy group pulls R towards itself: were
-   all groups to differ alike, E (p_i - R)^2 would be sigma^2 c_i with c_i = 1 - 2 w_i + sum w^2. So
+   is, to first order, sum w_i (p_i - p). Its variance is that of the groups' own shares about the
+   true share, whatever the cause: chance, work, hardware, phases of a program. The distances from R
+   are known, those from p are not, and a heavy group pulls R towards itself. If all groups had the
+   same variance, E (p_i - R)^2 would be sigma^2 c_i with c_i = 1 - 2 w_i + sum w^2. So
 
      v = sum influence_i (p_i - R)^2,   influence_i = w_i^2 / c_i
 
-   has the right mean (for equal loads it is s^2 / m).  v is a sum of few squares, and t quantiles
-   account for that.  Its degrees of freedom are m - 1 for equal loads; where a few groups have most
-   of the weight they are those of as many groups as tell that much, 1 / sum w^2 (Kish, as in
-   evidence.c), less one.  Satterthwaite's have the better name and are too few: of 5 boards with
-   loads from 1 to 20 their intervals covered the truth 98.5 % of the time and were half as wide
-   again, these 95.9 %.
+   has the right mean (for equal loads it is s^2 / m). v is a sum of few squares, which t quantiles
+   take into account. It has m - 1 degrees of freedom for equal loads. In general they are the
+   effective number of groups 1 / sum w^2 (Kish, as in evidence.c), less one; a few groups may have
+   most of the weight. Satterthwaite's degrees of freedom are better known but too few. For 5 boards
+   with loads from 1 to 20 their intervals covered the true value 98.5 % of the time and were half
+   as wide again; these cover it 95.9 %.
 
-   From v follows how many independent samples would tell as much, R (1 - R) / v, and with these and
-   the t quantile Wilson's interval stays within 0 and 1 (interval.c).  It is not let be narrower
-   than that of the samples alone: two boards that agree by accident prove nothing.
+   v gives the equivalent number of independent samples, R (1 - R) / v. With this number and the t
+   quantile Wilson's interval stays within 0 and 1 (interval.c). It is never narrower than that of
+   the samples alone: two boards that agree by accident prove nothing.
 
-   Of one selection the stretches of time are strata (strata.c).  With their variance v of a
-   fraction q, Wilson's interval is that of q (1 - q) / v trials, if these are more than the
-   samples.
+   Of one selection the stretches of time are strata (strata.c). With their variance v of a fraction
+   q, Wilson's interval uses q (1 - q) / v trials, if these are more than the samples.
 
-   Of a whole T the time U has no samples and could have none.  The rest, T - U, was sampled, with
-   one trial for each period of it: trials in the kernel of a user-only event make no sample, but
-   they are known to lie in no function.  So n samples of weight S stand for N = n (T - U) / S
-   trials.  A function with the weight x has the fraction q = x / (T - U) of the sampled time.  With
-   l..h, the interval of q from N trials, its share lies between l (T - U) / T, where none of U is
-   its own, and h (T - U) / T + U / T, where all of it is.  For boards like these U / T is uncertain
-   itself, and the upper end of its own interval is added. */
+   Of a whole T the time U has no samples and could have none. The rest, T - U, was sampled, with
+   one trial for each period of it. Trials in the kernel of a user-only event make no sample, but
+   they are known to lie in no function. So n samples of weight S stand for N = n (T - U) / S
+   trials. A function with the weight x has the fraction q = x / (T - U) of the sampled time. Let
+   l..h be the interval of q from N trials. The function's share is at least l (T - U) / T, reached
+   if U contains none of its time. It is at most h (T - U) / T + U / T, reached if all of U is its
+   time. For boards like these U / T is uncertain too, and the upper end of its own interval is
+   added. */
 #include "ratio.h"
 
 #include "evidence.h"
@@ -44,7 +45,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A group with all of the weight leaves no distance to see. */
+/* A group with all of the weight has no distance from the share. */
 static const double least_correction = 1e-6;
 
 static void set_influences(struct ratio *ratio) {
@@ -58,7 +59,7 @@ static void set_influences(struct ratio *ratio) {
   }
 }
 
-/* How many groups of one load they are, less what R has taken of them. */
+/* The effective number of groups of equal load, less the part used by estimating R. */
 double ratio_df(const struct ratio *ratio, uint64_t mask) {
   double sum = 0, squares = 0;
   for (unsigned i = 0; i < ratio->count; i++) {
@@ -102,7 +103,7 @@ void ratio_init_whole(struct ratio *ratio, const struct ratio_whole *whole) {
   strata_init(&ratio->strata, groups, sampled > shown ? shown / sampled : 1);
 }
 
-/* How many trials tell as much as those of SHARE, whose VARIANCE is that of the strata. */
+/* Returns the number of trials equivalent to those of SHARE, with the strata's VARIANCE. */
 static double trials_of(const struct ratio *ratio, double share, double variance) {
   double part = share / ratio->sampled;
   if (ratio->is_grouped || !(ratio->trials > 0) || !(variance > 0)) return ratio->trials;

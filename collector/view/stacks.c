@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "Why is my stack short?"  A stack that is not complete stands below a pseudo frame that says how
-   it ended (proto/stack_end.h).  The frame right below that one is its outermost: what is known of
-   it ends there, so the module of that frame is where to look.
+/* Answers "Why is my stack short?". An incomplete stack stands below a pseudo frame that gives its
+   end (proto/stack_end.h). The frame directly below that is the outermost known one, so its module
+   is the place to look.
 
-     root > [no table] > png_read_row > inflate     ends in libpng, for want of a table
+     root > [no table] > png_read_row > inflate     ends in libpng, which lacks a table
 
-   A stack that was cut ends wherever its copy did, mostly in the module that recurses. */
+   A cut stack ends at the limit of its copy, mostly in the module that recurses. */
 #include "stacks.h"
 #include "text_ids.h"
 
@@ -21,7 +21,8 @@ wide_sum stacks_total(const struct view_tree *tree) {
   return total;
 }
 
-/* How the stacks ended whose outermost frame node AT is; UNTOLD: it is no such frame. */
+/* Returns the end of the stacks with node AT as outermost frame; UNTOLD if it is no outermost frame
+   of a short stack. */
 static enum stack_end end_at(const struct view_tree *tree, uint32_t at) {
   uint32_t parent = tree->nodes[at].parent;
   if (at == 0 || parent == 0 || tree->nodes[parent].parent != 0) return STACK_UNTOLD;
@@ -39,7 +40,7 @@ static int heaviest_first(const void *left, const void *right) {
   return by_name != 0 ? by_name : (a->end > b->end) - (a->end < b->end);
 }
 
-/* Fills ROWS, one an end for each of MODULES. */
+/* Fills ROWS, one for each end and each of MODULES. */
 static void sum_up(const struct view_tree *tree, struct text_ids *modules,
                    struct stacks_row *rows) {
   for (uint32_t i = 0; i < modules->count * STACK_END_COUNT; i++) {

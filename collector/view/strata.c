@@ -2,36 +2,35 @@
 /* Successive differences of samples whose order is known by stretches of time only;
    docs/statistics.md derives it.
 
-   A sampler looks at even distances.  The textbook's variance for such a sample is that of
-   neighbours (J. von Neumann et al., Annals of Mathematical Statistics 12, 1941; K. M. Wolter,
-   "Introduction to Variance Estimation", 1985, ch. 7): of n samples x_i, 0 or 1,
+   A sampler looks at even distances. The textbook variance for such a sample is that of neighbours
+   (J. von Neumann et al., Annals of Mathematical Statistics 12, 1941; K. M. Wolter, "Introduction
+   to Variance Estimation", 1985, ch. 7): of n samples x_i, 0 or 1,
 
      v = n / (n - 1) sum (x_i - x_(i-1))^2 / 2
 
-   is the variance of sum x_i.  It is n p (1 - p) on average if samples are independent, and less
-   if neighbours are alike: a phase counts at its two ends only.
+   is the variance of sum x_i. It is n p (1 - p) on average if samples are independent, and less if
+   neighbours are alike: a phase counts only at its two ends.
 
-   A profile says which stretch of time a sample is from, but not the order within the stretch.
-   Over all orders the mean of the sum is, with n_h samples in stretch h, p_h of them in the
-   function,
+   A profile gives the stretch of time of each sample, but not the order within the stretch. Over
+   all orders the mean of the sum is, with n_h samples in stretch h, p_h of them in the function,
 
      sum over h of  n_h p_h (1 - p_h) + (p_h + p_(h-1) - 2 p_h p_(h-1)) / 2
 
-   The second term is the pair at the border to the stretch before.  It takes the place of the
-   correction n_h / (n_h - 1).  Stretches are joined to strata of STRATA_TRIALS_MIN samples all the
-   same: of fewer, of unequal weights, the sum scatters, and the smaller ones narrow intervals.
+   The second term is the pair at the border to the previous stretch. It replaces the correction n_h
+   / (n_h - 1). Stretches are nevertheless joined to strata of STRATA_TRIALS_MIN samples. With fewer
+   samples, of unequal weights, the sum varies much, and its small values make intervals too narrow.
 
-   Weights: the samples of stretch h have the squared weights Q_h and the weight S_h, so each is
-   worth w_h = Q_h / S_h.  n_h becomes Q_h, and a border (w_h^2 + w_(h-1)^2) / 2.
+   Weights: the samples of stretch h have the squared weights Q_h and the weight S_h, so each counts
+   w_h = Q_h / S_h. n_h becomes Q_h, and a border (w_h^2 + w_(h-1)^2) / 2.
 
-   Trials without a sample: of N trials the part s made one.  A stretch's fraction p_h is s x_h /
-   S_h.  Where a clock put the others in time does not matter: they are spread evenly, as if the
-   program were in the kernel at random, which is the larger variance. */
+   Trials without a sample: of N trials the part s made one. A stretch's fraction p_h is s x_h /
+   S_h. The times of the others do not matter: they are spread evenly, as if the program were in the
+   kernel at random, which gives the larger variance. */
 #include "strata.h"
 
 #include "evidence.h"
 
-/* Returns how many there are. */
+/* Sorts the stretches with samples by time. Returns their number. */
 static unsigned sort(struct strata *strata, const struct groups *groups) {
   unsigned count = 0;
   for (unsigned i = 0; i < groups->count; i++) {
@@ -44,7 +43,7 @@ static unsigned sort(struct strata *strata, const struct groups *groups) {
   return count;
 }
 
-/* Joins neighbours to strata with enough samples; what is left at the end joins the last one. */
+/* Joins neighbours to strata with enough samples. The remainder is joined to the last stratum. */
 static void join(struct strata *strata, const struct groups *groups, struct evidence *ret) {
   unsigned count = sort(strata, groups);
   bool is_full = true;
@@ -63,7 +62,7 @@ static void join(struct strata *strata, const struct groups *groups, struct evid
 
 void strata_init(struct strata *strata, const struct groups *groups, double shown) {
   struct evidence all = {0, 0}, own[GROUPS_MAX] = {{0, 0}};
-  double before = 0; /* the weight of a sample of the stratum before, squared */
+  double before = 0; /* squared weight of a sample of the previous stratum */
   *strata = (struct strata){0};
   if (groups->kind != GROUPS_TIMES || !(shown > 0)) return;
   join(strata, groups, own);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mean of m draws over its own estimated error (Student, "The probable error of a mean",
-   Biometrika 6, 1908).  The two-sided chance is an incomplete beta function,
+/* The distribution of a mean of m draws over its own estimated error (Student, "The probable error
+   of a mean", Biometrika 6, 1908). The two-sided probability is an incomplete beta function,
 
      p = I_x(df/2, 1/2),   x = df / (df + t^2),
 
-   which is a continued fraction (NIST Digital Library of Mathematical Functions, 8.17.22), summed
-   up by Lentz's method; where that converges slowly its mirror image is taken, I_x(a, b) = 1 -
-   I_(1-x)(b, a).  Degrees of freedom need not be whole: they are estimates themselves. */
+   which is a continued fraction (NIST Digital Library of Mathematical Functions, 8.17.22),
+   evaluated by Lentz's method. Where that converges slowly, its reflection is used, I_x(a, b) = 1 -
+   I_(1-x)(b, a). Degrees of freedom need not be integers: they are estimates themselves. */
 #include "student.h"
 
 #include <math.h>
 
 static const double level = 0.05;
 static const double normal_quantile = 1.959963984540054;
-static const double normal_from = 1e6; /* degrees: the two differ in the seventh digit */
+static const double normal_from = 1e6; /* degrees of freedom; the two differ in the seventh digit */
 
 enum { STEPS_MAX = 400 };
 
-/* The term AT (1, 2, ...) of the fraction. */
+/* Returns term AT (1, 2, ...) of the fraction. */
 static double term(double a, double b, double x, int at) {
   double m = at / 2;
   if (at % 2 == 0) return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
@@ -41,7 +41,8 @@ static double fraction(double a, double b, double x) {
   return 1 / value;
 }
 
-/* I_x(a, b); Y is 1 - x, told apart since the difference would lose a small one's digits. */
+/* Returns I_x(a, b). Y is 1 - x, passed separately because the subtraction would lose digits of a
+   small value. */
 static double beta(double a, double b, double x, double y) {
   if (!(x > 0)) return 0;
   if (!(y > 0)) return 1;
@@ -66,7 +67,7 @@ static double density(double t, double df) {
   return height * pow(1 + t * t / df, -(df + 1) / 2);
 }
 
-/* Newton's steps from T, below the root, on a convex curve: they never go past it. */
+/* Newton's steps from T, below the root of a convex curve, never overshoot it. */
 static double point_from(double t, double p, double df) {
   static const double near_enough = 1e-12;
   for (int i = 0; i < STEPS_MAX; i++) {
@@ -77,7 +78,7 @@ static double point_from(double t, double p, double df) {
   return t;
 }
 
-/* The normal distribution's point is below that of any t. */
+/* The normal distribution's point is below that of any t, so it is a start for Newton's steps. */
 double student_point(double p, double df) {
   if (!(p > 0)) return INFINITY;
   if (p >= 1) return 0;

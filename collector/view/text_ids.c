@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Export formats refer to a name by a number and write it out once.  This is the table behind that.
+/* Export formats write a name once and then refer to it by number. This table holds the numbers.
 
-   As with a buf, running out of memory is remembered and asked for once, at the end: every caller
-   is in the middle of a line then, and has nothing better to do.
+   As with a buf, a failed allocation is remembered and checked once at the end, since callers are
+   in the middle of a line.
 
-   The hash has no secret: who chooses the names gets an export that is slow to make, of a tree that
-   has at most a few thousand of them, and has chosen them for himself. */
+   The hash has no secret seed. A board that chooses colliding names only slows down the export of
+   its own tree, which has at most a few thousand names. */
 #include "text_ids.h"
 
 #include "common/array.h"

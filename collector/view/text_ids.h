@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts numbered in the order in which they are first asked for. */
+/* Numbers texts in the order of their first use. */
 #ifndef VIEW_TEXT_IDS_H
 #define VIEW_TEXT_IDS_H
 
@@ -12,10 +12,10 @@ struct text_ids {
   struct table by_hash;
   const char **texts;
   uint32_t count, room;
-  bool failed; /* memory ran out: what was returned since then is 0 */
+  bool failed; /* memory was short; every later result is 0 */
 };
 
-/* Returns the number of TEXT, from 0 on; RET_IS_NEW (may be NULL) whether it was just given. */
+/* Returns the number of TEXT, from 0. RET_IS_NEW (may be NULL): whether the number is new. */
 uint32_t text_ids_of(struct text_ids *ids, const char *text, bool *ret_is_new);
 void text_ids_fini(struct text_ids *ids);
 

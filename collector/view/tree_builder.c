@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* (parent, function) nodes, self and total.
+/* Builds (parent, function) nodes with self and total.
 
-   Frames that differ in address only become one node, so a tree is as large as the program's call
-   paths are many, whatever the number of samples.  Where lines or addresses are asked for, a
-   node is a place in a function (in callers that of the call), and the sums over functions are the
-   same.  A node is always added after its parent, which is why one backward pass over the array
-   makes the totals.
+   Frames that differ only in address become one node, so the size of a tree depends on the number
+   of call paths, not of samples. If lines or addresses are requested, a node is a place in a
+   function (in callers, that of the call); the sums over functions are the same. A node is always
+   added after its parent, so one backward pass over the array makes the totals.
 
-   The arrays grow outside the caller's arena, within fixed limits, and are copied into it at the
-   end: an arena cannot grow an array without leaving the old one behind. */
+   The arrays grow outside the caller's arena, because an arena cannot free an outgrown array. They
+   have fixed limits and are copied into the arena at the end. */
 #include "tree_builder.h"
 
 #include "common/arena.h"
@@ -64,8 +63,8 @@ void tree_builder_fini(struct tree_builder *builder) {
   groups_fini(&builder->boards);
 }
 
-/* Without a place the key is the pair itself.  How many lines a function has is a stranger's word:
-   with one it is hashed with the table's seed, so that nobody can make them all meet. */
+/* Without a place the key is the pair itself. With a place it is hashed with the table's seed: the
+   number of lines of a function is untrusted, and collisions must not be constructible. */
 static uint64_t key_of(const struct tree_builder *builder, uint32_t parent,
                        const struct tree_step *step) {
   const uint32_t words[3] = {parent, step->function, step->place};
@@ -125,10 +124,10 @@ void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t coun
   if (error != 0) builder->error = error;
 }
 
-/* Time and places that no stack was looked at for stand alone at the root. */
+/* Returns whether NODE is time or a place without a stack; those nodes are directly below the root.
+ */
 static bool is_no_stack(const struct tree_builder *builder, uint32_t node) {
-  if (builder->nodes[node].parent != 0)
-    return false; /* of nearly all of them: no look at the name */
+  if (builder->nodes[node].parent != 0) return false; /* nearly all nodes: skips comparing names */
   return pseudo_is_placeless(builder->functions.functions[builder->nodes[node].function].name);
 }
 

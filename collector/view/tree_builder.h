@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a call tree out of a stream of (parent, function) steps and weights. */
+/* Builds a call tree from a stream of (parent, function) steps and weights. */
 #ifndef VIEW_TREE_BUILDER_H
 #define VIEW_TREE_BUILDER_H
 
@@ -10,10 +10,10 @@
 
 enum { VIEW_NODES_MAX = 2000000 };
 
-/* One function of a stack.  An address has several where functions were inlined. */
+/* One function of a stack. An address has several if functions were inlined. */
 struct tree_step {
   uint32_t function; /* index of the function table */
-  uint32_t place;    /* index of the place table; 0: places are not told apart */
+  uint32_t place;    /* index of the place table; 0: places are not distinguished */
   bool is_inlined;   /* into the step before */
 };
 
@@ -27,43 +27,43 @@ struct tree_builder {
   wide_sum stacks_weight[STACK_END_COUNT];
   struct evidence evidence;
   struct groups groups; /* of self weights, by node; in the arena */
-  struct groups boards; /* the same by board, where those are of several boards' times */
-  int error;            /* of adding to them: the tree cannot be finished */
+  struct groups boards; /* the same by board, if groups are times of several boards */
+  int error;            /* from adding weights; the tree cannot be finished */
 };
 
-/* Names are kept in ARENA.  Returns 0 or -errno; fini in either case. */
+/* Copies names to ARENA. Returns 0 or -errno; call fini in either case. */
 int tree_builder_init(struct tree_builder *builder, struct arena *arena);
 void tree_builder_fini(struct tree_builder *builder);
 
-/* Finds or adds the child of PARENT (0: the root) that is STEP.  Returns 0, -EOVERFLOW over
-   VIEW_NODES_MAX, or -ENOMEM. */
+/* Finds or adds the child STEP of PARENT (0: the root). Returns 0, -EOVERFLOW over VIEW_NODES_MAX,
+   or -ENOMEM. */
 int tree_builder_step(struct tree_builder *builder, uint32_t parent, const struct tree_step *step,
                       uint32_t *ret);
 
-/* The same for FUNCTION, called, at no known line. */
+/* The same for FUNCTION, not inlined, without a place. */
 int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t function,
                        uint32_t *ret);
 
-/* What is added next is from BOARD's window START_MS..END_MS.  Without it a tree knows of no
-   groups, and its intervals are of samples alone. */
+/* Assigns the following weights to BOARD's window START_MS..END_MS. Without turns a tree has no
+   groups, and its intervals use samples only. */
 void tree_builder_turn(struct tree_builder *builder, const char *board, uint64_t start_ms,
                        uint64_t end_ms);
 
-/* The same of boards that are merged already, into GROUP (groups_turn_merged). */
+/* The same for pre-merged boards of GROUP (groups_turn_merged). */
 void tree_builder_turn_merged(struct tree_builder *builder, unsigned group, uint64_t start_ms,
                               uint64_t end_ms);
 
-/* Adds COUNT samples of WEIGHT together, taken for equal, to the leaf NODE; none: what clocks told.
- */
+/* Adds COUNT samples with a total of WEIGHT, assumed equal, to the leaf NODE. COUNT 0: time
+   measured by clocks. */
 void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count, uint64_t weight);
 
-/* WEIGHT of what was added to NODE is samples of stacks: where nothing at the root says how they
-   ended, they are complete if such stacks would tell (ARE_TOLD), and else nobody knows. */
+/* Records that WEIGHT of NODE is samples with stacks. If no frame at the root gives their end, they
+   are complete if ARE_TOLD (ends are reported), otherwise unknown. */
 void tree_builder_note_end(struct tree_builder *builder, uint32_t node, bool are_told,
                            uint64_t weight);
 
-/* Sums up and copies the tree into ARENA (the caller's loss stays zero).  Call once.  Returns 0 or
-   -ENOMEM. */
+/* Computes totals and copies the tree to ARENA (the caller's loss stays zero). Call once. Returns 0
+   or -ENOMEM. */
 int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struct view_tree *ret);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The change that is asked for, and the words for verdicts and doubts, as answers, tables and the
-   page have them. */
+/* Selects the change that decides a row's verdict, and names verdicts and doubts for answers,
+   tables and the page. */
 #include "diff.h"
 
 const char *view_verdict_name(enum view_verdict verdict) {
