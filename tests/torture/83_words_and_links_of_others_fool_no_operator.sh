@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../e2e/queries.sh"
 . "$(dirname "$0")/../e2e/words.sh"
 printed=0
-prints() { # prints COMMAND...: whatever its status, a terminal may have what it prints
+prints() { # prints COMMAND...: its output is safe for a terminal, whatever its status
   timeout $LONG "$@" >"$W/out" 2>"$W/err" </dev/null
   [ $? != 124 ] || fail "$*: hangs"
   is_clean "$W/out" && is_clean "$W/err" || fail "$*: a terminal would obey: $(cat -v "$W/out" "$W/err" | head -c 600)"
@@ -76,7 +76,7 @@ for database in $(pick landing "access landing debug"); do # access: tests/e2e/w
 done
 say "$printed commands said what they had to"
 
-# Links, laid again and again while we write, and who asks for STATUS.
+# Links, made again and again during writes and queries of STATUS.
 lay_links || { without "links and STATUS" "there is no other user here (root is needed)"; exit 0; }
 : >"$W/all/races"
 as_ordinary sh -c "while [ -e '$W/all/races' ]; do ln -sf '$W/own/precious' '$W/all/race.fp'; rm -f '$W/all/race.fp'; done" 2>/dev/null &
