@@ -154,7 +154,7 @@ static void a_run_has_lost_its_own_records_alone(void **state) {
   run_note_on_batch(worker, 5); /* contains neither */
   run_note_on_answer(worker, 5, "not theirs");
   assert_lost(run.note, 3, 0, ""); /* 4 is still pending */
-  assert_lost(run.note, 4, 1, ""); /* that record remains unsent */
+  assert_lost(run.note, 4, 1, ""); /* 4 left the spool unsent */
   other->samples.by_perf = 13;
   run_note_on_batch(worker, 0); /* was not written */
   assert_lost(other, 5, 8, "no room");
