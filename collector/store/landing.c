@@ -458,7 +458,7 @@ static void read_row(sqlite3_stmt *take, struct landing_row *ret) {
 struct taking {
   uint64_t after; /* id of the last row passed to on_row */
   unsigned left;  /* rows still allowed */
-  int error;      /* or what on_row returned other than 0 */
+  int error;      /* or the non-zero result of on_row */
   int (*on_row)(void *context, const struct landing_row *row);
   void *context;
 };

@@ -373,7 +373,7 @@ static int advance_shown(struct scan *scan) {
   return error;
 }
 
-/* Shows what the files have, and closes them. */
+/* Shows the files' data, and closes them. */
 static int show_files(struct scan *scan) {
   struct scan_file *first;
   int stop = 0;

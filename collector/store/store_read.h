@@ -56,7 +56,7 @@ struct store_forest {
   uint32_t node_count, module_count;
   const struct store_node *nodes;
   const struct store_module *modules;
-  uint32_t rest; /* 1 + the node for what a scan does not tell apart; 0: there is none */
+  uint32_t rest; /* 1 + the node for stacks that a scan does not distinguish; 0: there is none */
 };
 
 struct store_row {
