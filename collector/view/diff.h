@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between two trees, by function and altogether (docs/statistics.md). */
+/* The differences between two trees, by function and in total (docs/statistics.md). */
 #ifndef VIEW_DIFF_H
 #define VIEW_DIFF_H
 

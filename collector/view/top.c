@@ -36,7 +36,7 @@ struct walk {
   wide_sum *short_weights;   /* per function: weight of the short stacks that it is in */
 };
 
-/* Sums up what the functions weigh. */
+/* Sums the functions' weights. */
 static int sum_up(struct walk *walk, struct arena *arena) {
   const struct view_tree *tree = walk->tree;
   uint32_t *class_of = arena_array(arena, tree->function_count, sizeof *class_of);
