@@ -18,7 +18,7 @@ function(manual)
   endforeach()
   set(makers ${CMAKE_SOURCE_DIR}/deploy/manual/manual.sh ${CMAKE_SOURCE_DIR}/deploy/manual/manual.awk)
   set(needed ${ARGN})
-  if(TARGET fleetprof-upload) # speaks for one of fleetprof's commands
+  if(TARGET fleetprof-upload) # it has the help of one of fleetprof's commands
     list(APPEND needed fleetprof-upload)
   endif()
   add_custom_command(OUTPUT ${out}/made

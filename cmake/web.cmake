@@ -56,7 +56,7 @@ else()
   set(web_bundle_flags "")
 endif()
 if(NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/collector/http$")
-  return() # only who embeds the page makes it
+  return() # the page is made only if it is embedded
 endif()
 file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/src/* ${CMAKE_SOURCE_DIR}/web/tests/*)
 file(GLOB web_others CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/*.*)
