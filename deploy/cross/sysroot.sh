@@ -32,13 +32,14 @@ mkdir -p "$apt"/lists/partial "$apt"/archives/partial
 touch "$apt/status"
 chmod -R go+rX "$dir" # apt drops root's rights to download
 
-# The machine's own sources and keys; those that name other architectures than ARCH have nothing for us.
+# The machine's own sources and keys; sources limited to architectures other than ARCH are of no
+# use.
 private=(-qq -o "Dir::State=$apt" -o "Dir::State::status=$apt/status" -o "Dir::State::lists=$apt/lists"
   -o "Dir::Cache=$apt" -o "Dir::Cache::archives=$apt/archives" -o "APT::Architecture=$arch"
   -o "APT::Architectures=$arch" -o "APT::Install-Recommends=0" -o "APT::Sandbox::User=root"
   -o "APT::Keep-Downloaded-Packages=1" -o "DPkg::Post-Invoke=" -o "APT::Update::Post-Invoke=")
 mapfile -t packages < <(grep -v '^#' deploy/packages/sysroot.txt)
-# A source that does not answer, or has nothing for ARCH, matters only where it has what is needed.
+# A source that does not answer, or has nothing for ARCH, matters only if it has a needed package.
 apt-get "${private[@]}" update >"$apt/log" 2>&1 || echo "sysroot.sh: apt-get update: $(tail -n 1 "$apt/log")" >&2
 apt-get "${private[@]}" --download-only -y install "${packages[@]}" >>"$apt/log" 2>&1 ||
   die "apt-get install --download-only for $arch: $(tail -n 1 "$apt/log")"
@@ -46,7 +47,7 @@ debs=("$apt"/archives/*.deb)
 [ -e "${debs[0]}" ] || die "apt downloaded nothing for $arch: see $apt/log"
 for deb in "${debs[@]}"; do dpkg -x "$deb" "$dir"; done
 
-# What the board would find from its root the linker must find from DIR.
+# Absolute links are relative to the board's root; the linker needs them relative to DIR.
 find "$dir" -type l -lname '/*' | while read -r link; do
   ln -sfnr "$dir$(readlink "$link")" "$link"
 done

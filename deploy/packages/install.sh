@@ -7,8 +7,9 @@
 has_node() {
   command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null
 }
-# apt-get, as root by the caller's as_root=().  What it says of its progress has a descriptor of its own, which sudo would have
-# closed: the scripts of packages write to its standard output and fail where apt keeps that to itself.
+# apt-get, as root by the caller's as_root=(). Its progress reports use a descriptor of their own,
+# which sudo would have closed: the scripts of packages write to its standard output and fail if apt
+# keeps that to itself.
 with_apt() {
   "${as_root[@]}" sh -c 'exec apt-get "$@" 3>&1 >/dev/null' apt-get -qq -o Dpkg::Use-Pty=0 -o APT::Status-Fd=3 "$@" | show_progress
   return "${PIPESTATUS[0]}"
