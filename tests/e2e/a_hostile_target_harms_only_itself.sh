@@ -41,7 +41,7 @@ none_is_left_open() {
 }
 cpu_ms() { awk '{ t += $14 + $15 } END { print t * 10 }' "/proc/$(keeper)/stat" "/proc/$(below)/stat"; }
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
-answer() { # of the honest program: its three functions' shares of what is theirs, seconds, samples
+answer() { # of the honest program: the shares of its three functions in their sum, seconds, samples
   profile "{service=\"honest-$1\"}" | json "(lambda own: ' '.join('%.4f' % (w / max(1, sum(own))) for w in own) + ' %.3f %d' % (d['total'] / 1e9, d['samples']))([sum(f['self'] for f in d['functions'] if f['name'] == n) for n in ('alpha_sixty', 'beta_thirty', 'gamma_ten')])"
 }
 under_attack() { [ "$(grep -c begins "$W/attacks" 2>/dev/null)" = "$1" ]; }

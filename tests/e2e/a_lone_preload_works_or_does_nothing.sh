@@ -25,7 +25,7 @@ if [ "$(id -u)" = 0 ] && [ ! -S /run/fleetprof/fleetprofd.sock ]; then
   mkdir -m 755 "$W/stranger" && chown "$ordinary" "$W/stranger"
   as_ordinary /usr/bin/python3 - "$W/stranger/fleetprof" >"$W/heard" 2>&1 <<'END' &
 import os, signal, socket, sys
-signal.alarm(60)  # whatever becomes of the script
+signal.alarm(60)  # ends it even if the script does not
 os.mkdir(sys.argv[1], 0o755)
 door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 door.bind(sys.argv[1] + "/fleetprofd.sock")

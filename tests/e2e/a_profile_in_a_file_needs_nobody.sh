@@ -256,7 +256,7 @@ done
 # So is a program that does nothing before it goes to the background.
 cc -O1 -o away -x c - <<<'#include <unistd.h>
 int main(void) { return daemon(0, 1) != 0 || (sleep(3), 0); }'
-goes_away() { # an agent waits 200 ms for a busy daemon, and then nobody knows of its child: once more
+goes_away() { # an agent waits 200 ms for a busy daemon, after which its child is not sampled: once more
   fleetprof run --sampler $sampler --output away.fp -- ./away
   fleetprof report away.fp | grep -q "^went_on" && fleetprof report away.fp | grep -q "^nothing was sampled: .*in the background"
 }

@@ -3,7 +3,7 @@
 # Every option of every program with a wrong value: one line on stderr names the word and the
 # reason, exit status 2, and nothing was started, made or printed.
 . "$(dirname "$0")/lib.sh"
-X=$W/none          # would be made by whatever starts all the same
+X=$W/none          # made by any command that starts despite the error
 long=$(printf 'x%.0s' {1..200})
 echo text >"$W/text"
 printf '\n\nspeling = 1\n' >"$W/unknown.conf"

@@ -26,7 +26,7 @@ until_true 60 all_are_in || fail "a minute after its restart only $(connected) b
 took=$((SECONDS - since))
 memory=$(awk '/^RssAnon/ { print int($2 / 1024) }' "/proc/$COLLECTOR/status")
 [ "$memory" -lt $MOST_MIB ] || fail "the collector takes $memory MiB"
-kill "$simulator" # they deliver what they have, and leave
+kill "$simulator" # they deliver their batches, and end
 wait $simulator || fail "the boards end with $?: $(tail -n 1 "$W/fleet.err")"
 agreed=$("$fleet/truth_agrees.py" "$W/truth" "http://127.0.0.1:$H" "$(pick 10 60)") || fail "$agreed"
 figure() { awk -v m="$1" '$1 == m { print $2 }' "$W/fleet"; }

@@ -39,7 +39,7 @@ sampled_run() {
 }
 is_connected() { fleetprof status --state "$B" --format json 2>/dev/null | json "d['uplink']['state'] == 'connected'" | grep -q yes; }
 connected_run() { until_true 20 is_connected && sampled_run 10s; }
-heard_then_alone() { # hears the time, and only then are there samples, which nobody takes
+heard_then_alone() { # gets the time, and only then samples, while no collector is up
   until_true 20 is_connected || return 1
   kill -KILL "$COLLECTOR"
   sampled_run

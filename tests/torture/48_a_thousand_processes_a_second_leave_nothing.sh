@@ -31,7 +31,7 @@ storm() {
 say "without us: $(cat "$W/plain")"
 is_calm() { [ "$(asked "len(d['targets'])")" = 0 ]; }
 for sampler in "${samplers[@]}"; do
-  storm "$sampler" 1 # what a daemon makes once it has made now
+  storm "$sampler" 1 # a daemon creates its lasting files now
   until_true 30 is_calm || fail "$sampler: targets stay: $(asked "d['targets']" | head -c 500)"
   before=$(left) memory=$(rss) had=$(produced)
   storm "$sampler" "$seconds"

@@ -119,7 +119,7 @@ def annotate():
     roots = {line.split(";")[0].rsplit(" ", 1)[0] for line in read("folded.txt").splitlines()}
     for function in functions[:20]:
         name = name_of(function)
-        if folded_name(function) in roots:  # what nobody called has no calls to add up
+        if folded_name(function) in roots:  # a function without callers has no calls to add up
             continue
         if function["total"] != 0 and rows.get(name) != function["total"]:
             wrong.append(f"callgrind_annotate: {name!r} has {rows.get(name)} inclusive, not {function['total']}")
@@ -220,7 +220,7 @@ def folded_and_flame():
             frames[tuple(names[:depth + 1])] += int(weight)
     compare("folded", total, own, folded_name)
     import html
-    drawn = collections.Counter()  # what is written into narrow frames is cut within a letter; titles are whole
+    drawn = collections.Counter()  # text in narrow frames is cut within a letter; titles are complete
     for title in re.findall(r"<title>(.*?)</title>", read("flame.svg", "replace"), re.S):
         name, weight = re.match(r"(.*) \(([\d,]+) samples, [\d.]+%\)$", html.unescape(title), re.S).groups()
         drawn[name, numbers(weight)] += 1

@@ -22,8 +22,8 @@ KINDS = {
     "readers": b"GET / HTTP/1.1\r\n" + HOST + b"\r\n",
     "idle": b"",
 }
-AT_ONCE = {"readers", "bodies"}  # these send all of it, and are slow then
-RARE = {"readers": 8, "idle": 8}  # one in so many rounds: who says nothing makes room before who is slow
+AT_ONCE = {"readers", "bodies"}  # these send all of it, then read slowly
+RARE = {"readers": 8, "idle": 8}  # one in so many rounds: silent clients are dropped before slow ones
 ended = dict.fromkeys(KINDS, 0)
 lasted = dict.fromkeys(KINDS, 0.0)
 failed = 0

@@ -41,7 +41,7 @@ def as_another(data, number):
 def each_file(go, done, first):
     """The files round and round, as data and identity: none is known by its bytes or its build-id already."""
     sent = first
-    os.nice(10)  # strangers do not take the collector's CPU time to make files
+    os.nice(10)  # hostile peers do not take the collector's CPU time to make files
     while not done.is_set():
         if not go.wait(.05):
             continue

@@ -149,7 +149,7 @@ static void hours_are_made_anew_of_five_minutes(void **state) {
   assert_true(before[0].weight > before[1].weight);
 }
 
-/* What came after windows had gone is in a file of windows that was begun anew. */
+/* Batches after the deletion of windows are in a new file of windows. */
 static void hours_are_made_anew_beside_windows_that_were_begun_anew(void **state) {
   struct world *world = *state;
   struct sums before[HOURS];
