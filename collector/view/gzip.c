@@ -19,7 +19,7 @@ enum {
   PIECE_BYTES = 1 << 20, /* between two checks of the cutoff: some 30 ms */
 };
 
-/* STREAM has room for all that comes of LEN bytes. */
+/* STREAM has room for the compressed form of LEN bytes. */
 static int pack(z_stream *stream, size_t len, const struct cutoff *cutoff) {
   int result = Z_OK;
   while (result == Z_OK) {
