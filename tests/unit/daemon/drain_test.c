@@ -60,7 +60,7 @@ static void a_window_begins_early_enough_for_what_is_in_it(void **state) {
   struct target second = another(target, 91, "second"), third = another(target, 92, "third");
   struct kept_batch got;
   uint64_t part_ns = cpu_list_possible() * clock_boottime_ns() / 3;
-  if (part_ns == 0) skip(); /* the kernel does not say */
+  if (part_ns == 0) skip(); /* unknown from this kernel */
   produce(&bench->producer);
   drain_run(&bench->p.drain);
   drain_rest(&bench->p.drain, target, part_ns);
@@ -81,7 +81,7 @@ static void programs_that_lie_together_cost_no_other_its_samples(void **state) {
   struct target first = another(target, 91, "liar-1"), second = another(target, 92, "liar-2");
   struct kept_batch got;
   uint64_t all_ns = cpu_list_possible() * (clock_boottime_ns() + 60 * NS_PER_SECOND);
-  if (all_ns == 0) skip(); /* the kernel does not say */
+  if (all_ns == 0) skip(); /* unknown from this kernel */
   produce(&bench->producer);
   drain_run(&bench->p.drain);
   drain_rest(&bench->p.drain, target, NS_PER_SECOND);

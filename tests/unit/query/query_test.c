@@ -14,7 +14,7 @@ int __wrap_store_loss_in_range(struct store *store, const struct store_names *bo
                                uint64_t from_ms, uint64_t to_ms, const struct cutoff *cutoff,
                                uint64_t *loss);
 
-static unsigned looks_at_losses; /* each goes through all days */
+static unsigned looks_at_losses; /* each reads all days */
 
 int __wrap_store_loss_in_range(struct store *store, const struct store_names *boards,
                                uint64_t from_ms, uint64_t to_ms, const struct cutoff *cutoff,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Retention comes to its work while questions never end, and takes nothing with it that damage has
-   left only once. */
+/* Retention makes progress during continuous queries, and deletes no data that damage has left in a
+   single copy. */
 #include "day_fixture.h"
 
 #include "common/clock.h"

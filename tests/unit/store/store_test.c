@@ -245,7 +245,7 @@ static void retention_deletes_whole_days(void **state) {
   assert_int_equal(scan_all(world->store).blocks, 12); /* the day that ends then is too old */
   assert_int_equal(store_retain(world->store, &by_bytes), 0);
   assert_int_equal(scan_all(world->store).blocks, 3);       /* today's always stays */
-  append_new(world->store, "b1", 1, 9, today - DAY_MS / 2); /* a deleted day comes back */
+  append_new(world->store, "b1", 1, 9, today - DAY_MS / 2); /* a deleted day is created again */
   assert_int_equal(scan_all(world->store).blocks, 6);
 }
 
