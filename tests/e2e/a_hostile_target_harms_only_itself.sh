@@ -11,7 +11,7 @@ if [ "$(id -u)" = 0 ] && [ -z "${HOSTILE_NAMESPACE:-}" ]; then
   if unshare -m true 2>/dev/null; then HOSTILE_NAMESPACE=own exec unshare -m "$0"; fi
 fi
 . "$(dirname "$0")/lib.sh"
-is_sanitized() { [ -n "${HOSTILE_SANITIZED:-}" ]; } # the product under test, as tests/CMakeLists.txt says
+is_sanitized() { [ -n "${HOSTILE_SANITIZED:-}" ]; } # the product under test, as set in tests/CMakeLists.txt
 ! is_sanitized || export ASAN_OPTIONS="log_path=$W/asan" UBSAN_OPTIONS="log_path=$W/asan:print_stacktrace=1"
 each=1
 [ -n "${TORTURE_LONG:-}" ] && each=60

@@ -30,7 +30,7 @@ for command in "${commands[@]}" fleetprofd fleetprof-collector; do
   bash_completes $command -- >"$W/bash"
   fish_completes "$command --" >"$W/fish"
   word=${command#"$program"}
-  word=${word# } # of which zsh knows this part
+  word=${word# } # the part that zsh passes
   sed -n "/^${word:-[*]}) options=(/,/^)/p" "$share/zsh/site-functions/_$program" >"$W/zsh"
   for letter in $(sed -n 's/^  -\(.\), --.*/\1/p' "$W/help"); do
     grep -qF -- "'*-$letter[" "$W/zsh" || fail "$command: zsh does not know -$letter"

@@ -16,7 +16,7 @@ for i, mark in enumerate(("\x1b[2J\x1b]0;title\x07", "\u202egnp.exe", "\u2066", 
     out.add(sys.argv[2], f"bin/{i}{mark}truth")
 P
 }
-# damage_database FILE: SQLite cannot read it, and says why with a name of that kind.
+# damage_database FILE: SQLite cannot read it, and its message contains a name of that kind.
 damage_database() {
   /usr/bin/python3 - "$1" <<'P'
 import sqlite3, sys
@@ -26,7 +26,7 @@ database.execute("INSERT INTO sqlite_master VALUES('table', ?, 'x', 0, 'CREATE n
 database.commit()
 P
 }
-# hostile_answers: a collector that refuses each question with such words, at $ANSWERS.
+# hostile_answers: a collector that rejects each query with such words, at $ANSWERS.
 hostile_answers() {
   /usr/bin/python3 - "$W/answer-port" <<'P' &
 import http.server, os, sys

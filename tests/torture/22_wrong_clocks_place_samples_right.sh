@@ -56,7 +56,7 @@ export -f sampled_run connected_run heard_then_alone is_connected until_true jso
 epoch=$((100 - ns_before))
 boot heard $epoch $hour heard_then_alone # and had slept for an hour
 stop_collector
-boot behind -$hour 0 sampled_run # never hears the time
+boot behind -$hour 0 sampled_run # never gets the time
 boot never $epoch 0 sampled_run
 boot set_ahead $day 0 set_in_mid_run
 collector_up

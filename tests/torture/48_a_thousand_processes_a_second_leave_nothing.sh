@@ -16,7 +16,7 @@ mappings() { cat "/proc/$keeper/maps" "/proc/$(worker)/maps" | grep -cE 'memfd:|
 files() { find "$B" | grep -vcE '/(spool|tables)(/|$)'; }
 rss() { awk '/RssAnon/ { sum += $2 } END { print sum }' "/proc/$keeper/status" "/proc/$(worker)/status"; }
 left() { echo "$(asked "len(d['targets'])") $(descriptors) $(mappings) $(files)"; }
-all_is_given_back() { # BEFORE, as `left` said it
+all_is_given_back() { # BEFORE, as printed by `left`
   local -a then=($1) now
   read -ra now < <(left)
   for n in 0 1 2 3; do [ "${now[n]}" -le "${then[n]}" ] || return 1; done

@@ -33,7 +33,7 @@ for seq in range(1, count + 1):
   before = open(syncs).read().count("end")
   verdict, _ = board.try_batch(batch)
   print(verdict, open(syncs).read().count("end") - before, flush=True)
-  if verdict == "acked":  # the ack is lost, and it comes again
+  if verdict == "acked":  # the ack is lost, and the batch is sent again
     print("again", board.try_batch(batch)[0], flush=True)' "$2" "127.0.0.1:$A" "$W/syncs" "$windows" >"$W/said-$1" 2>&1
 }
 

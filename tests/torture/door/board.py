@@ -128,7 +128,7 @@ class Batch:
             8: blob(8, blob(1, self.service) + blob(2, "/bin/x") + number(3, 1) + blob(5, "perf")),
             9: b"".join(blob(9, blob(2, name[:12] + str(i))) for i in range(self.threads)),
             10: number(10, self.nodes),
-            # all are roots: each node after the first goes up by one
+            # all are roots: for each node after the first the depth rises by one
             11: blob(11, b"\0" + b"\1" * (self.nodes - 1)),
             12: blob(12, b"\1" + b"\0" * (self.nodes - 1)),
             13: self.addresses(),
