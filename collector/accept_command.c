@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one way to go on without a file that a collector must not go on without by itself: somebody
-   says so, once, and the log of changes says that it was said.  What can be restored should be. */
+/* Lets a collector continue without a file that it must not lose silently: an operator accepts the
+   loss, once, and the audit log records that. Restore a backup instead if there is one. */
 #include "accept_command.h"
 
 #include "common/buf.h"
@@ -54,7 +54,7 @@ static const struct option_table table = {
     .row_count = sizeof rows / sizeof *rows,
 };
 
-/* Reads ARGV.  Returns 0, 1 when --help was printed, or -EINVAL with ERROR. */
+/* Reads ARGV. Returns 0, 1 if --help was printed, or -EINVAL with ERROR. */
 static int read_options(int argc, char **argv, struct accept_settings *ret, char *error) {
   struct options_result result;
   int failed = options_parse(&table, argc, argv, ret, &result, error, ERROR_BYTES);
@@ -71,8 +71,8 @@ static int read_options(int argc, char **argv, struct accept_settings *ret, char
   return -EINVAL;
 }
 
-/* Root accepts for the folder's owner, as that one: what is made anew must be the collector's to
-   open.  Returns 0 or -errno. */
+/* If run by root, becomes the folder's owner, because the collector must be able to open new files.
+   Returns 0 or -errno. */
 static int become_owner(const char *dir, char *error) {
   struct stat owner;
   if (geteuid() != 0 || stat(dir, &owner) != 0 || owner.st_uid == 0) return 0;
@@ -83,7 +83,7 @@ static int become_owner(const char *dir, char *error) {
   return failed;
 }
 
-/* Takes the lock of a folder in which a collector has run.  Returns a descriptor or -errno. */
+/* Takes the lock of a folder on which a collector has run. Returns a descriptor or -errno. */
 static int lock(const char *dir, char *error) {
   char path[PATH_BYTES];
   snprintf(path, sizeof path, "%s/lock", dir);
@@ -111,7 +111,7 @@ static void print_fault(void *context, const char *name, const char *why) {
   text_print(stdout, "accepted: %s: %s", name, why);
 }
 
-/* An authority that cannot be read makes room for another, and stays for a person to look at. */
+/* Opens the authority. An unreadable one is renamed for inspection, and a new one is made. */
 static int open_authority(const char *dir, struct ca **ret, char *error) {
   char from[PATH_BYTES], to[PATH_BYTES];
   int failed = ca_open(dir, ret, error, ERROR_BYTES);
@@ -127,7 +127,7 @@ static int open_authority(const char *dir, struct ca **ret, char *error) {
   return failed;
 }
 
-/* Access and authority, which know each other. */
+/* Accepts access.db and the authority, which refer to each other. */
 static int accept_rights(const char *dir, char *error) {
   struct access *access = NULL;
   struct ca *ca = NULL;

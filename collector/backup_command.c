@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `backup` and `restore`, as a shell or a timer calls them: nothing on stdout but one closing line,
-   progress on stderr where that is a terminal, and an exit status that says whether the file is
-   whole.  A backup that had to leave a damaged file out is made, and the status is 1: a script that
-   then throws the older ones away should not.
+/* `backup`, `restore` and `check`, for a shell or a timer. They print one closing line on stdout,
+   and progress on stderr if that is a terminal. The exit status is 0 only if all files are
+   complete. A backup that omits a damaged file is written, but exits 1, so that a script does not
+   delete the older backups.
 
-   INT and TERM stop either at the next piece; what was half made goes with it. */
+   INT and TERM stop a command at the next piece; incomplete output is deleted. */
 #include "backup_command.h"
 
 #include "backup/backup.h"
@@ -94,7 +94,7 @@ static const struct option_table check_table = {
 struct showing {
   const char *command;
   struct progress_line line;
-  struct json *json; /* an object with an open list of what is left out or faulty; or NULL */
+  struct json *json; /* an object with an open list of omitted or damaged files; or NULL */
 };
 
 static volatile sig_atomic_t is_stopped;
@@ -130,8 +130,8 @@ static void on_left_out(void *context, const char *name, const char *why) {
   text_print(stderr, "fleetprof-collector %s: %s is left out: %s", showing->command, name, why);
 }
 
-/* Reads ARGV, where FILE may stand before or behind the options.  Returns 0, 1 when --help was
-   printed, or -EINVAL with ERROR. */
+/* Reads ARGV, where FILE may precede or follow the options. Returns 0, 1 if --help was printed, or
+   -EINVAL with ERROR. */
 static int read_options(const struct option_table *table, int argc, char **argv,
                         struct backup_settings *settings, bool wants_file, const char **ret_file,
                         char error[ERROR_BYTES]) {
@@ -163,7 +163,7 @@ static int read_options(const struct option_table *table, int argc, char **argv,
   return 0;
 }
 
-/* Each database of the folder is open at once. */
+/* Raises the limit of descriptors, since all databases of the folder are open at once. */
 static void raise_limits(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -204,7 +204,7 @@ static void write_report(struct json *json, const struct backup_report *report) 
   json_double(json, (double)report->held_us / 1e6);
 }
 
-/* Begins an object of TEXT with its first member and the list NAME. */
+/* Begins an object in TEXT with its first member and the list NAME. */
 static void begin_json(struct json *json, struct buf *text, const char *const first[2],
                        const char *name) {
   json_init(json, text, SIZE_MAX);
@@ -214,7 +214,7 @@ static void begin_json(struct json *json, struct buf *text, const char *const fi
   json_open(json, '[');
 }
 
-/* Returns STATUS, or EXIT_FAILED when nobody can be told. */
+/* Returns STATUS, or EXIT_FAILED if stdout cannot be written. */
 static int end_json(const char *command, struct json *json, struct buf *text, int status) {
   json_close(json, '}');
   int error = output_form_write(text);
@@ -223,7 +223,7 @@ static int end_json(const char *command, struct json *json, struct buf *text, in
   return error == 0 ? status : EXIT_FAILED;
 }
 
-/* What is said of a WISH that is fulfilled.  Returns the exit status. */
+/* Reports the result of a successful WISH. Returns the exit status. */
 static int conclude(const struct backup_settings *settings, struct showing *showing,
                     const struct backup_wish *wish, const struct backup_report *report) {
   int status = report->left_out == 0 ? EXIT_DONE : EXIT_FAILED;
@@ -276,7 +276,7 @@ int backup_command_restore(int argc, char **argv) {
   return run(&restore_table, backup_restore, argc, argv);
 }
 
-/* Within a file nobody is told anything: a large one is announced. */
+/* Shows progress before each file, always for a large one: there is none within a file. */
 static int on_file(void *context, const char *name, const struct check_place *place) {
   struct showing *showing = context;
   if (is_stopped) return -EINTR;

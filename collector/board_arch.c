@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board's arch is asked for with each of its modules, and reading all boards' books takes its
-   time: so what was read is kept.  A board that is not in it is one that came since, and the list
-   is read anew, at most every few seconds. */
+/* A cache of boards' architectures. The architecture is needed for each module, and reading all
+   boards from the store is slow. If a board is missing, it may be new: the list is read again, at
+   most every few seconds. */
 #include "board_arch.h"
 
 #include "common/clock.h"
@@ -23,7 +23,7 @@ struct entry {
 struct board_arch {
   struct store *store;
   pthread_mutex_t lock;
-  struct entry *entries; /* by name, as the store tells them */
+  struct entry *entries; /* sorted by name, as the store lists them */
   size_t count;
   uint64_t read_ns; /* 0: never */
 };
@@ -78,11 +78,11 @@ void board_arch_find(void *context, const char *board, char *ret, size_t ret_len
   const struct entry *entry = find(arches, board);
   uint64_t now = clock_monotonic_ns();
   bool is_old = arches->read_ns == 0 || now - arches->read_ns >= REREAD_S * NS_PER_SECOND;
-  bool is_told = entry != NULL && entry->arch[0] != '\0'; /* a board's first batch tells */
+  bool is_told = entry != NULL && entry->arch[0] != '\0'; /* set by a board's first batch */
   if (!is_told && is_old) {
     arches->read_ns = now;
     forget(arches);
-    store_boards(arches->store, on_board, arches); /* what could be read is better than nothing */
+    store_boards(arches->store, on_board, arches); /* a partial list is better than none */
     entry = find(arches, board);
   }
   snprintf(ret, ret_len, "%s", entry != NULL ? entry->arch : "");

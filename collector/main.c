@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The collector: opens what DIR holds, starts both doors, runs one loop until it is told to stop.
+/* The collector: opens the folder DIR, starts ingest and HTTP, and runs one loop until it is
+   stopped.
 
-   The order is not free.  The lock comes first: two collectors on one folder would each trust their
-   own copy of it.  Then both addresses are tried: a folder that was made for a collector that
-   cannot listen is taken away again.  The symbolizer comes before anything that makes a thread,
-   because it forks.  The doors come last, so that who is let in finds everything there.  Ending
-   goes the other way, each step bounded; what is acked is durable already, so when a step hangs
-   nonetheless, an alarm ends the process and loses nothing. */
+   The order matters. The lock is first: two collectors on one folder would each trust their own
+   copy of the data. Then both addresses are tried, so that a folder made for a collector that
+   cannot listen is deleted again. The symbolizer precedes all threads, because it forks. Ingest and
+   HTTP are last, so that a peer finds all parts ready. Shutdown has the reverse order, with a time
+   limit for each step. Acked data is durable already, so if a step hangs nonetheless, an alarm ends
+   the process without loss. */
 #include "accept_command.h"
 #include "backup/backup.h"
 #include "backup/folder_walk.h"
@@ -60,11 +61,11 @@
 #include <unistd.h>
 
 enum {
-  LOCK_TRIES = 20, /* a second */
+  LOCK_TRIES = 20, /* one second in total */
   EXIT_DONE = 0,
   EXIT_FAILED = 1,
   EXIT_USAGE = 2,
-  STOP_SECONDS = 9, /* whoever stops us waits for 10 */
+  STOP_SECONDS = 9, /* the service manager waits for 10 s */
   ERROR_BYTES = 512,
   PATH_BYTES = 4096,
 };
@@ -74,7 +75,7 @@ struct collector {
   char **argv;
   struct settings settings;
   int lock_fd;
-  bool is_new; /* the folder was not there before */
+  bool is_new; /* the folder did not exist before */
   struct debug_store *debug;
   struct source_store *sources;
   struct symbolizer *symbolizer;
@@ -96,8 +97,8 @@ struct collector {
   char error[ERROR_BYTES];
 };
 
-/* A collector that was killed a moment ago has its lock until the children that it was just about
-   to start are other programs, and whoever started it starts the next at once. */
+/* Takes the lock, with retries. The lock of a collector that was just killed stays held until its
+   newly forked children have called exec. Its supervisor may start the next collector at once. */
 static int take_lock(int fd) {
   static const struct timespec moment = {.tv_nsec = 50 * NS_PER_MS};
   for (unsigned tries = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
@@ -107,8 +108,8 @@ static int take_lock(int fd) {
   return 0;
 }
 
-/* The keys of the fleet are in our memory, and a core file is anybody's who finds it.  Who needs
-   one raises the limit with prlimit. */
+/* Disables core files: the process has the fleet's keys in memory, and a core file would expose
+   them. To get a core file, raise the limit with prlimit. */
 static void keep_no_core(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
@@ -116,8 +117,8 @@ static void keep_no_core(void) {
   setrlimit(RLIMIT_CORE, &limit);
 }
 
-/* SQLite's WAL shares memory through a file, which hosts do not share; and a lock that a server
-   forgets lets two collectors write.  Returns the name of a file system of that kind, or NULL. */
+/* Returns the name of DIR's network file system, or NULL. SQLite's WAL needs shared memory, which
+   hosts do not share through it; and a server that loses a lock lets two collectors write. */
 static const char *network_name(const char *dir) {
   static const struct {
     long type;
@@ -131,7 +132,7 @@ static const char *network_name(const char *dir) {
   return NULL;
 }
 
-/* Versions before this left some files as the umask had it. */
+/* Earlier versions created some files with the default umask. */
 static void make_private(const char *dir) {
   unsigned changed = folder_make_private(dir);
   if (changed > 0) log_info("files %s: %u are their owner's alone now", dir, changed);
@@ -185,8 +186,8 @@ static int try_doors(struct collector *collector) {
   return 0;
 }
 
-/* A descriptor each for every board and visitor: as many as we are allowed.  With too few, files
-   could not be opened while it runs. */
+/* Raises the limit of descriptors as far as allowed: each board and HTTP client needs one. Fails if
+   there are too few to open files later. */
 static int raise_limits(char *error) {
   struct rlimit limit, more;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
@@ -203,7 +204,7 @@ static int raise_limits(char *error) {
   return -EMFILE;
 }
 
-/* Nothing is opened, and thereby changed, where anything is of a newer version. */
+/* Fails before anything is opened, and thereby changed, if a file is of a newer version. */
 static int check_versions(const char *dir, char *error) {
   int failed = file_version_look(dir, error, ERROR_BYTES);
   if (!failed) failed = file_version_check(dir, "access.db", ACCESS_VERSION, error, ERROR_BYTES);
@@ -211,7 +212,7 @@ static int check_versions(const char *dir, char *error) {
   return failed;
 }
 
-/* What people reach this server by is in its certificate. */
+/* Sets the names under which clients reach this server in its certificate. */
 static int name_server(struct collector *collector) {
   char names[AUTHORITY_NAMES_BYTES];
   snprintf(collector->error, ERROR_BYTES, "certificate authority: too many names");
@@ -223,8 +224,8 @@ static bool is_known_root(void *context, uint64_t root) {
   return access_check_roots(context, root, 0, false) != -EXDEV;
 }
 
-/* Boards trust the authority's root alone: a new one in place of it would lock all of them out, and
-   another fleet's would let that fleet in. */
+/* Boards trust the authority's root alone. A new root would lock out all of them, and another
+   fleet's root would admit that fleet. */
 static int open_authority(struct collector *collector) {
   static const char remedy[] = "restore a backup, or run fleetprof-collector accept --data DIR: "
                                "then every board must enroll anew";
@@ -246,14 +247,14 @@ static int open_authority(struct collector *collector) {
   if (failed == -EXDEV)
     snprintf(collector->error, ERROR_BYTES,
              "%s/ca: the root certificate is none that this collector has had: %s", dir, remedy);
-  else if (failed) /* a full disk: noted another time */
+  else if (failed) /* a full disk: the next start tries again */
     log_warn("access-mark %s/access.db: the root certificate cannot be noted: %s", dir,
              strerror(-failed));
   ca_set_judge(collector->ca, is_known_root, collector->access);
   return failed == -EXDEV ? failed : 0;
 }
 
-/* Resumes the clock state of the collector before, as far as it is of this boot. */
+/* Resumes the clock state of the previous collector, as far as it is from this boot. */
 static int open_time(struct collector *collector) {
   const char *dir = collector->settings.data;
   uint8_t boot_id[TRUST_BOOT_ID_BYTES];
@@ -312,7 +313,8 @@ static void on_alive(evutil_socket_t fd, short what, void *arg) {
   service_notify_send(&collector->notify, "WATCHDOG=1");
 }
 
-/* Where a service manager watches: it hears from the loop itself, which all answers go by. */
+/* Notifies a service manager's watchdog from the loop itself, since all answers depend on the
+   loop. */
 static int open_watchdog(struct collector *collector) {
   uint64_t ms = collector->notify.period_ms;
   const struct timeval period = {.tv_sec = (time_t)(ms / 1000),
@@ -325,7 +327,7 @@ static int open_watchdog(struct collector *collector) {
 static int open_loop(struct collector *collector) {
   static const int stop_signals[] = {SIGTERM, SIGINT};
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGHUP, SIG_IGN); /* until there is something to reload */
+  signal(SIGHUP, SIG_IGN); /* until reload is started */
   signal(SIGALRM, on_overdue);
   snprintf(collector->error, ERROR_BYTES, "loop: cannot be made");
   if (evthread_use_pthreads() != 0) return -ENOMEM;
@@ -400,7 +402,7 @@ static int start_doors(struct collector *collector) {
   return ingest_start(&ingest, &collector->ingest, collector->error, ERROR_BYTES);
 }
 
-/* Behind the loop, which has SIGPIPE ignored. */
+/* After the loop, which ignores SIGPIPE. */
 static int open_translators(struct collector *collector) {
   const char *rules = collector->settings.translators;
   if (rules == NULL) return 0;
@@ -457,14 +459,14 @@ static int start(struct collector *collector) {
   return failed;
 }
 
-/* Ends all there is.  Returns false when a query or a download still runs: then the process may
-   only exit. */
+/* Stops all parts. Returns false if a query or a download still runs: then the process can only
+   exit. */
 static bool stop(struct collector *collector) {
   reload_stop(collector->reload);
   if (collector->ingest) ingest_stop(collector->ingest);
   bool is_asking = debuginfod_stop(collector->debuginfod) != 0;
   if (http_stop(collector->http) != 0 || is_asking) return false;
-  ingest_free(collector->ingest); /* until here a scrape may ask for its figures */
+  ingest_free(collector->ingest); /* not before http_stop: a scrape may need its figures */
   retention_stop(collector->retention);
   for (size_t i = 0; i < sizeof collector->stop_events / sizeof *collector->stop_events; i++)
     if (collector->stop_events[i]) event_free(collector->stop_events[i]);
@@ -511,7 +513,7 @@ int main(int argc, char **argv) {
                      {"rollover", rollover_command},      {"backup", backup_command_backup},
                      {"restore", backup_command_restore}, {"check", backup_command_check},
                      {"accept", accept_command}};
-  umask(0077); /* whoever makes a file of the folder, SQLite too, makes it for its owner alone */
+  umask(0077); /* all files of the folder, SQLite's too, are private to their owner */
   for (size_t i = 0; argc > 1 && i < sizeof subcommands / sizeof *subcommands; i++)
     if (strcmp(argv[1], subcommands[i].name) == 0) return subcommands[i].run(argc - 1, argv + 1);
 

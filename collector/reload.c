@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SIGHUP: the command line, the environment and the file are read again as at the start.  When any
-   value is wrong nothing changes: one line says what, and the settings in force stay.  Else what
-   can change does, at once and for who is connected; what can not (addresses, folders) is named,
-   and takes a restart, which costs boards nothing.
+/* SIGHUP: reads the command line, the environment and the config file again as at the start. If any
+   value is invalid, nothing changes: one line reports it, and the current settings stay. Otherwise
+   all changeable settings apply at once, also to connected boards. Other changed settings
+   (addresses, folders) are logged; they need a restart, which loses no samples.
 
-   Signals may come faster than files can be read, so a reload is at least PAUSE_MS after the one
-   before; those that come meanwhile are one, and the last word is always read. */
+   Signals may arrive faster than files can be read. So reloads are at least PAUSE_MS apart, and
+   signals in between cause one reload, after the last of them. */
 #include "reload.h"
 
 #include "common/clock.h"

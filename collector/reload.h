@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings read anew while the collector runs (SIGHUP). */
+/* Reloads settings while the collector runs (SIGHUP). */
 #ifndef COLLECTOR_RELOAD_H
 #define COLLECTOR_RELOAD_H
 
@@ -13,10 +13,10 @@ struct retention;
 struct service_notify;
 struct settings;
 
-struct reload_parts { /* borrowed, and outlive the reload */
+struct reload_parts { /* all borrowed; must outlive the reload */
   int argc;
   char **argv;
-  struct settings *settings; /* those in force; only what can change is ever changed */
+  struct settings *settings; /* the current ones; only changeable settings are changed */
   struct quotas *quotas;
   struct http *http;
   struct ingest *ingest;
@@ -25,7 +25,7 @@ struct reload_parts { /* borrowed, and outlive the reload */
   const struct service_notify *notify;
 };
 
-/* From now on SIGHUP reads the settings anew, from where they came.  Returns 0 or -ENOMEM. */
+/* Makes SIGHUP reload the settings from their sources. Returns 0 or -ENOMEM. */
 int reload_start(struct event_base *loop, const struct reload_parts *parts, struct reload **ret);
 void reload_stop(struct reload *reload);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of zeros would be a hole: its blocks are asked for by name, and where a file system cannot
-   give them ahead (posix_fallocate then writes them) it still has them. */
+/* The blocks are allocated with posix_fallocate, since zeros could become a hole. On a file system
+   without preallocation it writes the blocks, with the same result. */
 #include "reserve.h"
 
 #include "common/log.h"
@@ -19,7 +19,7 @@ static bool path_of(const char *dir, char path[PATH_BYTES]) {
   return (size_t)snprintf(path, PATH_BYTES, "%s/reserve", dir) < PATH_BYTES;
 }
 
-/* Sets how much the reserve of DIR has, and how much room there is beside it. */
+/* Sets the size of DIR's reserve, and the free space of its file system. */
 static bool measure(const char *dir, uint64_t *ret_reserve, uint64_t *ret_free) {
   struct statvfs fs;
   if (statvfs(dir, &fs) != 0) return false;

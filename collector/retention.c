@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is deleted as windows must have been summed up, so both are rounds of one thread.  How old
-   data is goes by trusted_time.h, never by the wall clock alone. */
+/* Windows must be rolled up before they are deleted, so one thread does both in rounds. The age of
+   data is by trusted_time.h, never by the wall clock alone. */
 #include "retention.h"
 
 #include "common/clock.h"
@@ -25,9 +25,9 @@ enum {
 };
 
 enum place_basis {
-  PLACE_BY_OURS,   /* the wall clock */
-  PLACE_BY_BOARDS, /* what they agree on */
-  PLACE_BY_EACH,   /* the wall clock cannot be right: each board's own */
+  PLACE_BY_OURS,   /* the collector's wall clock */
+  PLACE_BY_BOARDS, /* the time on which boards agree */
+  PLACE_BY_EACH,   /* the wall clock is implausible: each board's own clock */
 };
 
 struct retention {
@@ -41,11 +41,11 @@ struct retention {
   struct trusted_time *time;
   enum trust_basis basis;          /* of the round before */
   enum place_basis place_basis;    /* the same, for new data */
-  bool has_not_kept;               /* the clock state, in the last round */
-  bool has_failed, has_not_rolled; /* the last round; only the first of a row is told */
+  bool has_not_kept;               /* the clock state was not written in the last round */
+  bool has_failed, has_not_rolled; /* in the last round; only the first failure is logged */
 };
 
-/* Says when the time that data is deleted by has another basis than in the round before. */
+/* Logs a change of the clock by which data is deleted. */
 static void tell_basis(struct retention *retention, const struct trusted_now *now) {
   if (now->basis == retention->basis) return;
   if (now->basis == TRUST_NOTHING)
@@ -60,7 +60,7 @@ static void tell_basis(struct retention *retention, const struct trusted_now *no
   retention->basis = now->basis;
 }
 
-/* Says when data is placed by another clock than in the round before. */
+/* Logs a change of the clock by which data is placed. */
 static void tell_place(struct retention *retention, uint64_t wall_ns) {
   int64_t off_ns = clock_overruled_by_ns();
   enum place_basis basis = off_ns != 0                     ? PLACE_BY_BOARDS
@@ -83,7 +83,7 @@ static void tell_place(struct retention *retention, uint64_t wall_ns) {
   retention->place_basis = basis;
 }
 
-/* For the collector that runs here next. */
+/* Writes the clock state for the next collector on this folder. */
 static void keep_clock(struct retention *retention) {
   struct trusted_kept kept;
   if (!trusted_time_keep(retention->time, &kept) && !retention->has_not_kept) return;
@@ -93,7 +93,8 @@ static void keep_clock(struct retention *retention) {
   retention->has_not_kept = failed != 0;
 }
 
-/* What is older than AGE_NS at NOW_NS; nothing where there is no such time. */
+/* Returns the time AGE_NS before NOW_NS, in milliseconds; 0 if there is no limit or no such
+   time. */
 static uint64_t before(uint64_t now_ns, uint64_t age_ns) {
   return age_ns != 0 && now_ns > age_ns ? (now_ns - age_ns) / NS_PER_MS : 0;
 }
@@ -128,7 +129,7 @@ static void run_round(struct retention *retention) {
   heap_give_back();
 }
 
-/* Waits a round.  Returns false when it is time to stop. */
+/* Waits a round. Returns false if the thread must stop. */
 static bool wait_round(struct retention *retention) {
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rollover changes files (identity/rollover.c) and nothing else: the running collector notices
-   within seconds and tells its boards, each of which renews.  How far they are is what the
-   collector notes of each board that comes in: which root vouches for its certificate.
+/* A rollover only changes files (identity/rollover.c). The running collector detects that within
+   seconds and notifies its boards, each of which renews its certificate. Progress is measured by
+   the root of each board's certificate, which the collector records when the board connects.
 
-   A board that has not come under the second root when the first one goes is cut off for good: it
-   neither knows the collector's new certificate nor is known by its own.  So is one whose token
-   names the first root.  Therefore the end is refused while there are such, with their names. */
+   A board without the second root is cut off for good when the first one is removed. It cannot
+   verify the collector's new certificate, and the collector rejects the board's own. The same holds
+   for a board whose token has the first root's fingerprint. So --finish is refused while there are
+   any of these, and lists their names. */
 #include "rollover_command.h"
 
 #include "common/buf.h"
@@ -29,7 +30,7 @@ enum {
   EXIT_FAILED = 1,
   EXIT_USAGE = 2,
   ERROR_BYTES = 512,
-  NAMES_SHOWN = 20, /* of boards that are waited for */
+  NAMES_SHOWN = 20, /* of boards not yet renewed */
 };
 
 struct rollover_settings {
@@ -164,7 +165,7 @@ static void write_state(struct json *json, const struct access_rollover *state) 
   json_key_string(json, "tokens_until", state->tokens > 0 ? end : NULL);
 }
 
-/* The same as members of an object; all names. */
+/* Reads the state and prints boards not yet renewed: as text the first names, as JSON all. */
 static int read_state(struct folder *folder, struct access_rollover *ret) {
   unsigned shown = 0;
   if (folder->json == NULL) {
@@ -181,7 +182,7 @@ static int read_state(struct folder *folder, struct access_rollover *ret) {
   return failed;
 }
 
-/* Prints how far the boards are.  Returns 0, 1 when all are there, or -errno. */
+/* Prints the progress of the boards. Returns 0, 1 if all are done, or -errno. */
 static int print_state(struct folder *folder) {
   struct access_rollover state;
   int failed = read_state(folder, &state);

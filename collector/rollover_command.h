@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof-collector rollover`: from one root certificate to the next, beside the running
-   collector. */
+/* `fleetprof-collector rollover`: replaces the root certificate while the collector runs. */
 #ifndef COLLECTOR_ROLLOVER_COMMAND_H
 #define COLLECTOR_ROLLOVER_COMMAND_H
 

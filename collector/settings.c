@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The collector's options.  --data is all it needs; every other has a default that is safe on a
-   machine of one's own: both doors on loopback.  Addresses are checked here, before anything is
-   opened, so that a typing mistake is a wrong usage (exit 2) and not a failure. */
+/* The collector's options. Only --data is required; the other defaults are safe on a private
+   machine: both ports on loopback. Addresses are checked before anything is opened, so that a
+   typing mistake is a usage error (exit 2), not a failure. */
 #include "settings.h"
 
 #include "common/clock.h"
@@ -20,7 +20,7 @@
 enum {
   PORT_MAX = 65535,
   CERTIFICATE_LIFE_MIN_S = 5,
-  CERTIFICATE_LIFE_MAX_S = 3650 * 86400, /* the root's own */
+  CERTIFICATE_LIFE_MAX_S = 3650 * 86400, /* as long as the root's */
 };
 
 #define ROW(name, argument, fallback, group, kind, member, help) \
@@ -120,7 +120,7 @@ static int check_http(const char *text, char *error, size_t error_len) {
   return -EINVAL;
 }
 
-/* Boards may be waited for at a name, which is looked up later; the port must be one. */
+/* Checks the form of --agents. A host name is resolved later; the port must be a number. */
 static int check_agents(const char *text, char *error, size_t error_len) {
   const char *colon = strrchr(text, ':');
   uint64_t port = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `token` prints the token and nothing else, so that $(fleetprof-collector token ...) is the token;
-   only its hash stays here, so it cannot be printed a second time.  What can be printed is which
-   tokens there are, by the beginnings of their hashes, and by these they are withdrawn.
+/* `token` prints only the token, so that $(fleetprof-collector token ...) is the token. The
+   collector keeps only its hash, so it cannot be printed again. --list identifies tokens by the
+   beginnings of their hashes, and --revoke accepts these.
 
-   A name that is revoked, or enrolled already, may be a slip, and a token is for another machine:
-   so `token` warns, on stderr, and makes the token all the same.  `revoke` refuses a name that it
-   does not know, since a slip there leaves the board in that was meant to be out.
+   A name that is revoked, or enrolled already, may be a typing mistake. But the token is for
+   another machine, so `token` warns on stderr and makes the token all the same. `revoke` refuses an
+   unknown name, since a typing mistake would leave the intended board with access.
 
-   Neither command makes a folder: one that holds no collector's certificate authority is a typing
-   mistake, and a token of a fleet that nobody runs would be found wrong only on the board. */
+   Neither command makes a folder. A folder without a certificate authority is a typing mistake, and
+   a token of an unused fleet would fail only on the board. */
 #include "tokens_command.h"
 
 #include "common/buf.h"
@@ -92,7 +92,7 @@ static int fail(const char *command, int status, const char *what) {
   return status;
 }
 
-/* Reads ARGV.  Returns 0, 1 when --help was printed, or -EINVAL with ERROR. */
+/* Reads ARGV. Returns 0, 1 if --help was printed, or -EINVAL with ERROR. */
 static int read_options(const struct option_table *table, int argc, char **argv,
                         struct token_settings *settings, char error[ERROR_BYTES]) {
   struct options_result result;
@@ -128,7 +128,7 @@ static int check_token(const struct token_settings *settings, char error[ERROR_B
   return -EINVAL;
 }
 
-/* Returns 0 when DIR is a collector's folder, or the exit status with ERROR. */
+/* Returns 0 if DIR is a collector's folder, or the exit status with ERROR. */
 static int check_folder(const char *dir, char error[ERROR_BYTES]) {
   int failed = ca_look(dir);
   if (failed == -ENOENT)
@@ -147,11 +147,11 @@ enum board_state { BOARD_UNKNOWN, BOARD_KNOWN, BOARD_REVOKED };
 
 struct board_search {
   const char *board;
-  bool is_undo; /* only revoked ones can have been meant */
+  bool is_undo; /* suggests revoked boards only */
   enum board_state state;
   int64_t revoked_s;
   struct near_word near;
-  char nearest[BOARD_NAME_BYTES]; /* that NEAR points to: a row is gone when the next one comes */
+  char nearest[BOARD_NAME_BYTES]; /* for NEAR: a row is valid in its callback only */
 };
 
 static int look_at(void *context, const struct access_board *board) {
@@ -167,7 +167,7 @@ static int look_at(void *context, const struct access_board *board) {
   return 0;
 }
 
-/* Fills RET; borrows BOARD.  Returns 0, or -errno with ERROR. */
+/* Searches BOARD, which is borrowed, into RET. Returns 0, or -errno with ERROR. */
 static int find_board(struct access *access, const char *board, bool is_undo,
                       struct board_search *ret, char error[ERROR_BYTES]) {
   *ret = (struct board_search){.board = board, .is_undo = is_undo, .near = {.word = board}};
@@ -180,9 +180,10 @@ static void print_seconds(int64_t seconds, char ret[TIME_BYTES]) {
   clock_print_time((uint64_t)seconds * NS_PER_SECOND, ret);
 }
 
-/* --- A token that is made --- */
+/* --- Making a token --- */
 
-/* Writes what is odd about a token for the board of SETTINGS into RET; nothing else: "". */
+/* Writes a warning about a token for the board of SETTINGS into RET, or "". Returns 0, or -errno
+   with ERROR. */
 static int judge_board(struct access *access, const struct token_settings *settings,
                        char ret[ERROR_BYTES], char error[ERROR_BYTES]) {
   struct board_search search;
@@ -204,7 +205,7 @@ static int judge_board(struct access *access, const struct token_settings *setti
   return 0;
 }
 
-/* Makes the token, and says in WARNING what is odd about it.  Returns 0, or -errno with ERROR. */
+/* Makes the token, with a warning, or "", in WARNING. Returns 0, or -errno with ERROR. */
 static int make_token(const struct token_settings *settings, char token[ACCESS_TOKEN_BYTES],
                       char warning[ERROR_BYTES], char error[ERROR_BYTES]) {
   struct ca *ca = NULL;
@@ -258,7 +259,7 @@ static int print_token(const struct token_settings *settings, const char *token,
   return error == 0 ? EXIT_DONE : fail("token", EXIT_FAILED, "stdout: cannot be written");
 }
 
-/* --- The tokens that there are --- */
+/* --- Listing and revoking tokens --- */
 
 struct listing {
   struct buf text;
@@ -266,7 +267,7 @@ struct listing {
   bool is_json;
 };
 
-/* What may still be done with TOKEN, in a word. */
+/* Returns the state of TOKEN: "used", "expired" or "good". */
 static const char *state_of(const struct access_token *token) {
   if (token->used_s != 0 && role_find(token->role) == ROLE_ENROLL) return "used";
   int64_t now_s = (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
@@ -305,7 +306,7 @@ static int add_token(void *context, const struct access_token *token) {
   return 0;
 }
 
-/* As JSON: an object whose one member, NAME, is an array. */
+/* Begins a JSON listing: an object whose only member, NAME, is an array. */
 static void begin_listing(struct listing *listing, const char *name) {
   if (!listing->is_json) return;
   json_init(&listing->json, &listing->text, SIZE_MAX);
@@ -314,7 +315,7 @@ static void begin_listing(struct listing *listing, const char *name) {
   json_open(&listing->json, '[');
 }
 
-/* Writes and frees what was listed, unless that FAILED.  Returns 0, or -errno with ERROR. */
+/* Writes the listing unless FAILED, and frees it. Returns 0, or -errno with ERROR. */
 static int end_listing(struct listing *listing, int failed, char error[ERROR_BYTES]) {
   if (listing->is_json) {
     json_close(&listing->json, ']');
@@ -389,7 +390,7 @@ int tokens_command_token(int argc, char **argv) {
   return print_token(&settings, token, warning);
 }
 
-/* --- Boards that are revoked --- */
+/* --- Revoking boards --- */
 
 static int add_board(void *context, const struct access_board *board) {
   struct listing *listing = context;
@@ -416,8 +417,8 @@ static int list_boards(struct access *access, bool is_json, char error[ERROR_BYT
   return end_listing(&listing, failed, error);
 }
 
-/* Whether the name of SETTINGS can be changed as they say.  Returns 0, or -EINVAL or -ENOENT with
-   ERROR. */
+/* Checks whether the board of SETTINGS can be revoked or restored. Returns 0, or -EINVAL or -ENOENT
+   with ERROR. */
 static int judge_name(const struct token_settings *settings, const struct board_search *search,
                       char error[ERROR_BYTES]) {
   const char *nearest = near_word_found(&search->near);
@@ -437,7 +438,7 @@ static int judge_name(const struct token_settings *settings, const struct board_
   return -ENOENT;
 }
 
-/* Says what was done.  Returns 0, or -errno with ERROR. */
+/* Prints the change. Returns 0, or -errno with ERROR. */
 static int print_change(const struct token_settings *settings, const struct board_search *search,
                         char error[ERROR_BYTES]) {
   struct buf text = {0};

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From nothing to a named function table: installs what the build needs, builds a release into
-# build/, starts a collector on loopback, enrolls this machine as a board, profiles a real program
-# and prints its function table, fetched with curl.  Stays up until Ctrl-C.
+# From nothing to a named function table: installs the packages of the build, builds a release into
+# build/, starts a collector on loopback, and enrolls this machine as a board.  Then profiles a real
+# program and prints its function table, fetched with curl.  Runs until Ctrl-C.
 #
 #   ./deploy/quickstart.sh [--once] [--no-page] [--data DIR] [--http HOST:PORT] [--agents HOST:PORT] [-- PROGRAM ARG...]
 #
-# A PROGRAM of yours is run as you, where you are, and shown with a flame graph of text, too: Ctrl-C ends it, the next
-# Ctrl-C the rest.  Without one python3 is profiled in two releases of a little program.
-# --once ends after the table.  --no-page builds without the collector's page, and so without Node.
-# Without --data everything lives in a folder that goes away at the end.  Ports that are taken are
-# replaced by free ones unless given; addresses are loopback ones.
+# PROGRAM runs as your user, in the current folder.  A flame graph as text follows its table.
+# Ctrl-C ends PROGRAM, the next Ctrl-C the rest.  Without PROGRAM, python3 runs a small program in
+# two releases.  --once ends after the table.  --no-page builds without the collector's page, and so
+# without Node.  Without --data the data is in a folder that is deleted at the end.  The default
+# ports are replaced by free ones if in use.  Only loopback addresses are accepted.
 set -euo pipefail
 here=$PWD
 cd "$(dirname "$0")/.."
@@ -48,7 +48,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-# All of it is only for this machine: another address would need TLS, tokens and a name.
+# For this machine only: other addresses would need TLS, tokens and a name.
 loopback() {
   local option=$1 address=$2
   [[ $address =~ ^(127(\.[0-9]{1,3}){3}|\[::1\]|localhost):([0-9]{1,5})$ ]] ||
@@ -56,14 +56,14 @@ loopback() {
   (( 10#${BASH_REMATCH[3]} >= 1 && 10#${BASH_REMATCH[3]} <= 65535 )) || usage "$option: '$address' has no port from 1 to 65535"
 }
 [ -z "$data" ] || data=$(cd "$here" && realpath -m -- "$data")
-# Checked before minutes of work. A program without a path may be in a package installed later.
+# Checked before minutes of work.  A name without a path may be in a package installed below.
 can_run() { (cd "$here" && type -P -- "$1") >/dev/null; }
 [[ ${program[0]-} != */* ]] || can_run "${program[0]}" || usage "${program[0]}: there is no such program, or it cannot be executed"
 [ -z "$http" ] || loopback --http "$http"
 [ -z "$agents" ] || loopback --agents "$agents"
 http=${http/#localhost:/127.0.0.1:} agents=${agents/#localhost:/127.0.0.1:}
 
-# The first of two free addresses: the usual port, else one chosen by the kernel.
+# Prints the usual port's address, or one with a free port from the kernel if that is in use.
 free_address() {
   local port=$1
   if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
@@ -72,7 +72,7 @@ free_address() {
   echo "127.0.0.1:$port"
 }
 
-# A build configured without the page stays so until it is configured otherwise.
+# A build configured without the page stays so until its configuration changes.
 ! grep -qsiE '^WITH_WEB:[A-Z]+=(OFF|NO|FALSE|N|0)$' build/CMakeCache.txt || without_page=1
 has_page=yes
 [ -z "$without_page" ] || has_page=
@@ -100,7 +100,7 @@ kept=$data
 mkdir -p "$data"
 state=$data/board
 collector=
-# Prints where the data is, and whether it is kept.
+# Prints the data folder, and whether it is deleted at the end.
 told_data() {
   if [ -n "$kept" ]; then
     echo "the data: $data, which stays"
@@ -125,7 +125,7 @@ leave() {
 trap leave EXIT
 trap 'exit 130' INT TERM HUP
 
-# In a session of its own: Ctrl-C is for this script, or for the running program.
+# In its own session: Ctrl-C reaches only this script, or the running program.
 setsid "$bin/fleetprof-collector" --data "$data/collector" --agents "$agents" --http "$http" >"$data/collector.log" 2>&1 &
 collector=$!
 for _ in $(seq 100); do
@@ -142,7 +142,7 @@ if [ ! -f "$state/board.pem" ]; then
   "$bin/fleetprof" enroll --collector "$agents" --token "$token" --state "$state"
 fi
 
-# Runs until the end: a daemon started by `run` would exit a minute after its last program.
+# This daemon runs until the end.  A daemon started by `run` exits a minute after its last program.
 "$bin/fleetprofd" --state "$state" --collector "$agents"
 run=("$bin/fleetprof" run --state "$state" --hz 499)
 # Two releases of one program: the second sorts more.
@@ -164,7 +164,7 @@ while time.process_time() < end:
 }
 yours() {
   local code=0
-  trap : INT # it is for the program
+  trap : INT # Ctrl-C ends the program
   (cd "$here" && exec "${run[@]}" --service "$service" -- "${program[@]}") || code=$?
   trap 'exit 130' INT
   [ $code = 0 ] || echo "${program[0]} ended with $code"
@@ -198,11 +198,11 @@ for f in top["functions"]:
     print("%6.1f %%  %5.1f .. %4.1f %%  %6.1f %%  %s  (%s)" % (100 * f["self_share"], 100 * low,
           100 * high, 100 * f["total_share"], f["name"], f["module"]))
 ' || { echo "quickstart: the collector gave no table" >&2; exit 1; }
-# The same result on the page, and on a terminal.
+# The same as a flame graph: a link to the page, and text.
 if [ ${#program[@]} != 0 ]; then
   link=$(curl -fsG -o /dev/null -w '%{url_effective}' "http://$http/" -d view=profile --data-urlencode "$match" "${range[@]}")
   echo
-  "$bin/fleetprof" query --format flame "$link" || true # it prints why there is none
+  "$bin/fleetprof" query --format flame "$link" || true # it prints the reason if there is none
 fi
 echo
 [ -n "$once" ] && {
@@ -216,7 +216,7 @@ else
   echo "the collector: http://$http/, built without its page (with it: rm build/CMakeCache.txt && ./deploy/quickstart.sh)"
 fi
 [ -z "${link-}" ] || [ -z "$has_page" ] || echo "its flame graph: $link"
-# For another shell, whose PATH lacks these programs.
+# For another shell, whose PATH does not have these programs.
 fleetprof=$(printf %q "$bin/fleetprof") at=$(printf %q "$state")
 echo "profile your own:  $fleetprof run --state $at -- PROGRAM ARG...   # in another shell, anywhere; it ends with its link"
 echo "ask its daemon:     $fleetprof status --state $at"

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FLUSH is how `run` ends: its program is gone, and it wants to say either that the samples are
-   with the collector or that they are safe here.  Everything is drained and spooled at once, or,
-   where samples of a program that was over before its tables were made still wait for these, with
-   the tick that finds them made, TABLES_NS later at the most; then
-   the caller waits for the ack, no longer than it said and not at all when there is nobody to
-   wait for (no collector, or the last attempt to reach it failed).
+/* FLUSH is the end of a `run`. Its program has ended, and `run` reports whether the samples are
+   acked by the collector or safe in the spool. All samples are drained and spooled at once. If
+   samples of a short program still wait for its unwind tables, that is done when the tables are
+   complete, after TABLES_NS at most. Then the caller waits for the ack until its deadline, or not
+   at all without a collector or if the last attempt to connect failed.
 
-   A little longer than for the ack: when a batch showed modules that the collector has not seen,
-   it asks for their debug files a moment later, and whoever looks at the profile next should find
-   names.  So the wait goes on for SETTLE_NS and then until no file is on its way, within the same
-   deadline; samples that are acked by then are reported as acked whatever became of the files.
+   The wait includes debug files. If a batch has modules new to the collector, the collector
+   requests their debug files shortly after the ack. The next reader of the profile should see their
+   names. So the wait continues for SETTLE_NS and then until no file is in transit, within the same
+   deadline. Samples acked by then are reported as acked whether or not the files are complete.
 
-   A window that is closed is everybody's, so in a daemon for all a user closes it once for each of
-   his programs that has ended; whatever else he asks waits for what is spooled by then.  Places to
-   wait are limited, each user apart; but what a program has spent is told first and needs none. */
+   A closed window affects all users. So in a daemon for all users, a user closes it once for each
+   of his ended programs. His other requests wait for batches already spooled. Waiting places are
+   limited, also per user, but the program's CPU time is always accounted for first. */
 #include "flush.h"
 #include "ending.h"
 #include "intake.h"
@@ -29,12 +28,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTLE_NS (250 * NS_PER_MS)        /* for the collector to ask for files of new modules */
-#define ANSWER_BEFORE_NS (200 * NS_PER_MS) /* of the caller's deadline */
-#define TABLES_NS (500 * NS_PER_MS)        /* for tables that are being made */
+#define SETTLE_NS (250 * NS_PER_MS)        /* for the collector to request files of new modules */
+#define ANSWER_BEFORE_NS (200 * NS_PER_MS) /* answers this long before the caller's deadline */
+#define TABLES_NS (500 * NS_PER_MS)        /* for tables being built */
 #define DEADLINE_MS_MAX 600000ULL
 
-/* A parent's word is the whole bill where the tree has no target within it. */
+/* Applies the parent's measurement, which is the whole bill if no nested target has accounted for a
+   part. */
 static void take_bill(struct target *target, uint64_t total_ns) {
   struct residual *residual = &target->residual;
   target_read_total(target);
@@ -45,10 +45,10 @@ static void take_bill(struct target *target, uint64_t total_ns) {
   residual_look(residual, &look);
 }
 
-/* The exact times of the ended program's tree, as its parent was told.  A program that switches a
-   hundred thousand times a second spends a few per cent within the switches themselves, where its
-   perf events do not run: the kernel bills that to it all the same.  Of a run by timer the times
-   say what its samples do not explain (run_note.c). */
+/* Applies the exact CPU times of the ended program's tree, as measured by its parent. A program
+   that switches a hundred thousand times a second spends a few per cent within the switches. The
+   kernel bills that time, but perf events do not count it. Of a run sampled by timer, the times
+   give the part that its samples do not account for (run_note.c). */
 static void take_times(struct worker *worker, const struct flush_account *account) {
   struct target *target = targets_find_pid(&worker->targets, account->pid);
   uint64_t total_ns = account->user_ns + account->system_ns;
@@ -56,7 +56,7 @@ static void take_times(struct worker *worker, const struct flush_account *accoun
   bool is_perf = target != NULL && target->held.kind == HOLD_PERF;
   if (target != NULL) target->is_flushed = true;
   if (note != NULL) note->spent_ns = total_ns;
-  /* Of a run that began by timer the account is the note's, however it went on (ladder.c). */
+  /* A run that began by timer is accounted for by its note, even if perf took over (ladder.c). */
   bool is_notes = note != NULL && (!is_perf || target->run == note->serial);
   if (is_notes) run_note_tell(worker, note, total_ns);
   if (is_notes || !is_perf) return;
@@ -74,17 +74,17 @@ static bool is_permitted(struct worker *worker, const struct intake_packet *pack
   return target == NULL || target->held.uid == packet->uid || note != NULL;
 }
 
-/* Nobody's word makes a board's total: no tree spends more than all CPUs had since it began. */
+/* Rejects an impossible report: no tree uses more time than all CPUs had since it began. */
 static bool is_believable(struct worker *worker, const struct intake_request *request) {
   const struct target *target = targets_find_pid(&worker->targets, request->pid);
   const struct worker_note *note = run_note_find_pid(worker, request->pid);
-  if (target == NULL && note == NULL) return true; /* an account that is not known: not read */
+  if (target == NULL && note == NULL) return true; /* unknown program: the report is not used */
   uint64_t most = note != NULL ? target_cpu_ns_within(clock_monotonic_ns() - note->begun_ns)
                                : target_cpu_ns_max(target);
   return request->user_ns <= most && request->system_ns <= most - request->user_ns;
 }
 
-/* True when PID, which is told to have ended, has, and for the first time. */
+/* Returns true if PID, reported as ended, has ended and is reported for the first time. */
 static bool is_news(struct worker *worker, pid_t pid) {
   const struct target *target = targets_find_pid(&worker->targets, pid);
   struct worker_note *note = run_note_find_pid(worker, pid);
@@ -95,7 +95,7 @@ static bool is_news(struct worker *worker, pid_t pid) {
   return note->is_flushed = true;
 }
 
-/* Of a file the books say what is in it, whoever was killed meanwhile. */
+/* Reports the contents of a file from the counters, which are right even if a worker was killed. */
 static void tell_file(const struct worker *worker, struct intake_reply *reply) {
   const struct counters *books = counter_page_books(worker->keeper->page);
   uint64_t lost = books->dropped[LOSS_SPOOL_ERROR];
@@ -106,7 +106,7 @@ static void tell_file(const struct worker *worker, struct intake_reply *reply) {
              (unsigned long long)lost, strerror(abs(worker->shipper.lost_error)));
 }
 
-/* What does not fit beside a reason for waiting is in the report. */
+/* Appends the unsampled part to the reason; the report has the part that is cut off. */
 static void add_unsampled(const struct worker_flush *flush, struct intake_reply *reply) {
   size_t len = strlen(reply->why);
   if (flush->unsampled[0] != '\0')
@@ -114,7 +114,8 @@ static void add_unsampled(const struct worker_flush *flush, struct intake_reply 
              flush->unsampled);
 }
 
-/* What has left the spool need not be stored: some of it may have been refused for good. */
+/* A batch that has left the spool is not necessarily stored: the collector may have refused it
+   permanently. */
 static void judge_stored(struct worker *worker, const struct worker_flush *flush,
                          struct intake_reply *reply) {
   char refusal[INTAKE_WHY_BYTES];
@@ -154,7 +155,7 @@ static void answer(struct worker *worker, struct worker_flush *flush,
   flush->connection = NULL;
 }
 
-/* Oldest first: what waits of this run's earlier batches waits before FLUSH's. */
+/* Batches leave oldest first: FLUSH's batch is acked if the oldest pending one is newer. */
 static bool is_acked(const struct worker *worker, const struct worker_flush *flush) {
   struct spool_figures spool;
   spool_figures(worker->spool, &spool);
@@ -166,7 +167,7 @@ static bool is_away(const struct uplink_figures *uplink) {
   return strcmp(uplink->state, "off") == 0 || strcmp(uplink->state, "waiting") == 0;
 }
 
-/* What the samples of a caller wait for, where the uplink says why or nothing. */
+/* Returns why a caller's samples are not acked, also if the uplink has no reason. */
 static const char *explain_wait(const struct worker *worker, const char *why,
                                 char ret[INTAKE_WHY_BYTES]) {
   const char *address = worker->collector;
@@ -179,7 +180,7 @@ static const char *explain_wait(const struct worker *worker, const char *why,
   return ret;
 }
 
-/* A place to wait in for UID, or NULL. */
+/* Returns a free waiting place for UID, or NULL. */
 static struct worker_flush *find_place(struct worker *worker, uid_t uid) {
   struct worker_flush *place = NULL;
   unsigned of_user = 0;
@@ -217,8 +218,8 @@ static void describe_run(const struct worker *worker, const struct worker_note *
   run_note_unsampled(worker, note, flush->unsampled);
 }
 
-/* What the caller's program has spent and given is told and spooled; then FLUSH is what he waits
-   for.  Returns 0 or -errno. */
+/* Accounts for the caller's program and spools its samples, so that FLUSH only waits for the ack.
+   Returns 0 or -errno. */
 static int begin(struct worker *worker, struct worker_flush *flush) {
   uint64_t modules_before = worker->shipper.new_modules;
   bool must_be_news = worker->settings->is_system && flush->uid != 0;
@@ -251,7 +252,7 @@ static void check_ack(struct worker *worker, struct worker_flush *flush) {
   }
 }
 
-/* The account is closed once no sample waits for a table, then the ack is waited for. */
+/* Closes the account once no sample waits for a table; then checks the ack. */
 static void check_one(struct worker *worker, struct worker_flush *flush) {
   bool is_early = worker->drain.wait.is_on && clock_monotonic_ns() < flush->tables_by_ns;
   int error = 0;
@@ -291,11 +292,12 @@ void flush_forget(struct worker *worker, const struct intake_connection *connect
   }
 }
 
-/* Whether a sample waits for a table; not in a daemon that is ending, whose ticks drain no more. */
+/* Returns whether a sample waits for a table. False in a daemon that is stopping, whose ticks no
+   longer drain. */
 static bool has_to_wait(struct worker *worker) {
   if (worker->stop_by_ns != 0) return false;
   drain_run_patiently(&worker->drain);
-  table_store_step(worker->tables); /* begins with what the drain has asked for */
+  table_store_step(worker->tables); /* starts the tables that the drain requested */
   return worker->drain.wait.is_on;
 }
 

@@ -6,7 +6,7 @@
    accounting the shipped records.  Adoption continues as after a worker's restart: counts since
    then are shipped in windows, once (histogram_books.h).
 
-      left, mapped by a process ─▶ checked ─▶ renamed ─▶ a target, held by the supervisor
+   left, mapped by a process ─▶ checked ─▶ renamed ─▶ a target, held by the supervisor
 
    A daemon that dies between the last two steps leaves an ordinary file.  The state directory's
    lock ensures that only one daemon does this; an ending worker holds the lock until it exits.

@@ -28,8 +28,8 @@ enum {
   SPOOL_MEMORY_BYTES = 1 << 20, /* 1 to 2 hours at 10 s windows of 2 KB each */
 };
 
-/* An entry was dropped from the spool unsent.  Earlier runs have final counters: the collector sees
-   their missing records. */
+/* An entry was dropped from the spool unsent. Earlier runs have final counters, so the collector
+   detects their missing records. */
 static void on_spool_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records) {
   struct worker *worker = context;
   if (run == worker->keeper->run)
@@ -44,8 +44,8 @@ static void on_spool_answer(void *context, uint64_t run, uint64_t seq, const cha
   if (run == worker->keeper->run) run_note_on_answer(worker, seq, refusal);
 }
 
-/* A descriptor keeps its file system from being unmounted.  One that was mounted in our sight since
-   we began may be unmounted by the program that is recorded. */
+/* Returns whether FD may be held, because a descriptor keeps its file system from being unmounted.
+   A file system mounted since the start may be unmounted by the recorded program. */
 static bool may_hold(const struct worker *worker, int fd) {
   struct mount_ids now;
   int mount = mount_id_of(fd);
@@ -54,9 +54,9 @@ static bool may_hold(const struct worker *worker, int fd) {
   return !mount_ids_has(&now, mount);
 }
 
-/* Names are written when the recording is over (file_names.c).  By then a file may be unlinked or
-   replaced, or its mount namespace may be gone.  So the supervisor holds it from the first
-   sample. */
+/* Names are written when the recording is over (file_names.c). By then a file may be unlinked or
+   replaced, or its mount namespace may be gone. So the supervisor holds it from the first sample
+   on. */
 static void hold_file(struct worker *worker, int fd) {
   struct worker_files *files = &worker->files;
   struct stat found;
@@ -127,8 +127,8 @@ static int open_tables(struct worker *worker) {
   return table_store_new(is_kept ? path : NULL, table_job_build, &worker->tables);
 }
 
-/* Whether events of the board, or of a program that an earlier worker registered, sample the
-   kernel. */
+/* Returns whether events of the board, or of a program that an earlier worker registered, sample
+   the kernel. */
 static bool samples_kernel(const struct worker *worker) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     const struct target *target = worker->targets.rows[row];

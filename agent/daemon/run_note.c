@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A timer does not sample everything: it misses threads beyond the ring's slots, a thread's last
-   partial period, and programs that do not load the agent.  At the end the kernel reports to `run`
-   the CPU time of its tree.  The part that samples do not account for becomes one record,
+   partial period, and programs that do not load the agent. At the end the kernel reports to `run`
+   the CPU time of its tree. The part that samples do not account for becomes one record,
    [unsampled], so that the total is right whatever was missed.
 
-   A note is one run.  A target belongs to the note of its nearest ancestor, by the parents in /proc
-   when it registers.  A process that has lost its parent is not found, and the kernel does not
-   charge it to the tree either.  Time accounted for by targets stays in the note after their end.
-   A nested run adds its reported time to the outer run's.  If perf samples it, it adds the time
-   that the kernel counted (its own rest is in residual.c).
+   A note is one run. A target belongs to the note of its nearest ancestor, by the parents in /proc
+   when it registers. A process that has lost its parent is not found, and the kernel does not
+   charge it to the tree either. Time accounted for by targets stays in the note after their end. A
+   nested run adds its reported time to the outer run's. If perf samples it, it adds the time that
+   the kernel counted (its own rest is in residual.c).
 
-   Notes are in the worker's memory.  If a worker is killed, it is unknown which time was sampled:
-   the run's rest is not reported, which is less than the truth but never twice.
+   Notes are in the worker's memory. If a worker is killed, it is unknown which time was sampled. So
+   the run's rest is not reported. The total is then too low, but no time counts twice.
 
-   Samples are an estimate, one period each.  If they exceed the kernel's total, there is no rest;
+   Samples are an estimate, one period each. If they exceed the kernel's total, there is no rest;
    nothing is subtracted. */
 #include "run_note.h"
 #include "intake.h"
@@ -98,7 +98,7 @@ bool run_note_is_any_running(const struct worker *worker) {
   return false;
 }
 
-/* What became of its samples is still to be told (flush.c). */
+/* Returns whether a caller still waits for the result of NOTE's samples (flush.c). */
 static bool is_awaited(const struct worker *worker, const struct worker_note *note) {
   for (unsigned i = 0; note->serial != 0 && i < WORKER_FLUSHES_MAX; i++)
     if (worker->flushes[i].connection != NULL && worker->flushes[i].note == note->serial)
@@ -106,8 +106,8 @@ static bool is_awaited(const struct worker *worker, const struct worker_note *no
   return false;
 }
 
-/* A free one, else the oldest that has told its rest, else one whose `run` will never tell it.
-   NULL: all are in use. */
+/* Returns a free note, else the oldest with a reported rest, else one whose `run` will never report
+   it. NULL if all are in use. */
 static struct worker_note *find_place(struct worker *worker) {
   struct worker_note *ended = NULL;
   for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
@@ -134,7 +134,8 @@ static bool has_share(const struct worker *worker, uint32_t uid) {
   return count < WORKER_NOTES_OF_USER;
 }
 
-/* Where all rows are taken, the oldest is: that batch counts as stored when it leaves. */
+/* If all rows are taken, drops the oldest: its batch then counts as stored when it leaves the
+   spool. */
 static void add_row(struct worker *worker, const struct run_batch *row) {
   struct run_batch *rows = worker->run_batches;
   if (worker->run_batch_count == WORKER_RUN_BATCHES_MAX)
@@ -181,7 +182,7 @@ uint64_t run_note_lost(struct worker *worker, uint32_t serial, uint64_t seq,
   for (unsigned i = 0; i < worker->run_batch_count; i++) {
     const struct run_batch row = worker->run_batches[i];
     if (row.note == serial && row.seq <= seq)
-      note->lost += row.records; /* there was no room, or it could not be read */
+      note->lost += row.records; /* no room in the spool, or unreadable */
     else
       worker->run_batches[kept++] = row;
   }
@@ -277,8 +278,8 @@ static uint64_t explained_ns(const struct target *target) {
   return target->weight_ns + target->exit.billed_ns - target->exit.perf_ns;
 }
 
-/* Whether TARGET's samples belong to the run: it is one of its targets, its tree by perf, or the
-   program's ring that was started when perf failed (ladder.c). */
+/* Returns whether TARGET's samples belong to the run. TARGET is then one of the run's targets, its
+   tree by perf, or the program's ring started when perf failed (ladder.c). */
 static bool is_part(const struct worker_note *note, const struct target *target) {
   if (note->serial == 0) return false;
   bool is_by_perf = !is_by_agent(note->sampler);

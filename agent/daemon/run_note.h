@@ -13,7 +13,7 @@ struct intake_packet;
 struct target;
 struct worker;
 
-/* Samples of one run: by its timers, and by perf, which may have taken over. */
+/* Samples of one run: by its timers, and by perf if that took over. */
 struct run_samples {
   uint64_t by_agent, by_perf;
   uint64_t shown_ns; /* CPU time that is not [unsampled] */
@@ -42,10 +42,10 @@ struct worker_note {
   bool is_partial;                /* the same for a program that it started */
   bool is_met;                    /* a sampler reached the program itself */
   uint64_t spooled, lost; /* samples put into batches; of those, not in the spool and not acked */
-  uint64_t spent_ns;      /* CPU time of the run as `run` says at its end, or 0 */
+  uint64_t spent_ns;      /* CPU time of the run, as reported by `run` at its end, or 0 */
   uint64_t explained_ns;  /* by targets that have ended */
   uint64_t stray_look_ns, stray_pause_ns; /* when ladder.c looks for strays, and how often */
-  uint64_t stray_ns;                      /* the CPU time of strays that nothing samples */
+  uint64_t stray_ns;                      /* the CPU time of unsampled strays */
   unsigned strays;                        /* that perf was opened for */
   uint32_t marks; /* enum batch_mark: why time of targets that have ended is [unsampled] */
   struct run_samples samples; /* of targets that have ended */
@@ -55,7 +55,7 @@ struct worker_note {
   char labels[INTAKE_LABELS_BYTES];
   char exe[INTAKE_PATH_BYTES];
   char why[INTAKE_WHY_BYTES];
-  char refusal[INTAKE_WHY_BYTES]; /* why the collector refused samples of it last, or "" */
+  char refusal[INTAKE_WHY_BYTES]; /* the collector's last reason for refusing its samples, or "" */
 };
 
 /* Records that PACKET's program runs by SAMPLER with a requested rate of ASKED_MHZ (not 0).
@@ -67,15 +67,19 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
    (cli/run_url.c).  A window that has just begun continues.  In a daemon for all users, all users
    pay for windows.  So a window continues until it is ten seconds old, except for root. */
 void run_note_begin_window(struct worker *worker, uint32_t uid);
-/* The samples that runs have taken since the last batch are in SEQ; 0: in none, they are lost. */
+/* The samples that runs have taken since the last batch are in batch SEQ; 0: they are in none, and
+   lost. */
 void run_note_on_batch(void *worker, uint64_t seq);
-/* The collector has SEQ of this daemon's run (REFUSAL is NULL), or refused it for good. */
+/* The collector has acked batch SEQ of this daemon's run (REFUSAL is NULL), or refused it
+   permanently. */
 void run_note_on_answer(struct worker *worker, uint64_t seq, const char *refusal);
-/* How many samples of the run with the note SERIAL were in batches up to SEQ that the collector has
-   not: none of these waits any more.  RET: why it refused some of them, or "". */
+/* Returns how many samples of the run with the note SERIAL were in batches up to SEQ that the
+   collector does not have. Call it when none of these is pending. RET: its reason for refusing some
+   of them, or "". */
 uint64_t run_note_lost(struct worker *worker, uint32_t serial, uint64_t seq,
                        char ret[INTAKE_WHY_BYTES]);
-/* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
+/* Return the newest note for PID; for PID or the nearest of its ancestors. NULL if there is
+   none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
 struct worker_note *run_note_find(struct worker *worker, pid_t pid);
 /* The agent of program PID, possibly in a run, gets no ring because of WHY. */
@@ -84,13 +88,14 @@ void run_note_refuse(struct worker *worker, pid_t pid, const char *why);
    and to the enclosing target. */
 void run_note_join(struct worker *worker, struct target *target);
 void run_note_leave(struct worker *worker, const struct target *target);
-/* The program of NOTE has not ended. */
+/* Returns whether the program of NOTE still runs. */
 bool run_note_does_run(const struct worker_note *note);
-/* The program of any run has not ended. */
+/* Returns whether the program of any run still runs. */
 bool run_note_is_any_running(const struct worker *worker);
-/* The files of a run that began within RUN_NOTE_YOUNG_NS may have no unwind tables yet. */
+/* Returns whether a run began within RUN_NOTE_YOUNG_NS, so that its files may have no unwind tables
+   yet. */
 bool run_note_is_any_young(const struct worker *worker, uint64_t now_ns);
-/* The number of samples of NOTE's run, from live and ended targets. */
+/* Returns the number of samples of NOTE's run, from live and ended targets. */
 struct run_samples run_note_samples(const struct worker *worker, const struct worker_note *note);
 /* Writes the names of samplers that produced SAMPLES, for `run`; if none did, the chosen one. */
 void run_note_samplers(const struct worker_note *note, const struct run_samples *samples,
@@ -99,9 +104,10 @@ void run_note_samplers(const struct worker_note *note, const struct run_samples 
    a tenth. */
 void run_note_unsampled(const struct worker *worker, const struct worker_note *note,
                         char ret[INTAKE_WHY_BYTES]);
-/* The number of its targets: after the run's end, those that continue in the background. */
+/* Returns the number of its targets: after the run's end, those that continue in the background. */
 unsigned run_note_living(const struct worker *worker, const struct worker_note *note);
-/* A recording into a file, which ends with its program, while others of the tree still run. */
+/* Returns whether this is a recording into a file, which ends with its program, and other programs
+   of the tree still run. */
 bool run_note_has_gone_on(struct worker *worker);
 /* The run has ended and used TOLD_NS of CPU time: reports the part that is not accounted for,
    once. */

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A batch carries the run's counters as they will be after it is spooled, so the collector can
-   always determine the missing records.  The order is: append, then count as shipped.  If a worker
-   is killed in between, its successor detects it: the spool has a seq that the counters lack.  Then
-   the open records are exactly those of that batch (nothing is drained between closing a window and
-   counting it).  If the spool lacks the batch, it was in memory and is lost: counted as
+   always determine the missing records. The order is: append, then count as shipped. If a worker is
+   killed in between, its successor detects it: the spool has a seq that the counters lack. Then the
+   open records are exactly those of that batch (nothing is drained between closing a window and
+   counting it). If the spool lacks the batch, it was in memory and is lost: counted as
    worker_killed.
 
-   Records of a histogram in the window are still in its counters, and are not yet counted.  They
-   are recorded as produced right before the batch is appended, and count if the spool has that
-   batch.  If it has not, they are treated as never read.
+   Records of a histogram in the window are still in its counters, and are not yet counted. They are
+   recorded as produced right before the batch is appended, and count if the spool has that batch.
+   If it has not, they are treated as never read.
 
-   A target that ends has its window closed at once.  But a build or a script ends hundreds of
-   targets per second, and a batch costs as much as draining one of them: ends within
-   ENDS_TOGETHER_NS share a batch.  Facts that are known only at a target's end are put into the
-   window then: achieved rate, marks, sampler and why.  After that the target is forgotten.
+   A target that ends has its window closed at once. But a build or a script ends hundreds of
+   targets per second, and a batch costs as much as draining one of them. So ends within
+   ENDS_TOGETHER_NS share a batch. Facts that are known only at a target's end are put into the
+   window then: achieved rate, marks, sampler and why. After that the target is forgotten.
 
-   The last batch of a run is marked final.  A run with a killed supervisor has none: the next run
-   on this state finds its page and closes its counters, in the page first.  If a worker is killed
+   The last batch of a run is marked final. A run with a killed supervisor has none: the next run on
+   this state finds its page and closes its counters, in the page first. If a worker is killed
    before it has removed the page, the next worker repeats that, under the next seq. */
 #include "shipper.h"
 
@@ -68,11 +68,10 @@ static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   target_explain(target, ret->why, sizeof ret->why);
 }
 
-/* A window begins with its first sample, or earlier where a collector would not take the weight
-   that is in it (WIRE.md): all targets together spend no more than all CPUs have, so what was
-   drained late, or is billed when a process ends, was spent before that.  Not sooner, since the
-   window is all targets'.
- */
+/* Returns the least length of BATCH's window. A window begins with its first sample, or earlier if
+   a collector would reject its weight (WIRE.md). All targets together use no more time than all
+   CPUs have. So samples drained late, or time billed at the end of a process, are from before the
+   first sample. The window is not extended further, since it is shared by all targets. */
 static uint64_t least_window_ns(const struct batch *batch) {
   uint64_t weight_ns = 0;
   for (uint32_t i = 0; i < batch->sample_count; i++)
@@ -81,8 +80,9 @@ static uint64_t least_window_ns(const struct batch *batch) {
   return least_ns > TAKEN_SLACK_NS ? least_ns - TAKEN_SLACK_NS : 0;
 }
 
-/* Programs say themselves how much their rings hold: each is held to what it can have spent
-   (timer_drain.c), and hundreds that lie together come to more than the board can have. */
+/* Limits the window's weight to the CPU time that the board can have had since boot. Programs
+   report the content of their rings. Each report is limited to the CPU time that the program can
+   have used (timer_drain.c), but hundreds of lying programs together can exceed the board's. */
 static void hold_to_boot(struct window *window) {
   uint64_t cpus = cpu_list_possible(), boot_ns = sum_of(clock_boottime_ns(), TAKEN_SLACK_NS);
   if (cpus == 0) return;

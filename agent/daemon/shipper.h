@@ -11,13 +11,13 @@ struct shipper {
   struct drain *drain;
   struct spool *spool;
   struct profile_file *file; /* batches go there instead of to the spool, or NULL */
-  void (*tell)(void *context, struct effort *ret); /* what is news of the cost, or NULL */
-  /* Hears of each batch that was spooled, and of one that was not (seq 0); or NULL. */
+  void (*tell)(void *context, struct effort *ret); /* sets changes of the cost; or NULL */
+  /* Called for each spooled batch, and with seq 0 for a lost one; or NULL. */
   void (*on_batch)(void *context, uint64_t seq);
   void *teller;                  /* the context of both */
   uint64_t batches, new_modules; /* modules that no earlier batch of this worker had */
-  int last_error;                /* of the last batch, 0 when it was spooled */
-  int lost_error;                /* of the last window that could not be written, for ever */
+  int last_error;                /* of the last batch, 0 if it was spooled */
+  int lost_error;                /* of the last window that could not be written; never reset */
   uint32_t ends;                 /* targets that ended in the open window */
   uint64_t ends_shipped_ns;      /* CLOCK_MONOTONIC: when a window with ends was closed last */
   uint8_t seen_modules[MODULES_MAX / 8];
@@ -30,7 +30,7 @@ void shipper_recover(struct shipper *shipper);
 /* Records for the next worker how many shipped records would be lost with this one. */
 void shipper_note_unsaved(const struct shipper *shipper);
 
-/* Whether batch SEQ of RUN is known to have been appended; run 0 is none. */
+/* Returns whether batch SEQ of RUN is known to have been appended; false for run 0. */
 bool shipper_has_spooled(const struct shipper *shipper, uint64_t run, uint64_t seq);
 
 /* Spools the open window as one batch, unless it is empty.  With IS_FINAL, closes the run's
@@ -48,11 +48,11 @@ bool shipper_ship_ends(struct shipper *shipper);
    counted. */
 int shipper_ship_apart(struct shipper *shipper, struct batch *batch);
 
-/* Of a batch that was shipped apart: whose it was is known now. */
+/* Calls on_batch for a batch that was shipped apart, once its owner is known. */
 void shipper_tell_batch(const struct shipper *shipper);
 
-/* Closes the books of an earlier run, in OLD and with an empty final batch; doing it again says the
-   same again.  Returns 0 or -errno. */
+/* Closes the accounting of an earlier run, in OLD and with an empty final batch. Idempotent.
+   Returns 0 or -errno. */
 int shipper_close_old_run(struct shipper *shipper, struct counter_page *old);
 
 #endif

@@ -25,12 +25,12 @@ struct intake;
 struct regions;
 
 enum {
-  WORKER_NOTES_MAX = 64,         /* runs that are remembered */
-  WORKER_RUN_BATCHES_MAX = 1024, /* that hold samples of runs and wait in the spool */
+  WORKER_NOTES_MAX = 64,         /* runs on record */
+  WORKER_RUN_BATCHES_MAX = 1024, /* pending batches with samples of runs */
   WORKER_FLUSHES_MAX = 64,       /* callers that wait at once, */
-  WORKER_FLUSHES_OF_USER = 16,   /* of one user of a daemon for all, root excepted */
+  WORKER_FLUSHES_OF_USER = 16,   /* of one user in a daemon for all users, except root */
   WORKER_EXIT_DONE = 0,          /* the daemon ends */
-  WORKER_EXIT_FAILED = 1,        /* start another */
+  WORKER_EXIT_FAILED = 1,        /* start another worker */
 };
 
 /* Files that the supervisor holds (pipeline.c), and the mounts at the start. */
@@ -73,19 +73,19 @@ struct worker {
   char collector[SETTINGS_PATH_BYTES], certificate[SETTINGS_PATH_BYTES];
   char key[SETTINGS_PATH_BYTES], ca[SETTINGS_PATH_BYTES], kill_path[SETTINGS_PATH_BYTES];
   struct utsname machine;
-  struct label labels[OPTION_LIST_MAX]; /* those given, and the board's firmware version */
+  struct label labels[OPTION_LIST_MAX]; /* the given ones, and the board's firmware version */
   char label_text[OPTION_LIST_MAX][256];
   uint32_t label_count;
   uint64_t stacks_told_ns[STACK_END_COUNT]; /* as last reported to the collector (hello.c) */
   long tick_ms;                             /* until the next tick */
   uint64_t start_ns;                        /* CLOCK_MONOTONIC, as all below */
-  uint64_t live_ns, busy_ns; /* when there was last a target; when there was last a record */
+  uint64_t live_ns, busy_ns;                /* last time with a target; last time with a record */
   uint64_t swept_ns, left_ns, looked_ns, stepped_ns, stepped_young_ns;
   uint64_t closed_ns;                       /* when the last window ended */
   uint64_t file_since_ns;                   /* CLOCK_BOOTTIME of the first sample of a file */
   bool is_killed;                           /* the kill switch is on (switchboard.c) */
-  bool is_waking;                           /* a program is to be nudged: short ticks */
-  uint64_t stop_by_ns, obey_by_ns;          /* not 0: ending; programs have time to obey */
+  bool is_waking;                           /* a program must be woken: short ticks */
+  uint64_t stop_by_ns, obey_by_ns;          /* not 0: stopping; programs have time to obey */
   struct refusals refusals;                 /* since this worker started */
   uint64_t targets_seen, threads_unsampled; /* since this worker started; of ended targets */
 };
@@ -94,10 +94,10 @@ struct worker {
    on-demand daemon has no more work. */
 int worker_run(struct keeper *keeper);
 
-/* Milliseconds until the next tick, at the time NOW. */
+/* Returns the milliseconds until the next tick, at the time NOW. */
 long worker_tick_ms(const struct worker *worker, uint64_t now);
 
-/* There is a new target: ticks soon, if its ring may need that. */
+/* A new target exists: ticks soon, if its ring may need that. */
 void worker_hurry(struct worker *worker);
 
 /* Drains all rings, reports due residuals, spools the window.  Returns 0 or -errno. */

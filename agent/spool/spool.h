@@ -23,7 +23,7 @@ struct spool_limits {
 /* Called for each entry that leaves unsent: RECORDS records of RUN were lost for REASON. */
 typedef void spool_on_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records);
 
-/* Told of each entry that the collector has (REFUSAL is NULL) or refused for good. */
+/* Called for each entry that the collector has acked (REFUSAL is NULL) or refused permanently. */
 typedef void spool_on_answer(void *context, uint64_t run, uint64_t seq, const char *refusal);
 
 struct spool_item {
@@ -39,9 +39,9 @@ struct spool_item {
    or -errno. */
 int spool_open(const char *dir, const struct spool_limits *limits, spool_on_loss *on_loss,
                void *context, struct spool **ret);
-/* ON_ANSWER gets the context of spool_open. */
+/* Sets ON_ANSWER, which gets the context of spool_open. */
 void spool_hear_answers(struct spool *spool, spool_on_answer *on_answer);
-/* Syncs first; what is in memory goes to the disk, or is told as LOSS_SPOOL_ERROR. */
+/* Syncs first. Entries in memory are written to the disk, or reported as LOSS_SPOOL_ERROR. */
 void spool_close(struct spool *spool);
 
 /* Appends one batch; at the limit the oldest are evicted.  If the disk rejects it, it is kept in
@@ -57,9 +57,9 @@ uint64_t spool_last_seq(const struct spool *spool, uint64_t run);
 int spool_next(struct spool *spool, struct spool_item *ret);
 void spool_rewind(struct spool *spool); /* repeat all entries that are not acked */
 
-/* The collector has the entry (or had it).  Unknown entries are ignored. */
+/* The collector has the entry. Unknown entries are ignored. */
 void spool_ack(struct spool *spool, uint64_t run, uint64_t seq);
-/* The collector rejected the entry for good: it is moved to quarantine (bounded), and counted as
+/* The collector refused the entry permanently: it is moved to quarantine (bounded), and counted as
    LOSS. */
 struct spool_refusal {
   uint64_t run, seq;
@@ -84,11 +84,11 @@ struct spool_figures {
 };
 void spool_figures(const struct spool *spool, struct spool_figures *ret);
 
-/* The number of pending records of RUN. */
+/* Returns the number of pending records of RUN. */
 uint64_t spool_records_of(const struct spool *spool, uint64_t run);
-/* Those of them that are only in memory: they are lost with the process. */
+/* Returns how many of them are only in memory: these are lost with the process. */
 uint64_t spool_unsaved_of(const struct spool *spool, uint64_t run);
-/* Whether a batch of another run than RUN is pending. */
+/* Returns whether a batch of another run than RUN is pending. */
 bool spool_has_others(const struct spool *spool, uint64_t run);
 
 #endif

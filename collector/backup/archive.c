@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why tar: an operator who has nothing but the file and a shell can look into it, take one file out
-   of it, and prove it whole (`tar -xf FILE && sha256sum -c SHA256SUMS`).
+/* The format is tar, so an operator with only the file and a shell can list it, extract one file,
+   and verify all (`tar -xf FILE && sha256sum -c SHA256SUMS`).
 
-   Members are hashed on their way in, and the lines of all of them, in order, are the last member.
-   A reader hashes on the way out and makes the same lines: they must be the same text.  So a
-   flipped bit, a member too many, too few or in another place are all one comparison, and an
-   archive that was cut has no sums at all.
+   Members are hashed as they are written, and the lines of all of them, in order, are the last
+   member. A reader hashes as it reads and makes the same lines: they must be equal. So one
+   comparison detects a flipped bit and an extra, missing or moved member. A truncated archive has
+   no sums at all.
 
-   The file is written under another name, locked, flushed, and renamed: what has the name is whole.
-   Memory is one buffer and the lines, about a hundred bytes a file. */
+   The file is written under a temporary name, locked, flushed, and renamed: a file with the final
+   name is complete. Memory use is one buffer and the lines, about a hundred bytes a file. */
 #include "archive.h"
 
 #include "common/buf.h"
@@ -39,7 +39,7 @@ struct archive {
   int fd;
   bool is_writing, is_finished, is_at_end;
   char path[PATH_MAX], part[PATH_MAX], scratch[PATH_MAX];
-  struct tar_member member; /* being read */
+  struct tar_member member; /* the current one */
   bool is_extracted;
   struct buf sums;
   uint8_t *step;
@@ -87,7 +87,7 @@ static int hash_begin(struct archive *archive) {
   return EVP_DigestInit_ex(archive->hash, EVP_sha256(), NULL) == 1 ? 0 : -ENOMEM;
 }
 
-/* Appends the line of the member NAME, whose bytes have all been hashed. */
+/* Appends the line of the member NAME after its bytes were hashed. */
 static int hash_end(struct archive *archive, const char *name) {
   uint8_t digest[EVP_MAX_MD_SIZE];
   if (EVP_DigestFinal_ex(archive->hash, digest, NULL) != 1) return -ENOMEM;
@@ -104,7 +104,7 @@ static int note_step(struct archive *archive, size_t len) {
 
 /* ---- files ---- */
 
-/* Reads exactly LEN bytes.  Returns 0, -ENODATA when there are fewer, or -errno. */
+/* Reads exactly LEN bytes. Returns 0, -ENODATA if there are fewer, or -errno. */
 static int read_all(int fd, void *bytes, size_t len) {
   for (uint8_t *next = bytes; len > 0;) {
     ssize_t got = read(fd, next, len);
@@ -133,7 +133,7 @@ static int set_paths(struct archive *archive, const char *path) {
              : -ENAMETOOLONG;
 }
 
-/* Opens the file that will be the archive and empties it: what a killed one left is taken over. */
+/* Opens and empties the future archive. A killed process's part is reused. */
 static int open_part(struct archive *archive) {
   int fd = open(archive->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, ARCHIVE_MODE);
   if (fd < 0) return -errno;
@@ -238,7 +238,7 @@ int archive_open(const char *path, struct archive **ret) {
   return 0;
 }
 
-/* What is cut in the middle is damaged. */
+/* A truncated archive counts as damaged. */
 static int read_part(struct archive *archive, void *bytes, size_t len) {
   int error = read_all(archive->fd, bytes, len);
   return error == -ENODATA ? -EBADMSG : error;
@@ -281,7 +281,7 @@ int archive_extract_text(struct archive *archive, char *text) {
   return error;
 }
 
-/* Compares the last member with the lines made on the way; nothing but the end may follow. */
+/* Compares the last member with the computed lines; only the end mark may follow. */
 static int check_sums(struct archive *archive, uint64_t size) {
   uint8_t block[TAR_BLOCK_BYTES];
   struct tar_member member;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making a backup:
+/* Makes a backup:
 
-     BACKUP        what this is, of which moment, and what is not in it
-     landing.db    each database as it was at that moment (moment.h), copied through a file beside
-     day-*.db ...  the archive, because a tar header says the size first
+     BACKUP        format version, time of the moment, and files left out
+     landing.db    each database as it was at that moment (moment.h), copied through a temporary
+     day-*.db ...  file, because a tar header needs the size first
      ca/, node.key, debug/, sources/, audit.log ...
      SHA256SUMS    (archive.h)
 
-   Of the other files none changes under its name, but the log, which grows: they are written
-   beside and renamed.  The authority's are copied while its lock is held, so that key and
-   certificate belong together.  A debug file that comes after the moment is not in the catalogue
-   and is swept away after a restore; one that has gone since is asked for again.
+   Other files never change under their names, since they are written under temporary names and
+   renamed. The log is the exception: it grows. The authority's files are copied while its lock is
+   held, so that key and certificate match. A debug file that arrives after the moment is not in the
+   catalogue and is deleted after a restore. One that was evicted since is requested again.
 
-   Room: as much as the folder takes, and the largest database once more while it is copied. */
+   Disk space: as much as the folder takes, plus the largest database once more while it is
+   copied. */
 #include "backup.h"
 
 #include "archive.h"
@@ -36,7 +37,7 @@ struct making {
   struct backup_report report;
   uint64_t done, total;
   struct buf left_out; /* lines for BACKUP */
-  bool is_ca;          /* walking the authority's folder, else all but that */
+  bool is_ca;          /* walking the authority's folder; else all others */
   char *error;
   size_t error_len;
 };
@@ -169,7 +170,7 @@ static int add_all(struct making *making) {
   return error != 0 ? error : walk(making, making->wish->dir);
 }
 
-/* Whether FILE may be replaced: it is not there, or a backup of ours. */
+/* Whether FILE may be replaced: it is absent, or a backup by this program. */
 static int check_target(const struct making *making) {
   const struct backup_wish *wish = making->wish;
   char line[sizeof "fleetprof backup"] = "";
@@ -185,7 +186,7 @@ static int check_target(const struct making *making) {
     return -EINVAL;
   }
   int fd = open(wish->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return 0; /* absent, or creating it will say why not */
+  if (fd < 0) return 0; /* absent; if not, creating it reports the error */
   bool is_backup = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
                    (status.st_size == 0 ||
                     pread(fd, line, sizeof line - 1, TAR_BLOCK_BYTES) == sizeof line - 1) &&

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be known of each file by itself:
+/* Checks each file by itself:
 
      *.db          SQLite's whole integrity check, on a snapshot
-     of a day      and each block unpacked, the tree of nodes followed
-     in debug      is called by the SHA-256 of its bytes
-     in sources    every entry within its bounds, in order
-     in ca         a key where one is called so, a certificate where one is
+     of a day      also unpacks each block and checks the tree of nodes
+     in debug      the name is the SHA-256 of the content
+     in sources    every entry is within its bounds, in order
+     in ca         a file named as a key or certificate contains one
      node.key      32 bytes
 
-   And what they know of each other (sqlite/marks.h): whether one is gone, older, or another
-   collector's.
+   Then checks the files against each other (sqlite/marks.h): whether one is missing, older, or of
+   another collector.
 
-   An index in debug/ is made from the file beside it and checked by whoever maps it. */
+   An index in debug/ is derived from the file beside it and checked when it is mapped. */
 #include "check.h"
 
 #include "common/clock.h"
@@ -118,7 +118,7 @@ static int check_file(const struct folder_entry *entry, char *why) {
   return strcmp(entry->name, "node.key") == 0 && entry->bytes != NODE_KEY_LEN ? -EUCLEAN : 0;
 }
 
-/* A clock was wrong when it was stored; nothing is wrong with it. */
+/* Counts a day stored while a clock was wrong. The file itself is valid. */
 static void note_misdated(struct checking *checking, const char *name) {
   uint32_t day;
   if (!day_folder_is_day(name, &day)) return;

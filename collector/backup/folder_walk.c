@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A backup asks the folder what there is, not a list of names in a program: a file that a later
-   version adds is then in it from the first day.  So what is told here is what need not be kept:
+/* A backup lists the folder itself, not names in a program, so files of a later version are
+   included from the start. This file lists the names that are not kept:
 
-     lock                        of whoever runs, or makes certificates
+     lock                        of a running collector, or of making certificates
      *-wal, *-shm, *-journal     SQLite's, part of the database beside them
-     *.new, *.part, partial/     half made; begun again, or an upload that goes on by itself
-     node.key.<pid>              the key being made
-     *.corrupt, *.corrupt-N      set aside: for a person to look at, no answer needs it
-     restoring                   the mark of a restore under way
+     *.new, *.part, partial/     incomplete; made again, or an upload that will be resumed
+     node.key.<pid>              a key under construction
+     *.corrupt, *.corrupt-N      set aside for inspection; not needed by queries
+     restoring                   the mark of a restore in progress
      reserve                     room on a full disk
-     BACKUP, SHA256SUMS          what unpacking a backup by hand leaves
+     BACKUP, SHA256SUMS          left by unpacking a backup by hand
 
-   Names in our folders are short; what is deeper than anybody nests it is a mistake. */
+   Names in these folders are short; deeper nesting than DEPTH_MAX is an error. */
 #include "folder_walk.h"
 
 #include <dirent.h>
@@ -24,7 +24,7 @@
 enum { DEPTH_MAX = 8, PRIVATE_MODE = 0600 };
 
 struct walk {
-  size_t root_len; /* of the folder's path with its slash */
+  size_t root_len; /* length of the folder's path with its slash */
   int (*on_entry)(void *context, const struct folder_entry *entry);
   void *context;
 };
@@ -53,7 +53,7 @@ static int walk_folder(const struct walk *walk, const char *path, int depth);
 static int show(const struct walk *walk, const char *path, int depth) {
   struct folder_entry entry = {.name = path + walk->root_len, .path = path};
   struct stat status;
-  if (lstat(path, &status) != 0) return errno == ENOENT ? 0 : -errno; /* gone since it was listed */
+  if (lstat(path, &status) != 0) return errno == ENOENT ? 0 : -errno; /* deleted since listed */
   entry.kind = folder_kind_of(entry.name);
   entry.bytes = (uint64_t)status.st_size;
   if (S_ISDIR(status.st_mode))

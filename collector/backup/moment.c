@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One moment over many files.
+/* A consistent snapshot of many files.
 
-   Batches move: they are durable in landing.db first, then settle into the file of their day, and
-   are deleted from landing.db once that is durable.  Two snapshots taken one after the other would
-   lie.  Landing first: a batch that was acked a little later may be in its day already, which
-   remembers the row's number as settled; restored, the landing file gives that number to another
-   batch, and the day would skip it.  Landing last: a batch may settle in between, and be in
-   neither.
+   Batches move. They are durable in landing.db first, then are compacted into the file of their
+   day. Once that is durable they are deleted from landing.db. Two snapshots taken one after the
+   other would be inconsistent. With landing first, a batch accepted a little later may already be
+   in its day, which records the row's number as compacted. After a restore the landing file gives
+   that number to another batch, which the day would skip. With landing last, a batch may move in
+   between, and be in neither.
 
-   So the landing file is held: for as long as it takes to open a snapshot of each file, nothing can
-   be appended to it or deleted from it.  Whatever was acked before is in it or in its day or, while
-   it settles, in both, which is what settling knows to tell apart; nothing that is acked later is
-   in either.  Appends wait for that long (measured: 0.7 ms a file) and notice nothing.
+   So the landing file is held while a snapshot of each file is opened: nothing can be appended to
+   it or deleted from it. A batch accepted before is in it, in its day, or, during compaction, in
+   both, which compaction can distinguish. A batch accepted later is in neither. Appends wait for
+   that time (measured: 0.7 ms a file).
 
-   Days are summed up into files of minutes and hours, which remember how far.  Those are opened
-   before the days: what a sum lacks is added to it again, what it had too much would stay.  A day
-   that retention deletes is summed up first; if it is gone when its turn comes, its sums may have
-   been opened too early, and the moment is taken anew.  So it is if a sum went on meanwhile:
-   windows that it then got may be deleted from their day before that was opened.
+   Rollups of days are files of minutes and hours, which record their progress. They are opened
+   before the days: a missing part is rolled up again, but an excess would stay. Retention rolls up
+   a day before it deletes it. If the day is gone when its turn comes, its rollups may have been
+   opened too early, and the moment is taken again. The same applies if a rollup progressed
+   meanwhile: the windows that it then got may be deleted from their day before that was opened.
 
-   The others, which take part in nothing of that, are as they are in the same moment.  Files are
-   listed while the landing file is held: a day that begins afterwards has nothing that belongs
-   here. */
+   The other databases are independent and are opened at the same moment. Files are listed while the
+   landing file is held: a day that begins afterwards has no data of this moment. */
 #include "moment.h"
 
 #include "common/clock.h"
@@ -36,7 +35,7 @@
 
 static const char landing_name[] = "landing.db";
 
-enum { ATTEMPTS_MAX = 10 }; /* retention goes on once a minute */
+enum { ATTEMPTS_MAX = 10 }; /* retention runs once a minute */
 
 struct taking {
   struct moment *moment;
@@ -56,7 +55,7 @@ static int complain(struct taking *taking, const char *path, int error) {
   return error;
 }
 
-/* Adds the databases of the folder, not opened yet. */
+/* Adds a database of the folder, not opened yet. */
 static int on_entry(void *context, const struct folder_entry *entry) {
   struct moment *moment = context;
   if (entry->kind != FOLDER_DATABASE) return 0;
@@ -75,7 +74,7 @@ static bool is_landing(const struct moment_database *database) {
   return strcmp(database->name, landing_name) == 0;
 }
 
-/* The order of opening: days, and what stands between a batch and its day, come last. */
+/* Returns the order of opening: days, and the landing file before them, come last. */
 static int rank_of(const struct moment_database *database) {
   if (is_landing(database)) return 2;
   return strncmp(database->name, "day-", 4) == 0;
@@ -86,20 +85,20 @@ static int by_rank(const void *left, const void *right) {
   return rank_of(a) != rank_of(b) ? rank_of(a) - rank_of(b) : strcmp(a->name, b->name);
 }
 
-/* The order of copying: what grows most while it is held comes first. */
+/* The order of copying: the files that grow most while their snapshots are held come first. */
 static int by_age(const void *left, const void *right) {
   const struct moment_database *a = left, *b = right;
   if (is_landing(a) || is_landing(b)) return is_landing(a) ? -1 : 1;
   return strcmp(b->name, a->name);
 }
 
-/* Opens database I.  Returns 1 when it is gone, 0, or -errno. */
+/* Opens database I. Returns 1 if it is gone, 0, or -errno. */
 static int open_one(struct taking *taking, const char *dir, size_t i) {
   struct moment_database *database = &taking->moment->rows[i];
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/%s", dir, database->name);
   int error = db_snapshot_open(path, &database->snapshot);
-  if (error == 1) return 0; /* nothing in it yet */
+  if (error == 1) return 0; /* it is still empty */
   if (error == -ENOENT) return 1;
   if (error == -EUCLEAN && !is_landing(database)) {
     taking->on_damaged(taking->context, database->name);
@@ -108,7 +107,7 @@ static int open_one(struct taking *taking, const char *dir, size_t i) {
   return error == 0 ? 0 : complain(taking, path, error);
 }
 
-/* Forgets what has no snapshot. */
+/* Removes entries without a snapshot. */
 static void compact(struct moment *moment) {
   size_t kept = 0;
   for (size_t i = 0; i < moment->count; i++) {
@@ -124,7 +123,7 @@ static bool is_sum(const struct moment_database *database) {
   return strncmp(database->name, "minutes-", 8) == 0 || strncmp(database->name, "hours-", 6) == 0;
 }
 
-/* Whether sums got more than their snapshot has.  Damaged ones tell nothing. */
+/* Whether a rollup has progressed beyond its snapshot. False for damaged ones. */
 static bool went_on(const char *dir, const struct moment_database *database) {
   static const char how_far[] = "SELECT ifnull(sum(id),0) FROM rolled";
   struct db_snapshot *now = NULL;
@@ -143,7 +142,7 @@ static bool has_any_gone_on(const char *dir, const struct moment *moment) {
   return false;
 }
 
-/* Takes the moment while the landing file is held.  Returns 1 when it must be taken anew. */
+/* Takes the moment while the landing file is held. Returns 1 if it must be taken again. */
 static int take_held(struct taking *taking, const char *dir) {
   struct moment *moment = taking->moment;
   moment->at_ms = clock_walltime_ns() / NS_PER_MS;

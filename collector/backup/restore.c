@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making a folder from a backup.
+/* Makes a folder from a backup.
 
-   The folder may be where another file system is mounted, so it cannot be made beside and renamed:
-   it is filled in place.  A mark says so until all is checked and durable; a collector does not
-   start where the mark is.  Whatever fails, what was unpacked is taken away again, so that the
-   folder is as it was; after a kill or a power cut the mark is left, and says what to do.
+   The folder may be a mount point, so it cannot be made under another name and renamed: it is
+   filled in place. A mark stays in it until everything is verified and durable; a collector does
+   not start while the mark exists. On any failure the unpacked files are deleted, so that the
+   folder is as it was. After a kill or a power cut the mark remains, and its message has the
+   remedy.
 
-   The folder's lock is held, as a collector holds it.  A folder that belongs to somebody else
-   (root restores for the collector's user) gets files that belong to him. */
+   The folder's lock is held, as a running collector does. If root restores for the collector's
+   user, the files are given to the folder's owner. */
 #include "backup.h"
 
 #include "archive.h"
@@ -38,8 +39,8 @@ struct restoring {
   struct backup_report report;
   uint64_t done, total;
   int folder, lock;
-  bool is_made; /* the folder was not there */
-  bool is_ours; /* it was empty: what is in it now is what we put there */
+  bool is_made; /* this process created the folder */
+  bool is_ours; /* it was empty: all its contents were unpacked here */
   struct stat owner;
   char *error;
   size_t error_len;
@@ -69,7 +70,7 @@ static int on_bytes(void *context, uint64_t bytes) {
 
 /* ---- the folder ---- */
 
-/* Returns 0 when nothing is in the folder that a collector would have put there. */
+/* Returns 0 if the folder has no files of a collector. */
 static int check_empty(struct restoring *restoring) {
   const char *dir = restoring->wish->dir;
   int result = 0;
@@ -101,13 +102,13 @@ static int take_lock(struct restoring *restoring) {
              : complain_of(restoring, dir, -errno);
 }
 
-/* Gives what is behind FD to the folder's owner. */
+/* Gives the file FD to the folder's owner. */
 static int give(const struct restoring *restoring, int fd) {
   if (geteuid() != 0 || restoring->owner.st_uid == 0) return 0;
   return fchown(fd, restoring->owner.st_uid, restoring->owner.st_gid) == 0 ? 0 : -errno;
 }
 
-/* Opens the folder, sees that it is empty, and marks it. */
+/* Opens the folder, checks that it is empty, and creates the mark. */
 static int prepare(struct restoring *restoring) {
   const char *dir = restoring->wish->dir;
   restoring->is_made = mkdir(dir, FOLDER_MODE) == 0;
@@ -139,7 +140,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
   return 0;
 }
 
-/* Leaves the folder as it was found.  The mark goes last. */
+/* Restores the original state of the folder. The mark is deleted last. */
 static void undo(struct restoring *restoring) {
   const char *dir = restoring->wish->dir;
   if (restoring->is_ours) {
@@ -153,7 +154,7 @@ static void undo(struct restoring *restoring) {
 
 /* ---- its files ---- */
 
-/* Makes the folders that NAME lies in. */
+/* Makes the parent folders of NAME. */
 static int make_folders(struct restoring *restoring, const char *name) {
   char path[TAR_NAME_BYTES];
   for (const char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -192,7 +193,7 @@ static int unpack(struct restoring *restoring, const struct tar_member *member) 
                                   error == -EBADMSG ? restoring->wish->file : member->name, error);
 }
 
-/* Reads what the first member says. */
+/* Reads the first member, BACKUP. */
 static int read_title(struct restoring *restoring) {
   const char *file = restoring->wish->file;
   struct tar_member member;
@@ -234,7 +235,7 @@ static int unpack_all(struct restoring *restoring) {
   return row == 0 ? 0 : complain_of(restoring, restoring->wish->file, row);
 }
 
-/* Makes all durable, then takes the mark away. */
+/* Makes everything durable, then deletes the mark. */
 static int settle(struct restoring *restoring) {
   int error = syncfs(restoring->folder) == 0 ? 0 : -errno;
   if (error == 0 && unlinkat(restoring->folder, FOLDER_RESTORING, 0) != 0) error = -errno;

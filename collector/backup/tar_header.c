@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tar, as POSIX has it and every tar reads it:
+/* The tar header of POSIX, which every tar reads:
 
      0 name 100 | 100 mode 8 | 108 uid 8 | 116 gid 8 | 124 size 12 | 136 mtime 12 | 148 checksum 8
      156 type 1 | 157 link 100 | 257 "ustar\0" "00" | 265 owner 32 | 297 group 32 | 345 prefix 155
 
-   Numbers are octal text.  A size that has more than eleven octal digits is written in base 256
-   behind a byte 0x80, as GNU tar does.  The checksum is the sum of all bytes with its own field
-   taken for blanks.
+   Numbers are octal text. A size with more than eleven octal digits is written in base 256 after a
+   byte 0x80, as in GNU tar. The checksum is the sum of all bytes, with its own field counted as
+   blanks.
 
-   What is read is a file that somebody has had in his hands: a name that would leave the folder,
-   or name it by "." or "", is no name. */
+   The archive is untrusted: a name that would leave the folder, or has a part "." or "", is
+   rejected. */
 #include "tar_header.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static uint32_t sum_of(const uint8_t *block) {
   return sum;
 }
 
-/* Puts a name that is too long for its field into two, cut at a slash. */
+/* Splits a name that is too long for its field in two, at a slash. */
 static int put_name(const char *name, uint8_t *block) {
   size_t len = strlen(name);
   if (len <= NAME_LEN) {
@@ -123,7 +123,7 @@ static bool get_size(const uint8_t *field, uint64_t *ret) {
   return true;
 }
 
-/* Whether NAME is relative and made of plain names only. */
+/* Whether NAME is relative and has only plain parts. */
 static bool is_plain(const char *name) {
   for (const char *part = name;; part++) {
     size_t len = strcspn(part, "/");

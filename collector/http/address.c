@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses are numeric: a name could resolve to more than one, or to another one tomorrow, and
-   whether it is loopback decides about TLS and tokens.  "localhost" alone is understood, and means
-   127.0.0.1. */
+/* Accepts numeric addresses only. A name can resolve to several addresses, or to another one later,
+   and whether the address is loopback decides about TLS and tokens. "localhost" is the one
+   exception and means 127.0.0.1. */
 #include "address.h"
 
 #include <arpa/inet.h>
@@ -66,7 +66,7 @@ void address_print_url(const struct sockaddr_storage *address, const char *schem
   unsigned port = ntohs(is_six ? in6->sin6_port : in->sin_port);
   inet_ntop(address->ss_family, is_six ? (const void *)&in6->sin6_addr : &in->sin_addr, text,
             sizeof text);
-  /* "Any address" is no place to go to: this machine's name is. */
+  /* A wildcard address cannot be connected to: prints this machine's host name instead. */
   bool has_host = address_is_wildcard(address) && gethostname(host, sizeof host - 1) == 0;
   if (name == NULL) name = has_host && host[0] != '\0' ? host : text;
   bool is_bracketed = strchr(name, ':') != NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every answer, good or bad, leaves through here and so carries the same protection: a page of ours
-   runs only our own script and may not be framed, a browser may not guess at types, nothing about a
-   fleet stays in a cache.  There is no Server field: the version is on /metrics, behind a token.
+/* Builds the head of every answer, so that each has the same protection. The page runs only its own
+   script and must not be framed. Browsers must not guess types or cache fleet data. There is no
+   Server field: the version is on /metrics, which needs a token.
 
-   Compression is zlib's fastest useful level: on loopback it only costs, so small answers are left
-   alone, and a table of functions shrinks by ten at any level. */
+   Compression uses a low zlib level. It is skipped for small answers, because on loopback it only
+   costs time. A function table shrinks to a tenth at any level. */
 #include "answer.h"
 
 #include "common/json.h"
@@ -20,7 +20,7 @@
 
 enum {
   DETAIL_BYTES = 512,
-  COMPRESS_FROM_BYTES = 4096, /* less fits into three packets anyway */
+  COMPRESS_FROM_BYTES = 4096, /* smaller answers fit into three packets uncompressed */
   COMPRESS_LEVEL = 3,
 };
 
@@ -39,7 +39,7 @@ void answer_take_file(struct answer *answer, int fd, uint64_t offset, uint64_t b
   answer->file = (struct answer_file){true, fd, offset, bytes};
 }
 
-/* Returns what a status means in two words. */
+/* Returns the reason phrase of STATUS. */
 static const char *status_text(int status) {
   static const struct {
     int status;
@@ -73,12 +73,12 @@ static const char *status_text(int status) {
   return "Unknown";
 }
 
-/* Ends TEXT, of which there was more, behind a whole word. */
+/* Ends a truncated TEXT at a word boundary, with an ellipsis. */
 static void cut(char text[DETAIL_BYTES]) {
   static const char more[] = " ...";
   size_t len = DETAIL_BYTES - sizeof more;
   while (len > 0 && text[len] != ' ') len--;
-  if (len == 0) len = DETAIL_BYTES - sizeof more; /* one word */
+  if (len == 0) len = DETAIL_BYTES - sizeof more; /* a single long word */
   memcpy(text + len, more, sizeof more);
 }
 

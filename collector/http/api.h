@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handlers of the route table.  Each fills REQUEST->answer, on the thread that its row says. */
+/* The handlers of the route table. Each fills REQUEST->answer on the thread that its route
+   names. */
 #ifndef HTTP_API_H
 #define HTTP_API_H
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The debuginfod protocol, so that gdb and others find what was uploaded for the profiler.
+/* The debuginfod protocol, so that gdb and other tools find the files uploaded for the profiler.
 
-   What a file is good for is said by its bytes: a debug file is one with DWARF, else one with a
-   symbol table; an executable is one that holds code.  A file that was never stripped is both.
-   Only files that everybody may see are served, since a name that a single board made up must not
-   reach a debugger.  Nothing is served from the file system, whatever a path says.
+   A file's content decides its use: a debug file has DWARF or, failing that, a symbol table; an
+   executable has code. A file that was never stripped is both.
 
-   A section is cut out of a file where its headers say it is.  They were written by a stranger, but
-   all they can do is choose which bytes of the stranger's own file are sent. */
+   Only public files are served, since a name that a single board made up must not reach a debugger.
+   Nothing is served from the file system, whatever the path.
+
+   A section is cut out of a file by its section headers. These are untrusted, but can only select
+   other bytes of the same file. */
 #include "api.h"
 
 #include "hex_id.h"
@@ -25,9 +26,9 @@
 
 static const char section_word[] = "section/", source_word[] = "source/";
 
-enum { SHOWN_PATH_BYTES = 256 }; /* of a field of the head */
+enum { SHOWN_PATH_BYTES = 256 }; /* in a header field */
 
-/* One file of the store, open; fd -1: none. */
+/* An open file of the store; fd is -1 if there is none. */
 struct opened {
   int fd;
   uint64_t bytes;
@@ -38,7 +39,7 @@ static bool open_file(const struct debug_file *file, struct opened *ret) {
   struct opened opened = {.bytes = file->bytes};
   if (file->quality == DEBUG_MAP) return false;
   opened.fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (opened.fd < 0) return false; /* given up since the list was made */
+  if (opened.fd < 0) return false; /* evicted since the list was made */
   if (elf_outline_make(elf_read_fd, &opened.fd, &opened.outline) == 0) {
     *ret = opened;
     return true;
@@ -55,8 +56,8 @@ static unsigned code_worth(const struct elf_outline *outline) {
   return outline->has_code ? 1 : 0;
 }
 
-/* Opens the one of FILES, the best first, that is WORTH most.  Returns whether any is worth
-   anything. */
+/* Opens that one of FILES, sorted best first, with the highest WORTH. Returns whether any has a
+   WORTH above 0. */
 static bool open_best(const struct debug_file *files, int count,
                       unsigned (*worth)(const struct elf_outline *outline), struct opened *ret) {
   struct opened best = {.fd = -1};
@@ -72,7 +73,7 @@ static bool open_best(const struct debug_file *files, int count,
   return best.fd >= 0;
 }
 
-/* Finds section NAME in the file that is WORTH most. */
+/* Finds section NAME in the file with the highest WORTH. */
 static bool open_section(const struct debug_file *files, int count,
                          unsigned (*worth)(const struct elf_outline *outline), const char *name,
                          struct opened *ret, struct elf_section_place *ret_place) {
@@ -86,7 +87,8 @@ static bool open_section(const struct debug_file *files, int count,
   return is_within;
 }
 
-/* Opens what WHAT, which stands behind the build-id, asks of FILES. */
+/* Opens the file, or section, named by the URL suffix WHAT ("debuginfo", "executable",
+   "section/NAME"). */
 static bool open_what(const char *what, const struct debug_file *files, int count,
                       struct opened *ret, struct elf_section_place *ret_place) {
   if (strncmp(what, section_word, sizeof section_word - 1) == 0) {
@@ -101,7 +103,7 @@ static bool open_what(const char *what, const struct debug_file *files, int coun
   return true;
 }
 
-/* A path may hold anything a board's file system does; a field of the head may not. */
+/* Returns whether TEXT fits into a header field. A path from a board may hold any byte. */
 static bool is_plain(const char *text) {
   for (; *text; text++)
     if (*text <= ' ' || *text > '~') return false;
@@ -119,8 +121,8 @@ static void answer_file(struct request *request, const struct opened *opened,
   answer_take_file(answer, opened->fd, place->offset, place->bytes);
 }
 
-/* What WHAT asks of the sources of module ID: those of a bundle that was uploaded and nothing else,
-   whichever path is asked for. */
+/* Answers with the source file WHAT of module ID. It is served from an uploaded bundle only,
+   whatever the path. */
 static void answer_source(struct request *request, struct span id, const char *what) {
   struct answer *answer = &request->answer;
   struct source_entry entry;
@@ -147,7 +149,7 @@ static void answer_source(struct request *request, struct span id, const char *w
   buf_fini(&path);
 }
 
-/* Says why nothing is served of module ID, of which everybody may see COUNT files. */
+/* Answers with the reason why nothing is served of module ID, which has COUNT public files. */
 static void answer_missing(struct request *request, struct span id, int count) {
   struct debug_file file;
   const char *why = "no file of this build-id is here";

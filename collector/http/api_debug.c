@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files over HTTP: what is known of each module, and an operator's way to send a file.
+/* Debug files over HTTP: lists the state of each module, and takes an operator's uploads.
 
-   An upload is never in memory whole: the connection hands over a piece at a time, each is written
-   and the next one asked for.  One request carries at most 64 MiB; a longer file comes in several,
-   each with `offset`, and `total` on all but the last (without it a request is taken to hold the
-   file's end).  HEAD tells how much is there, so that a broken upload goes on where it stopped;
-   with `sha256`, the hash of the whole file, a piece is never put behind another file's. */
+   An upload is never whole in memory: each piece from the connection is written before the next one
+   is requested. One request carries at most 64 MiB. A longer file is sent in several requests, each
+   with `offset`. All but the last have `total`: without it a request is assumed to hold the end of
+   the file. HEAD returns the number of bytes received, so that an interrupted upload can resume.
+   With `sha256`, the hash of the whole file, a piece is never appended to another file's bytes. */
 #include "api.h"
 
 #include "common/clock.h"
@@ -28,7 +28,7 @@
 
 enum {
   SHA256_BYTES = 32,
-  LISTED_ALL = 1, /* that an answer has room for: the rest need not be looked up */
+  LISTED_ALL = 1, /* of the modules that fit into the answer; ends the walk */
 };
 
 struct module_walk {
@@ -37,8 +37,8 @@ struct module_walk {
   struct translator_pool *translators; /* or NULL */
 };
 
-/* Who translates the module ID, since somebody asked for its names; with what it does so instead
-   of. */
+/* Prints the state of the translator of module ID, and the quality of names that it replaces.
+   Prints nothing if its names were never requested. */
 static void print_translator(struct module_walk *walk, struct span id) {
   struct translator_state state;
   if (walk->translators == NULL || translator_pool_tell(walk->translators, id, &state) != 0) return;
@@ -77,7 +77,7 @@ void api_debug_list(struct request *request) {
   }
   struct module_walk walk = {.left = selection.has_limit ? selection.limit : SELECTION_LIMIT_MAX};
   walk.translators = symbolizer_translators(request->service->parts.symbolizer);
-  selection_fini(&selection); /* modules are of no time and no one board: the rest chooses none */
+  selection_fini(&selection); /* the others select nothing: modules have no time or board */
   answer_begin_json(&request->answer, &walk.json);
   json_key(&walk.json, "modules");
   json_open(&walk.json, '[');
@@ -119,7 +119,7 @@ void api_debug_files(struct request *request) {
     answer_end_json(&request->answer, &json);
 }
 
-/* What is there of the upload, of any file when it does not say of which. */
+/* Finds the received bytes of UPLOAD or, if it has no hash, of any file of its module. */
 static void find_sent(const struct request *request, const struct upload_words *upload,
                       struct debug_sent *ret) {
   struct debug_store *debug = request->service->parts.debug;
@@ -146,14 +146,14 @@ void api_debug_head(struct request *request) {
   answer_add_field(&request->answer, "Fleetprof-Quality", debug_quality_name(sent.quality));
 }
 
-/* A file that contradicts another one of its build-id: 409; else STATUS. */
+/* Returns 409 if WHY reports a conflict with another file of the same build-id; else STATUS. */
 static int conflict_or(struct request *request, int status, const char *why) {
   request->is_audited = rival_file_is_why(why);
   return request->is_audited ? 409 : status;
 }
 
-/* A file that is whole could not be read, for a reason of this machine: it is read later, and who
-   sends it again meanwhile has that tried at once. */
+/* Answers that a complete file could not be read because of a fault of this machine. It is read
+   later; sending it again retries at once. */
 static void answer_unread(struct request *request, int error) {
   answer_problem(&request->answer, 503, NULL,
                  "the file is here, but cannot be read now, and is read later: %s",
@@ -161,7 +161,7 @@ static void answer_unread(struct request *request, int error) {
   answer_add_field(&request->answer, "Retry-After", "5");
 }
 
-/* Has the symbols of a file that is whole read, and says how good they are. */
+/* Has the symbols of a complete file read, and answers with their quality. */
 static void answer_whole(struct request *request, const struct upload_words *upload) {
   struct service *service = request->service;
   struct span id = span_of(upload->id.bytes, upload->id.len);
@@ -202,7 +202,7 @@ static void answer_part(struct request *request, const struct upload_words *uplo
   request->answer.status = 202;
 }
 
-/* Somebody else may have sent the rest meanwhile: says where it goes on. */
+/* Answers with the offset to resume from: another client may have sent more meanwhile. */
 static void answer_elsewhere(struct request *request, const struct upload_words *upload,
                              const char *why) {
   struct debug_sent sent;

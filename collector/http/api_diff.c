@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What changed between two selections.
+/* Compares two selections.
 
-   Each side is a selector and a range; what a side does not say is said for both by match, from and
-   to.  Of one selector compared with itself at two times people give what is new: where a has no
-   times of its own it is what was before b, of the same length, and where it has only a start it
-   ends where b begins.
+   Each side has a selector and a range; match, from and to are the defaults of both. If one
+   selector is compared with itself and side a has no times, a is the range of the same length just
+   before b. If a has only a start, it ends where b begins.
 
-   A verdict is about these boards, whose stretches of time are then the sampling units, or about
-   boards like these, which are the units themselves.  A selector that names boards asks the former;
-   and fewer boards than DIFF_FLEET_BOARDS_MIN say too little about others. */
+   A verdict is about these boards, with stretches of time as sampling units, or about boards like
+   these, with boards as units. A selector that names boards implies the former, as do fewer boards
+   than DIFF_FLEET_BOARDS_MIN, which are too few to generalize from. */
 #include "api.h"
 
 #include "common/clock.h"
@@ -36,11 +35,11 @@ struct side {
   double boards; /* with samples; 0: not counted yet */
 };
 
-/* The parameters beside the two selections. */
+/* The parameters other than the two selections. */
 struct question {
   struct view_diff_options options;
-  bool is_of_these, is_of_fleet; /* neither: as the selections have it */
-  bool has_units;                /* the user named them */
+  bool is_of_these, is_of_fleet; /* both false: the selections decide */
+  bool has_units;                /* the user specified them */
   uint64_t now_ms;
 };
 
@@ -54,7 +53,7 @@ static const char *selector_of(const struct request *request, const char *side) 
   return text != NULL ? text : "";
 }
 
-/* A, of the same selector as B, is earlier than it where the request does not say when. */
+/* Places A right before B if both have the same selector and the request gives no times for A. */
 static void place_before(const struct request *request, struct selection *a,
                          const struct selection *b) {
   if (strcmp(selector_of(request, "a"), selector_of(request, "b")) != 0) return;
@@ -75,7 +74,7 @@ static int build_tree(struct request *request, struct side *side, bool is_of_the
   return query_tree(&source, &range, &request->arena, &side->tree);
 }
 
-/* Groups of boards by a hash of their names are not of one size. */
+/* Counts the boards in each hashed group, because these groups differ in size. */
 static void count_in_groups(const struct query_load *load, struct groups *groups) {
   for (uint32_t i = 0; i < load->count && groups->kind == GROUPS_HASHED; i++) {
     uint64_t id = table_hash(load->rows[i].name, strlen(load->rows[i].name), 0) % groups->modulus;
@@ -104,7 +103,7 @@ static bool names_boards(const struct side *side) {
   return side->selection.selector != NULL && selector_names_boards(side->selection.selector);
 }
 
-/* Builds the trees of A and B with the sampling units that QUESTION asks for, and counts boards. */
+/* Builds the trees of A and B with the sampling units of QUESTION, and counts boards. */
 static int build_trees(struct request *request, const struct question *question, struct side *a,
                        struct side *b) {
   struct side *sides[] = {a, b};
@@ -117,15 +116,15 @@ static int build_trees(struct request *request, const struct question *question,
   }
   bool is_fleet = a->boards >= DIFF_FLEET_BOARDS_MIN && b->boards >= DIFF_FLEET_BOARDS_MIN;
   if (is_of_these || is_fleet || question->is_of_fleet) return 0;
-  for (unsigned i = 0; i < 2; i++) { /* a single board has stretches of time already */
+  for (unsigned i = 0; i < 2; i++) { /* a single board already has stretches of time */
     int error = sides[i]->boards > 1 ? build_tree(request, sides[i], true) : 0;
     if (error != 0) return error;
   }
   return 0;
 }
 
-/* Boards times the hours that the selection was there in the range, from its first window to its
-   last: a release that was rolled out halfway takes no less for that. */
+/* Returns boards times the hours for which the selection has data, from its first window in the
+   range to its last. So a release that was rolled out halfway through is not diluted. */
 static double board_hours(const struct side *side, uint64_t now_ms) {
   const struct selection *range = &side->selection;
   const struct groups *groups = &side->tree.groups;
@@ -182,7 +181,7 @@ static void answer_error(struct request *request, int error) {
     answer_store_problem(&request->answer, error);
 }
 
-/* Sets RET to whether the parameter NAME is ONE, and not OTHER.  Returns 0; or -EINVAL with the
+/* Sets RET to whether the parameter NAME is ONE rather than OTHER. Returns 0, or -EINVAL with the
    problem as REQUEST's answer. */
 static int read_choice(struct request *request, const char *name, const char *one,
                        const char *other, bool *ret) {
@@ -195,8 +194,7 @@ static int read_choice(struct request *request, const char *name, const char *on
   return -EINVAL;
 }
 
-/* Reads the unit that the user names.  Returns 0; or -EINVAL with the problem as REQUEST's answer.
- */
+/* Reads the user's unit. Returns 0, or -EINVAL with the problem as REQUEST's answer. */
 static int read_units(struct request *request, struct question *ret) {
   static const char *const names[] = {"unit", "a_units", "b_units"};
   const char *texts[DIFF_UNITS_PARTS];
@@ -221,8 +219,7 @@ static int read_question(struct request *request, struct question *ret) {
   if (error == 0) error = read_choice(request, "of", "self", "total", &is_self);
   if (error == 0) error = read_choice(request, "scope", "these", "fleet", &is_these);
   if (error == 0) error = read_units(request, ret);
-  if (!has(request, "measure"))
-    is_cpu = ret->has_units; /* who names a unit asks for CPU per unit */
+  if (!has(request, "measure")) is_cpu = ret->has_units; /* a unit implies CPU time per unit */
   ret->options.measure = is_cpu ? VIEW_CPU : VIEW_SHARES;
   ret->options.of = is_self ? VIEW_SELF : VIEW_TOTAL;
   ret->is_of_these = is_these;
@@ -230,7 +227,7 @@ static int read_question(struct request *request, struct question *ret) {
   return error;
 }
 
-/* Reads both selections.  Returns 0; or -EINVAL with the problem as REQUEST's answer. */
+/* Reads both selections. Returns 0, or -EINVAL with the problem as REQUEST's answer. */
 static int read_sides(struct request *request, uint64_t now_ns, struct side *a, struct side *b) {
   struct selection_fault fault;
   int error = selection_parse_side(&request->parameters, "a", now_ns, &a->selection, &fault);
@@ -241,8 +238,8 @@ static int read_sides(struct request *request, uint64_t now_ns, struct side *a, 
   return error;
 }
 
-/* How boards differ takes two of them.  Returns 0; or -EINVAL with the problem as REQUEST's answer.
- */
+/* Rejects scope=fleet if both sides have one board, since differences between boards need two.
+   Returns 0, or -EINVAL with the problem as REQUEST's answer. */
 static int check_scope(struct request *request, const struct question *question,
                        const struct side *a, const struct side *b) {
   bool has_both = a->tree.total_weight > 0 && b->tree.total_weight > 0;

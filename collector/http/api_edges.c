@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who calls a function, and whom it calls.  Edges that stacks tell and edges that link registers
-   tell stand in one list, told apart by their kind; what was extrapolated is said of each. */
+/* Callers and callees of a function. Edges from stacks and from link registers are in one list,
+   distinguished by their kind. Extrapolated weight is marked in each row. */
 #include "api.h"
 
 #include "common/clock.h"
@@ -60,8 +60,8 @@ static void write_part(struct json *json, const char *kind, const struct edge_pa
   json_key_uint(json, "samples", part->count);
 }
 
-/* What the link registers were worth: how much each rung of the ladder told, and what the simple
-   rule, inside or outside of the function, would have. */
+/* Reports how the link registers were resolved: the weight resolved by each rule, and by the simple
+   rule (inside or outside of the function) alone. */
 static void write_pairs(struct json *json, const struct edge_answer *answer) {
   static const char *const rungs[PAIR_RUNGS] = {
       [PAIR_UNRESOLVED] = "unresolved",   [PAIR_BY_ROW] = "by_unwind_row",
@@ -85,7 +85,7 @@ static void write_pairs(struct json *json, const struct edge_answer *answer) {
   json_close(json, '}');
 }
 
-/* The answer is of these samples alone: what is said of the whole is theirs. */
+/* Restricts the tree's totals to the samples of this answer. */
 static void make_it_the_whole(const struct edge_answer *answer, struct view_tree *tree) {
   tree->total_weight = answer->total_weight;
   tree->total_count = answer->total_count;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The boards and their books.  Both come from one walk over the store's boards; a board's numbers
-   are since its first sample, not of a time range, because only then do they close:
+/* Boards and their accounting, both from one walk over the store's boards. A board's counts are
+   since its first sample, not of a time range, because only then do they close:
 
-     produced = stored + sum of dropped, where what a board has made and not yet delivered stands
-     under dropped as "pending".
+     produced = stored + sum of dropped, where samples made but not yet delivered are listed under
+     dropped as "pending".
 
-   The total is the sum of what was selected by construction, not a second question; `limit` cuts
-   the rows that are listed and nothing else.
+   The total is summed over the selected boards in the same walk. `limit` cuts the listed rows only.
 
-   Boards are selected by what they are themselves.  A name that only samples carry, like service,
-   is refused and not taken for an empty label: "no boards" would be a wrong answer. */
+   Boards are selected by their own labels. A label that only samples carry, like service, is
+   refused rather than treated as empty, because "no boards" would be a wrong answer. */
 #include "api.h"
 
 #include "common/clock.h"
@@ -72,7 +71,7 @@ static void write_time(struct json *json, const char *key, uint64_t time_ms) {
   json_key_string(json, key, time_ms ? text : NULL);
 }
 
-/* NULL where it is not known. */
+/* Writes VALUE, or null if it is unknown. */
 static void write_figure(struct json *json, const char *key, double value, bool is_known) {
   json_key(json, key);
   json_double(json, is_known ? value : NAN);
@@ -100,8 +99,8 @@ static void write_budget(struct json *json, const struct effort *effort) {
   json_close(json, '}');
 }
 
-/* Nulls for a board that says nothing of it: a daemon of an older version, whose batches still tell
-   the rate that was asked for. */
+/* Writes nulls for an older daemon, which does not report its effort. Its batches still report the
+   requested rate. */
 static void write_effort(struct json *json, const struct effort *effort) {
   bool is_said = effort->budget_state[0] != '\0';
   write_figure(json, "asked_hz", effort->asked_mhz / 1000.0, effort->asked_mhz > 0);
@@ -115,7 +114,7 @@ static void write_effort(struct json *json, const struct effort *effort) {
   json_key_string(json, "budget", NULL);
 }
 
-/* Of the daemon's own sum since it began; null where it says nothing of it. */
+/* Writes the daemon's own sums since its start; null if it does not report them. */
 static void write_stacks(struct json *json, const struct effort *effort) {
   double total = 0;
   for (unsigned i = 0; i < STACK_END_COUNT; i++) total += (double)effort->stacks_ns[i];
@@ -132,8 +131,8 @@ static void write_stacks(struct json *json, const struct effort *effort) {
   json_close(json, '}');
 }
 
-/* What the board has brought in 24 hours, of what it may, and what that cost it; limit null: no
-   limit, and then nobody counts bytes. */
+/* Writes each quota's use in 24 hours, its limit and its rejections. A null limit means no limit;
+   bytes are not counted then. */
 static void write_quotas(struct json *json, struct quotas *quotas, const char *board) {
   struct quota_state state;
   quotas_state(quotas, board, clock_monotonic_ns(), &state);
@@ -156,7 +155,7 @@ static uint64_t revoked_ms(const struct http_parts *parts, const char *board) {
                                   : 0;
 }
 
-/* What it sent that was refused for good, quotas apart; null: nothing. */
+/* Writes permanent rejections other than by quota; null if there are none. */
 static void write_refused(struct json *json, const struct store_board *board) {
   json_key(json, "refused");
   if (board->refused == 0) {
@@ -170,7 +169,7 @@ static void write_refused(struct json *json, const struct store_board *board) {
   json_close(json, '}');
 }
 
-/* Nulls where it says nothing of it. */
+/* Writes nulls if the board does not report its CPUs. */
 static void write_cpus(struct json *json, const struct store_board *board) {
   write_figure(json, "cpus", board->cpus, board->cpus > 0);
   write_figure(json, "cpus_most", board->cpus_most, board->cpus_most > 0);
@@ -244,7 +243,7 @@ static int on_board_books(void *context, const struct store_board *board) {
   return 0;
 }
 
-/* Reads which boards REQUEST wants.  Returns 0, or -EINVAL with the problem answered. */
+/* Reads the board selection of REQUEST. Returns 0, or -EINVAL with the problem answered. */
 static int parse_boards(struct request *request, struct selection *ret) {
   struct selection_fault fault;
   if (selection_parse(&request->parameters, clock_judged_ns(), ret, &fault) != 0) {
@@ -260,7 +259,7 @@ static int parse_boards(struct request *request, struct selection *ret) {
   return -EINVAL;
 }
 
-/* Writes an answer with an array "boards" of what ON makes of each board; IS_BOOKS adds the sum. */
+/* Answers with an array "boards", one element from ON for each board. IS_BOOKS adds the sum. */
 static void answer_boards(struct request *request,
                           int (*on)(void *context, const struct store_board *board),
                           bool is_books) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One function from inside.  `function` has what its row of the function table has; the lists are
-   whole unless a limit is given, and then each keeps its heaviest rows.  Where the sources of a
-   build were uploaded lines have their text, and `source` has all that lies between them. */
+/* Details of one function. `function` equals its row in the function table. The lists are whole
+   unless a limit is given; then each keeps its heaviest rows. If the sources of a build were
+   uploaded, lines have their text, and `source` has the listing around them. */
 #include "api.h"
 
 #include "common/clock.h"
@@ -31,7 +31,7 @@ static void write_sums(struct json *json, const struct detail_question *question
   json_close(json, '}');
 }
 
-/* Addresses have 64 bits, numbers in JavaScript have 53. */
+/* The address is text: it has 64 bits, and numbers in JavaScript have 53. */
 static void write_place(struct json *json, const struct detail_offset *offset) {
   char address[ADDRESS_BYTES];
   json_key(json, "offset");
@@ -60,7 +60,7 @@ static void write_offsets(struct json *json, const struct query_detail *detail, 
   json_close(json, ']');
 }
 
-/* What a row of one of the lists is called. */
+/* The keys of the rows of one list. */
 struct list_form {
   const char *key, *name;
   bool has_module, has_line;
@@ -75,7 +75,7 @@ static void write_line(struct json *json, uint32_t line) {
     json_string(json, NULL);
 }
 
-/* What stands in the line of ROW, where its source is here. */
+/* Writes the source text of ROW's line, if available. */
 static void write_text(struct json *json, struct source_text *text, const struct detail_row *row) {
   struct span line;
   if (!source_text_line(text, row->name, row->line, &line)) return;
@@ -102,7 +102,7 @@ static void write_rows(struct json *json, const struct list_form *form,
   json_close(json, ']');
 }
 
-/* The lines that the samples lie in and those between. */
+/* Writes the lines that have samples, and the lines between them. */
 static void write_source(struct json *json, struct source_text *text,
                          const struct detail_rows *lines) {
   struct source_listing listing;
@@ -129,7 +129,7 @@ static void write_rest_of_rows(struct json *json, const char *key, const struct 
   table_json_rest(json, key, "rows", &rest);
 }
 
-/* What LIMIT left out of each list. */
+/* Writes the sums of the rows that LIMIT left out of each list. */
 static void write_rests(struct json *json, const struct query_detail *detail, uint32_t limit) {
   struct table_rest rest = {.rows = 0};
   json_key(json, "rest");

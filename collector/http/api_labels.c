@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of labels, and the values of one: what a person can put into a selector.  The store
-   shows each series of the range once; strings are kept once each, then sorted. */
+/* The names of labels, and the values of one label, for use in selectors. The store shows each
+   series of the range once. Strings are deduplicated, then sorted. */
 #include "api.h"
 
 #include "common/clock.h"
@@ -19,7 +19,7 @@ enum { VALUES_MAX = SELECTION_LIMIT_MAX /* distinct strings in one answer */ };
 
 struct label_walk {
   const struct selector *selector;
-  const char *label; /* values of this one; NULL: names of all */
+  const char *label; /* the label whose values are listed; NULL: lists names */
   struct arena *arena;
   struct table seen;
   const char **texts;
@@ -44,7 +44,7 @@ static void add(struct label_walk *walk, const char *text) {
     walk->texts[walk->count++] = kept;
 }
 
-/* Called once a series; says that its blocks are not wanted. */
+/* Called once for each series. Returns 0: its blocks are not needed. */
 static int on_series(void *context, const struct store_series *series) {
   struct label_walk *walk = context;
   if (walk->error || (walk->selector && !selector_matches(walk->selector, series))) return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Function-level load, by whatever samples can be told apart.  All rows are written unless a limit
-   is given, so that they add up to the total; what a limit leaves out is summed up in `rest`, so
-   that they still do. */
+/* Function-level load, by any key that distinguishes samples. Without a limit all rows are written
+   and add up to the total. Rows beyond a limit are summed up in `rest`, so that the sum stays the
+   same. */
 #include "api.h"
 
 #include "common/clock.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the time went.  One query builds the named call tree of the selection; the formats are
-   ways to write it down.
+/* Profiles. One query builds the named call tree of the selection; the formats differ only in
+   serialization.
 
-   `limit` is how many rows are written, never how much is counted: shares are of the whole.  For
-   the table it is 100 unless asked for.  A tree that lost branches would no longer add up, so all
-   other formats are whole unless a limit is given; then the nodes with the most weight stay (an
-   inner node weighs at least what its children do, so what stays is still a tree), and what a
-   node's children no longer explain is simply its total less theirs. */
+   `limit` bounds the rows written, not the samples counted: shares are of the whole. For the table
+   it is 100 by default. A tree without some branches would no longer add up, so all other formats
+   are whole by default. With a limit the heaviest nodes stay. An inner node weighs at least as much
+   as its children, so the result is still a tree. Weight of omitted children is a node's total less
+   that of its remaining children. */
 #include "api.h"
 
 #include "common/clock.h"
@@ -54,8 +54,8 @@ static int compare_ranked(const void *a, const void *b) {
   return one->node < other->node ? -1 : one->node > other->node; /* parents before children */
 }
 
-/* Gives each node that stays its new index, and the others UINT32_MAX.  They are ranked by their
-   own weight (BY_SELF) or by all that passes through them. */
+/* Gives each kept node its new index, and the others UINT32_MAX. Nodes are ranked by their own
+   weight (BY_SELF) or by their total. */
 static uint32_t *choose_nodes(struct request *request, const struct view_tree *tree,
                               const struct selection *selection, bool by_self) {
   uint32_t *index = arena_array(&request->arena, tree->node_count, sizeof *index);
@@ -86,7 +86,7 @@ static void write_rest(struct json *json, const struct view_tree *tree, const ui
   table_json_rest(json, "rest", "nodes", &rest);
 }
 
-/* Which stacks are whole is told of the tree whose stacks begin at its root. */
+/* Stack completeness is reported only for a tree whose stacks begin at its root, not with `by`. */
 static int write_nodes(struct request *request, const struct view_tree *tree,
                        const struct selection *selection,
                        int (*write)(struct json *json, const struct view_tree *tree,
@@ -114,8 +114,7 @@ static int write_columns(struct request *request, const struct view_tree *tree,
   return write_nodes(request, tree, selection, tree_json_columns);
 }
 
-/* The stacks that stay within a limit are those with the heaviest leaves: the others get no weight
-   of their own. */
+/* Keeps the stacks with the heaviest leaves: sets the own weight of the others to 0. */
 static int limit_stacks(struct request *request, const struct view_tree *tree,
                         const struct selection *selection) {
   uint32_t *index = choose_nodes(request, tree, selection, true);
@@ -125,13 +124,13 @@ static int limit_stacks(struct request *request, const struct view_tree *tree,
   return 0;
 }
 
-/* Begins a file of an unknown size, as REQUEST's answer. */
+/* Begins a file of unknown size as REQUEST's answer. */
 static struct buf *begin_file(struct request *request) {
   request->answer.body.limit = ANSWER_BYTES_MAX;
   return &request->answer.body;
 }
 
-/* Returns what has become of it. */
+/* Returns -EOVERFLOW if the file is too large, else ERROR. */
 static int end_file(const struct request *request, int error) {
   return request->answer.body.is_full ? -EOVERFLOW : error;
 }
@@ -151,15 +150,16 @@ struct file_form {
                struct buf *ret);
 };
 
-/* Whether MODULE is what some service ran; where nobody noted that, whatever it is. */
+/* Returns whether MODULE is the executable of a service. If no executables are recorded, any file
+   is. */
 static bool is_program(const struct view_tree *tree, const char *module) {
   for (uint32_t i = 0; i < tree->program_count; i++)
     if (strcmp(tree->programs[i].exe, module) == 0) return true;
   return tree->program_count == 0 && module[0] != '[';
 }
 
-/* The name of the program's own module: the one that was run, of several the one where the heaviest
-   main is, else the heaviest function that nobody called. */
+/* Returns the name of the program's own module: the executable. If there are several, it is the one
+   with the heaviest main, else the one with the heaviest root function. */
 static const char *main_module(const struct view_tree *tree) {
   const char *found = tree->program_count > 0 ? tree->programs[0].exe : "";
   wide_sum most = 0;
@@ -232,7 +232,7 @@ static const struct {
   int (*write)(struct request *request, const struct view_tree *tree,
                const struct selection *selection);
   bool with_intervals;
-  unsigned places; /* enum place_part: what it tells of places within functions */
+  unsigned places; /* enum place_part: the detail of places within functions */
   bool takes_by;
 } formats[] = {{"top", write_top, true, 0, false},
                {"tree", write_tree, false, 0, true},
@@ -243,7 +243,7 @@ static const struct {
                {"callgrind", write_callgrind, false, PLACE_LINES, false},
                {"perf-script", write_perf_script, false, PLACE_CODE, false}};
 
-/* Answers about RANGE, and with nothing of an earlier try. */
+/* Answers about RANGE, after discarding the output of an earlier attempt. */
 static int answer_range(struct request *request, const struct selection *selection, size_t format,
                         const struct query_range *range) {
   struct query_source source = query_answer_source(request);
@@ -256,8 +256,8 @@ static int answer_range(struct request *request, const struct selection *selecti
   return error != 0 ? error : formats[format].write(request, &tree, selection);
 }
 
-/* Where there are too many addresses for a tree or for an answer, lines alone are fewer: these are
-   tried in what is left of the time. */
+/* If addresses exceed the limit of a tree or an answer, retries with lines alone, which are fewer,
+   in the remaining time. */
 static void answer_selection(struct request *request, const struct selection *selection,
                              size_t format) {
   struct query_range range = query_answer_range(request, selection);
@@ -275,7 +275,7 @@ static void answer_selection(struct request *request, const struct selection *se
 void api_profile(struct request *request) {
   const char *name = parameters_find(&request->parameters, "format");
   size_t format = 0, count = sizeof formats / sizeof *formats;
-  if (name && strcmp(name, "json") == 0) name = NULL; /* as `fleetprof report` calls the table */
+  if (name && strcmp(name, "json") == 0) name = NULL; /* as in `fleetprof report` */
   while (name && format < count && strcmp(formats[format].name, name) != 0) format++;
   if (format == count) {
     answer_problem(&request->answer, 400, "format",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the collector says of itself: alive, ready, counters, description, page.  Alive and ready
-   are answered on the loop, so that they tell the truth while the query thread is busy; ready means
-   that a query asked now would be taken, degraded that it would, and that something is missing or
-   not written meanwhile. */
+/* The collector's own state: alive, ready, counters, description, page. Alive and ready are
+   answered on the loop, so that they are right while the query thread is busy. Ready means that a
+   query would be accepted now. Degraded means the same, but with some data missing or not
+   written. */
 #include "api.h"
 
 #include "assets.h"
@@ -30,7 +30,7 @@ void api_healthz(struct request *request) {
 }
 
 struct reasons {
-  struct json *json; /* NULL: they are counted alone */
+  struct json *json; /* NULL: only counts them */
   unsigned count;
 };
 
@@ -64,7 +64,7 @@ static void add_clock(struct reasons *reasons) {
   }
 }
 
-/* Why the collector takes no queries, or what it goes on without. */
+/* Adds the reasons why the collector takes no queries, or runs degraded. */
 static void add_reasons(const struct request *request, struct reasons *reasons) {
   const struct http_parts *parts = &request->service->parts;
   const char *fault = access_fault(parts->access);

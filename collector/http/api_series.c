@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Load over time, for timelines.  Steps begin at multiples of their length whatever the range is,
-   so that two answers about overlapping ranges have the same steps. */
+/* Load over time, for timelines. Steps begin at multiples of their length whatever the range, so
+   answers about overlapping ranges have the same steps. */
 #include "api.h"
 
 #include "common/clock.h"
@@ -15,7 +15,7 @@
 
 enum { STEP_SECONDS = 60, STEP_SECONDS_MAX = 366 * 86400 };
 
-/* The shortest step, whole minutes, that keeps SELECTION within its limit. */
+/* Returns the shortest step, in whole minutes, that keeps SELECTION within the limit of steps. */
 static uint64_t shortest_step(const struct selection *selection) {
   uint64_t seconds = (selection->to_ms - selection->from_ms) / 1000;
   uint64_t step = (seconds / SERIES_STEPS_MAX / STEP_SECONDS + 1) * STEP_SECONDS;

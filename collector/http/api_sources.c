@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source bundles over HTTP.  They are sent as debug files are, in requests of at most 64 MiB, and
-   go on where they were broken off; what an upload is of its hash says, so that HEAD needs it, too.
- */
+/* Source bundles over HTTP. They are uploaded as debug files are, in requests of at most 64 MiB,
+   and can be resumed. A hash identifies an upload, so HEAD needs the hash, too. */
 #include "api.h"
 
 #include "common/json.h"
@@ -50,7 +49,8 @@ static uint64_t whatever_is_there(const struct source_store *sources, struct spa
   return bytes;
 }
 
-/* With a hash: what is there of these bytes; without one: which sources are. */
+/* With a hash: returns the bytes received of that bundle. Without a hash: the size of the module's
+   bundle. */
 void api_sources_head(struct request *request) {
   struct upload_words upload;
   char bytes[24];
@@ -94,7 +94,7 @@ static void answer_refusal(struct request *request, const struct source_piece *p
   answer_problem(&request->answer, status, NULL, "the sources are not taken: %s", why);
   if (error != -ESPIPE) return;
   uint64_t there = source_store_uploaded(request->service->parts.sources, piece);
-  snprintf(bytes, sizeof bytes, "%" PRIu64, there); /* where it goes on */
+  snprintf(bytes, sizeof bytes, "%" PRIu64, there); /* the offset to resume from */
   answer_add_field(&request->answer, "Upload-Offset", bytes);
 }
 

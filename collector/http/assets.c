@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page travels inside the program: one file to install, and no folder of files beside it whose
-   version could differ.  The bytes and their table are generated; this only looks them up. */
+/* The page is embedded in the program, so that no file can be missing or of another version. The
+   bytes and their table are generated; this file only looks them up. */
 #include "assets.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By name, so that a large fleet has the same series in each scrape: those that were seen last
-   would come and go.  Every reason for loss has a line, also while it is 0: what appears with its
-   first loss has no increase.  Losses are a gauge: what comes after it was given up is not lost
-   (books.c), and a counter that falls would count as begun anew. */
+/* Boards are taken by name, so that a large fleet has the same series in each scrape. A choice by
+   last contact would make series appear and vanish. Every reason for loss has a line, even at 0: a
+   series that appears with its first loss shows no increase. Losses are a gauge, because a sample
+   that arrives after it was given up is no longer lost (books.c), and a falling counter looks like
+   a restart. */
 #include "board_metrics.h"
 
 #include "common/buf.h"
@@ -13,7 +14,7 @@
 
 struct walk {
   struct buf *ret;
-  struct buf cpus; /* their lines, behind the others */
+  struct buf cpus; /* lines about CPUs, printed after the others */
   unsigned count;
   uint64_t all_cpus, produced, stored, pending, dropped[LOSS_REASON_COUNT];
 };

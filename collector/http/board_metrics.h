@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When each board was last seen, for alerts on those that fell silent; and the books of all boards
-   together, for alerts on samples that were lost. */
+/* When each board was last seen, for alerts on silent boards; and the accounting of all boards
+   together, for alerts on lost samples. */
 #ifndef HTTP_BOARD_METRICS_H
 #define HTTP_BOARD_METRICS_H
 
 struct buf;
 struct store;
 
-enum { BOARD_METRICS_MAX = 1000 }; /* series are dear where they are kept */
+enum { BOARD_METRICS_MAX = 1000 }; /* each series costs the monitoring system storage */
 
 /* Appends the first BOARD_METRICS_MAX boards of STORE by name, and whether there are more; then the
-   sums of all, by each reason for loss.  Boards that cannot be read are none. */
+   sums of all boards, with each reason for loss. If boards cannot be read, it appends none. */
 void board_metrics_print(struct store *store, struct buf *ret);
 
-/* Appends TEXT as the inside of a label's quotes. */
+/* Appends TEXT, escaped for the quotes of a label. */
 void metrics_print_label(struct buf *ret, const char *text);
 
 #endif

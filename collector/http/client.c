@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why not evhttp: measured with libevent 2.1.12, it drops the rest of an answer when the peer has
-   half-closed (2.6 of 4 MB arrived), and under a filtering bufferevent, which a guard before its
-   parser would need, an answer with `Connection: close` never arrives at all; it buffers a whole
-   body before anybody can ask for the token, and takes framing that we must refuse.  With the head
-   already parsed by head_guard, what is left of HTTP is this state machine:
+/* Why not evhttp: measured with libevent 2.1.12, it drops the rest of an answer if the peer has
+   half-closed (2.6 of 4 MB arrived). Under a filtering bufferevent, which a guard before its parser
+   would need, an answer with `Connection: close` never arrives at all. It buffers a whole body
+   before the token can be checked, and accepts framing that must be rejected. Since head_guard
+   parses the head, the rest of HTTP is this state machine:
 
      HANDSHAKE -> IDLE -> HEAD -> WORKING <-> BODY
                    ^                 |
                    +--- SENDING <----+      SENDING -> LINGER -> CLOSED
-
      HANDSHAKE -> PLAIN -> CLOSED           a request that is no TLS
 
-   While an answer is made or sent nothing is read, so a peer that sends faster than it reads is
-   held by TCP and not by our memory.  So while one is made the socket is looked at every LOOK_MS:
-   whose peer is gone is CLOSED, and nobody works for it any more.  A peer that has ended its
-   direction may be gone or may still read; it is sent a 100 Continue, which means nothing to one
-   that reads, and which the system of one that is gone answers with a reset.  HTTP/1.0 has no such
-   thing: there the answer is made.
+   While an answer is made or sent nothing is read. So if a peer sends faster than it reads, its
+   data stays in TCP buffers, not in this process. While an answer is made, the socket is checked
+   every LOOK_MS: if the peer is gone, the connection is CLOSED and work for it stops. A peer that
+   has shut down its sending side may be gone or may still read. It is sent a 100 Continue, which a
+   reading peer ignores and which the system of a peer that is gone answers with a reset. HTTP/1.0
+   has no 100 Continue: there the answer is completed.
 
-   After the last answer we end our direction, then read and
-   throw away for a moment (LINGER): closing with unread bytes would make the kernel reset the
-   connection, and the peer would lose the answer that tells it what was wrong.
+   After the last answer the sending side is shut down, then input is discarded for a moment
+   (LINGER). Closing with unread bytes would make the kernel reset the connection, and the peer
+   would lose the answer.
 
-   Each state has a deadline.  Only set_state arms anything, and a connection is freed in one place,
-   the deadline's callback, so that no callback frees what its caller still holds. */
+   Each state has a deadline. Only set_state arms the timer. The state machine frees a
+   connection only in the deadline's callback, so that no callback frees an object that its caller
+   still uses. */
 #include "client.h"
 
 #include "answer.h"
@@ -52,18 +52,18 @@ static const struct {
     [HANDSHAKE] = {true, 10},
     [IDLE] = {true, 75},      /* browsers keep a connection for about a minute */
     [HEAD] = {true, 10},      /* from its first byte to its last */
-    [WORKING] = {false, 120}, /* a query that needs longer is too wide */
+    [WORKING] = {false, 120}, /* a query that needs longer selects too much */
     [BODY] = {true, 30},      /* for one piece */
-    [SENDING] = {false, 30},  /* and more for a long answer, see below */
+    [SENDING] = {false, 30},  /* longer for a large answer, see below */
     [LINGER] = {true, 2},
-    [PLAIN] = {false, 2}, /* answered without TLS, which reads nothing more */
+    [PLAIN] = {false, 2}, /* answered without TLS; nothing more is read */
     [CLOSED] = {false, 0},
 };
 
 enum {
-  LOOK_MS = 100, /* what is worked for nobody; 512 such looks take less than 1 ms */
+  LOOK_MS = 100, /* detects peers that are gone; 512 checks take less than 1 ms */
   SENDING_BYTES_PER_SECOND = 32 << 10, /* slower readers lose the connection */
-  LINGER_BYTES_MAX = 8 << 20,          /* what a refused upload may go on sending */
+  LINGER_BYTES_MAX = 8 << 20,          /* discarded bytes of a refused upload */
   PLAIN_SEND = MSG_DONTWAIT | MSG_NOSIGNAL,
   SINGLE_WRITE_BYTES = 256 << 10, /* libevent's 16 KiB halve the speed of long answers */
 };
@@ -74,14 +74,14 @@ struct client {
   struct bufferevent *bev;
   struct event *deadline;
   enum state state;
-  uint64_t since_ns; /* of that state */
-  unsigned minor;    /* of the request under way: HTTP/1.minor */
+  uint64_t since_ns; /* when that state began */
+  unsigned minor;    /* of the current request: HTTP/1.minor */
   uint64_t body_left;
   size_t lingered_bytes;
-  uint64_t file_bytes;   /* of the answer under way, which come from a file */
-  bool is_persistent;    /* another request may follow the one under way */
-  bool is_peer_done;     /* the peer has ended its direction */
-  bool expects_continue; /* and has not been told to */
+  uint64_t file_bytes;   /* bytes of the current answer from a file */
+  bool is_persistent;    /* another request may follow the current one */
+  bool is_peer_done;     /* the peer has shut down its sending side */
+  bool expects_continue; /* and 100 Continue is not sent yet */
   void *request;
   struct sockaddr_storage peer;
   char peer_text[CLIENT_PEER_TEXT_BYTES];
@@ -110,7 +110,7 @@ static void set_state(struct client *client, enum state state) {
     bufferevent_disable(client->bev, EV_READ);
   } else {
     bufferevent_enable(client->bev, EV_READ);
-    /* What came with the last request's bytes causes no event of its own. */
+    /* Bytes that arrived with the last request cause no event of their own. */
     if (evbuffer_get_length(input_of(client)) > 0)
       bufferevent_trigger(client->bev, EV_READ, BEV_TRIG_DEFER_CALLBACKS);
   }
@@ -140,7 +140,8 @@ static void read_head(struct client *client) {
     client->owner->on_fault(client->owner->context, client, &fault);
     return;
   }
-  /* After a body, or where a sender may believe to have sent one, nothing else is believed. */
+  /* After a body, or if the sender may believe to have sent one, the rest of the stream is not
+     trusted. */
   bool is_read = head.content_length == 0 && (span_is_equal(head.method, span_of_string("GET")) ||
                                               span_is_equal(head.method, span_of_string("HEAD")));
   client->is_persistent = head.is_persistent && is_read;
@@ -196,7 +197,7 @@ static void on_read(struct bufferevent *bev, void *arg) {
   case LINGER:
     throw_away(client);
     break;
-  default: /* bytes that wait for their turn */
+  default: /* bytes wait in the buffer */
     break;
   }
 }
@@ -207,14 +208,15 @@ static void on_write(struct bufferevent *bev, void *arg) {
   if (client->state == SENDING && is_sent) end_sending(client);
 }
 
-/* Who speaks plain HTTP to TLS: TLS has read five bytes of the request and has nothing to say. */
+/* Returns whether the peer sent plain HTTP to the TLS port. TLS has read five bytes of the request
+   and sends nothing. */
 static bool has_no_tls(struct bufferevent *bev) {
   unsigned long error = bufferevent_get_openssl_error(bev);
   return ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) == SSL_R_HTTP_REQUEST;
 }
 
-/* Answers past TLS, on the socket itself.  What has come of the request is thrown away, and the
-   socket stays for a moment: closing it with bytes unread would take the answer back. */
+/* Answers without TLS, directly on the socket. Discards the received part of the request. The
+   socket stays open for a moment, because closing it with unread bytes would destroy the answer. */
 static void answer_plainly(struct client *client) {
   static const char text[] = "{\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,"
                              "\"detail\":\"this port speaks HTTPS and the request is plain HTTP: "
@@ -245,7 +247,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg) {
     set_state(client, CLOSED);
 }
 
-/* While an answer is made: whether its time is over, or its peer gone. */
+/* While an answer is made: checks whether its time is over or its peer is gone. */
 static void look(struct client *client) {
   struct pollfd peer = {.fd = bufferevent_getfd(client->bev), .events = POLLRDHUP};
   poll(&peer, 1, 0);
@@ -280,7 +282,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg) {
     set_state(client, WORKING);
     client->owner->on_fault(client->owner->context, client, &slow);
     break;
-  default: /* nobody to tell, or nobody who listens */
+  default: /* no request to answer, or the peer no longer reads */
     set_state(client, CLOSED);
     break;
   }
@@ -330,13 +332,14 @@ void client_free(struct client *client) {
   free(client);
 }
 
-/* Without TLS the kernel copies from file to socket; with it pages are mapped as they are sent. */
+/* Without TLS the kernel copies from file to socket. With TLS, pages are mapped as they are
+   sent. */
 static bool add_file(struct client *client, struct answer_file *file) {
   struct evbuffer *output = bufferevent_get_output(client->bev);
   if (evbuffer_add_file(output, file->fd, (ev_off_t)file->offset, (ev_off_t)file->bytes) != 0)
     return false;
   client->file_bytes = file->bytes;
-  file->is_given = false; /* the output closes it */
+  file->is_given = false; /* closed by the output buffer */
   return true;
 }
 
@@ -355,7 +358,7 @@ static uint64_t body_bytes(const struct answer *answer, bool is_head) {
 
 void client_answer(struct client *client, struct answer *answer, bool is_head) {
   struct buf head = {0};
-  /* Whose request we do not understand may mean another one by what follows. */
+  /* After a malformed request the start of the next one is uncertain. */
   if (client->is_peer_done || answer->status == 400) client->is_persistent = false;
   answer_print_head(answer, body_bytes(answer, is_head), client->is_persistent, &head);
   bool is_bodiless = is_head || answer->status == 304;

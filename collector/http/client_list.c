@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A few hundred connections at most, so that walking them costs less than keeping sums right: what
-   is asked here is asked once a new connection or once an answer. */
+/* With a few hundred connections at most, a walk costs less than maintaining sums: it is needed
+   once per new connection or answer. */
 #include "client_list.h"
 
 #include "client.h"
@@ -9,7 +9,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#define PATIENCE_NS (2 * NS_PER_SECOND) /* a head comes in one round trip, or in two */
+#define PATIENCE_NS (2 * NS_PER_SECOND) /* a head arrives within one or two round trips */
 
 void client_list_add(struct client_list *list, struct client *client) {
   struct client_links *links = client_links(client);
@@ -54,7 +54,7 @@ struct client *client_list_find_idle(const struct client_list *list) {
   return oldest;
 }
 
-/* Returns whichever of A and B (NULL: none) has kept us waiting longer. */
+/* Returns A or B (NULL: none), whichever has waited longer for its peer. */
 static struct client *longer(struct client *a, struct client *b, uint64_t now_ns) {
   if (a == NULL || b == NULL) return a != NULL ? a : b;
   return client_waiting_ns(a, now_ns) >= client_waiting_ns(b, now_ns) ? a : b;

@@ -16,20 +16,19 @@ struct client_list { /* all-zero is a valid empty list */
 void client_list_add(struct client_list *list, struct client *client);
 void client_list_remove(struct client_list *list, struct client *client);
 
-/* Returns how many come from PEER's address, whatever the port. */
+/* Returns the number of connections from PEER's address, on any port. */
 size_t client_list_count_peer(const struct client_list *list, const struct sockaddr *peer);
 
-/* Returns the one that has waited longest for its next request, or NULL: none has for so long that
-   a head should have come. */
+/* Returns the connection that has been idle longest, or NULL if none has been idle for 2 s. */
 struct client *client_list_find_idle(const struct client_list *list);
 
-/* Returns the connection that has waited for its peer the longest, when that is longer than others
-   should wait for its place.  Where none has, as in a flood, the longest there of those that are
-   not being answered: who sends a request at once is safe from the next ones.  Then any other.
-   NULL: all are being served. */
+/* Returns the connection that has waited longest for its peer, if that is 2 s or more. If there is
+   none, as in a flood, returns the longest-waiting connection that is not being sent an answer. So
+   a client that sends its request at once is safe from later connections. Failing that, returns any
+   waiting one. NULL if none waits for its peer. */
 struct client *client_list_find_slow(const struct client_list *list);
 
-/* Returns how many bytes of answers wait for their peers. */
+/* Returns the number of bytes of answers in memory that are not sent yet. */
 size_t client_list_unsent_bytes(const struct client_list *list);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On one machine, reading must be as easy as curl; from elsewhere nothing may be read unasked.  The
-   two are told apart by four signs that must all agree, because each alone can be had by accident:
-   a server on loopback may stand behind a proxy (then a forwarding field is there), a loopback
-   peer may be a browser that some page made ask (then Host is that page's name), and so on.
+/* Access control. On the collector's own machine, reading must be as easy as curl. From other
+   machines all access needs a token. Four signs must all agree that a request is local, because
+   each alone can occur by accident. For example, a server on loopback may be behind a proxy (then a
+   forwarding field is present). A loopback peer may be a browser that executes a page's request
+   (then Host is that page's name).
 
-   A browser on this machine is a loopback peer that sends our Host, whichever page made it ask.
-   That page cannot read the answer, but making it takes our time: so what a browser says of the
-   page (Sec-Fetch-Site, Origin) must say that it is ours, or that a person typed the address.
-   Programs send neither.
+   A browser on this machine is a loopback peer that sends the local Host, whichever page causes the
+   request. That page cannot read the answer, but making it costs time. So the browser's headers
+   about the page (Sec-Fetch-Site, Origin) must name the collector's own page or a typed address.
+   Programs send neither header.
 
-   Writing always needs a token.  A token that is shown must be good even where none is needed: a
-   script that shows an expired one should hear of it.
+   Writing always needs a token. A token must be valid even where none is required, so that a script
+   with an expired token gets an error.
 
-   The loop knows the tokens that were shown before.  One that is new to it is looked up by a
-   thread, since the database may keep its asker waiting, and then checked again. */
+   The loop caches tokens. A token not in the cache is looked up by a thread, since the database may
+   block, and is then checked again. */
 #include "gate.h"
 
 #include "common/table.h"
@@ -26,7 +27,7 @@
 
 enum {
   HOST_BYTES_MAX = 64, /* longer ones are not loopback */
-  HALF_BYTES = 8,      /* of an IPv6 address: a site has all the others */
+  HALF_BYTES = 8,      /* of an IPv6 address: one site has all addresses with the same first half */
 };
 
 bool gate_is_loopback_address(const struct sockaddr *address) {
@@ -48,7 +49,7 @@ static bool is_port(const char *text) {
   return digits <= 5 && text[digits] == '\0';
 }
 
-/* Cuts `:PORT` off TEXT.  Returns false when something else follows the address. */
+/* Cuts `:PORT` off TEXT. Returns false if other text follows the address. */
 static bool cut_port(char *text) {
   char *end = text[0] == '[' ? strchr(text, ']') : strchr(text, ':');
   if (end == NULL) return text[0] != '[';
@@ -75,7 +76,7 @@ static bool is_word(struct span text, const char *word) {
   return text.len == strlen(word) && strncasecmp((const char *)text.data, word, text.len) == 0;
 }
 
-/* Whether ORIGIN is "http://HOST" or with https. */
+/* Returns whether ORIGIN is "http://HOST" or "https://HOST". */
 static bool is_origin_of(struct span origin, struct span host) {
   static const char *const schemes[] = {"http://", "https://"};
   for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
@@ -88,14 +89,14 @@ static bool is_origin_of(struct span origin, struct span host) {
   return false;
 }
 
-/* Whether a browser says that a page of another site made it ask. */
+/* Returns whether a page of another site caused the browser's request. */
 static bool is_cross_site(const struct gate_visitor *visitor) {
   if (is_word(visitor->fetch_site, "cross-site") || is_word(visitor->fetch_site, "same-site"))
     return true;
   return visitor->origin.len > 0 && !is_origin_of(visitor->origin, visitor->host);
 }
 
-/* Returns NULL when VISITOR may read without a token, or why not. */
+/* Returns NULL if VISITOR may read without a token, else the reason why not. */
 static const char *refuse_tokenless(const struct gate_visitor *visitor) {
   if (!visitor->is_read) return "writing needs a token";
   if (!visitor->server_is_loopback) return "this collector serves more than its own machine";
@@ -107,7 +108,7 @@ static const char *refuse_tokenless(const struct gate_visitor *visitor) {
   return NULL;
 }
 
-/* Copies what follows "Bearer " into TOKEN.  Returns whether that is all there is. */
+/* Copies the token after "Bearer " into TOKEN. Returns whether it is well-formed and fits. */
 static bool take_bearer(struct span authorization, char *token, size_t token_len) {
   static const char scheme[] = "Bearer ";
   size_t skip = sizeof scheme - 1;
@@ -118,8 +119,7 @@ static bool take_bearer(struct span authorization, char *token, size_t token_len
   return strchr(token, ' ') == NULL && strchr(token, '\t') == NULL;
 }
 
-/* Whether what ROLE may do is only looked at: who may send debug files may see which are there, and
-   so may who reads. */
+/* Returns whether the request only reads. The list of debug files is also open to the read role. */
 static bool is_reading(const struct gate_visitor *visitor, enum role role) {
   return role == ROLE_READ || (role == ROLE_SYMBOLS && visitor->is_read);
 }

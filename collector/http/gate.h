@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may have which answer. */
+/* Access control for HTTP requests. */
 #ifndef HTTP_GATE_H
 #define HTTP_GATE_H
 
@@ -12,10 +12,10 @@ struct gate_visitor {
   bool server_is_loopback, peer_is_loopback;
   bool is_forwarded;  /* the head has a field that proxies add */
   bool is_read;       /* GET or HEAD */
-  bool was_looked_up; /* what is not known of the token by now is nothing */
-  struct span host;   /* empty: none was given */
+  bool was_looked_up; /* the token was looked up: if it is not cached now, it is unknown */
+  struct span host;   /* empty if absent */
   struct span authorization;
-  struct span origin;     /* empty: none was given, as by what is no browser */
+  struct span origin;     /* empty if absent; only browsers send it */
   struct span fetch_site; /* Sec-Fetch-Site; the same */
 };
 
@@ -27,18 +27,18 @@ bool gate_is_loopback_address(const struct sockaddr *address);
 
 enum { GATE_LOOK_UP = 1 };
 
-/* Returns 0 when VISITOR may do what ROLE may; 401 when a (better) token is needed, 403 when the
-   token is good but not for this; WHY then says so.  GATE_LOOK_UP when the token has to be looked
-   up first.  Waits for nothing.  Any thread. */
+/* Returns 0 if VISITOR may act as ROLE. Returns 401 if a (better) token is needed, or 403 if the
+   token is valid but lacks the role; then sets WHY. Returns GATE_LOOK_UP if the token must be
+   looked up first. Does not block. Any thread. */
 int gate_check(struct access *access, const struct gate_visitor *visitor, enum role role,
                const char **why);
 
-/* Returns a number that all requests of one visitor have in common, whatever connection they come
-   by (never 0): who shows a token is known by that, others by their address, of IPv6 the first
-   half. All of this machine is one.  Any thread. */
+/* Returns a number, never 0, that all requests of one client share, whatever the connection. It is
+   derived from the token, else from the address (of IPv6, its first half). All tokenless clients on
+   this machine share one number. Any thread. */
 uint64_t gate_requester(const struct sockaddr *peer, struct span authorization);
 
-/* Looks up the token in AUTHORIZATION, for gate_check to know it.  Blocks.  Any thread. */
+/* Looks up the token in AUTHORIZATION and caches it for gate_check. Blocks. Any thread. */
 void gate_look_up(struct access *access, struct span authorization);
 
 #endif

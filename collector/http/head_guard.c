@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Request smuggling lives where two parsers read the same bytes differently.  So there is one
-   parser, it knows one spelling of each thing, and everything else ends the connection:
+/* Request smuggling is possible if two parsers read the same bytes differently. So there is one
+   parser, which accepts one spelling of each element, and any other input ends the connection:
 
      METHOD SP /path?query SP HTTP/1.x CRLF (Name ":" OWS value OWS CRLF)* CRLF
 
-   Refused, because peers are known to disagree about them: lines that end in a bare LF, a CR or NUL
-   anywhere else, folded fields, a space before the colon, more or other white space in the request
-   line, a body length that is repeated, listed, signed or not decimal, any Transfer-Encoding, a
-   repeated Host or Authorization, an absolute or missing target.
+   The following are refused, because implementations are known to disagree about them: lines that
+   end in a bare LF, a CR or NUL elsewhere, folded fields, a space before the colon, more or other
+   white space in the request line; a body length that is repeated, listed, signed or not decimal;
+   any Transfer-Encoding; a repeated Host or Authorization; an absolute or missing target.
 
-   The head is read again from its start whenever bytes arrive: at most HEAD_BYTES_MAX each time,
-   and no state to get wrong.  Fields that nobody asks about are checked for their form and skipped.
- */
+   The head is parsed again from its start whenever bytes arrive: at most HEAD_BYTES_MAX each time,
+   and without state. Other fields are checked for their form and skipped. */
 #include "head_guard.h"
 
 #include <errno.h>
 #include <strings.h>
 
-enum { CONTENT_LENGTH_DIGITS_MAX = 18 /* fits 64 bits whatever the digits */ };
+enum { CONTENT_LENGTH_DIGITS_MAX = 18 /* any 18 digits fit 64 bits */ };
 
 static int fail(struct head_fault *fault, int status, const char *detail) {
   *fault = (struct head_fault){status, detail};
@@ -54,7 +53,7 @@ static bool has_prefix(struct span text, const char *prefix) {
   return text.len >= len && strncasecmp((const char *)text.data, prefix, len) == 0;
 }
 
-/* Cuts TEXT at the first SEPARATOR: returns what is before it and leaves what is after it. */
+/* Cuts TEXT at the first SEPARATOR. Returns the part before it and leaves the part after it. */
 static struct span cut(struct span *text, uint8_t separator) {
   const uint8_t *at = text->len ? memchr(text->data, separator, text->len) : NULL;
   if (at == NULL) {
@@ -160,7 +159,7 @@ static int on_expect(struct http_head *head, struct span value, struct head_faul
   return 0;
 }
 
-/* q=0, q=0.0 and the like: the peer refuses what stands before it. */
+/* Returns whether WEIGHT is q=0, q=0.0 and so on: the peer does not accept the coding before it. */
 static bool is_zero_weight(struct span weight) {
   if (!has_prefix(weight, "q=0")) return false;
   for (size_t i = 3; i < weight.len; i++)
@@ -194,7 +193,8 @@ static int on_if_none_match(struct http_head *head, struct span value, struct he
   return 0;
 }
 
-/* Of several, the first: a page cannot set them, and nobody else has a reason to. */
+/* If the field is repeated, the first counts: pages cannot set it, and programs have no reason
+   to. */
 static int on_origin(struct http_head *head, struct span value, struct head_fault *fault) {
   (void)fault;
   if (head->origin.len == 0) head->origin = value;
@@ -213,7 +213,7 @@ static int on_forwarding(struct http_head *head, struct span value, struct head_
   return 0;
 }
 
-/* A name that ends in '*' stands for all that start so. */
+/* A name that ends in '*' matches every name with that prefix. */
 static const struct {
   const char *name;
   int (*on)(struct http_head *head, struct span value, struct head_fault *fault);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Build-ids as people write them. */
+/* Build-ids in hexadecimal. */
 #ifndef HTTP_HEX_ID_H
 #define HTTP_HEX_ID_H
 
@@ -11,8 +11,8 @@ struct hex_id {
   size_t len;
 };
 
-/* Reads TEXT, an even number of hexadecimal digits in either case.  Returns 0, or -EINVAL when it
-   is something else, or stands for no byte or more than LIMIT_MODULE_ID_BYTES.  Pure. */
+/* Reads TEXT, an even number of hexadecimal digits in either case. Returns 0, or -EINVAL if it is
+   malformed, empty, or longer than LIMIT_MODULE_ID_BYTES. Pure. */
 int hex_id_parse(struct span text, struct hex_id *ret);
 
 #endif

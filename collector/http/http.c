@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server as a whole: one listener, its connections, one thread that answers queries, one for
-   what monitoring asks (a query may take two minutes, and a fleet must not look dead for that), one
-   that takes uploads (an upload syncs files and waits for the symbol worker; no query should wait
-   for that), and one that looks tokens up (whoever shows a wrong one must not take a query's
-   place).
+/* The server as a whole: one listener, its connections, and four threads. The first answers
+   queries. The second answers monitoring requests: a query may take two minutes, during which the
+   fleet must not look dead. The third takes uploads: an upload syncs files and waits for the symbol
+   worker, and must not delay queries. The fourth looks up tokens, so that wrong tokens take no
+   query's place.
 
-   Limits: connections in all and from one peer, where an idle one makes room for a new one, or,
-   where none is idle, the one that has kept us waiting for the longest: who sends or reads a byte a
-   second must not keep everybody out; queries and uploads that wait. */
+   There are limits on waiting queries and uploads, and on connections, in all and from one peer. A
+   new connection replaces an idle one or, if none is idle, the one that has kept the collector
+   waiting longest. So clients that send or read a byte a second cannot keep others out. */
 #include "http.h"
 
 #include "address.h"
@@ -28,14 +28,14 @@
 #define API_PATH "api/v1/"
 
 enum {
-  CONNECTIONS_MAX = 512,          /* or an eighth of our descriptors but those for files */
-  CONNECTIONS_PER_PEER_MAX = 128, /* unless the peer is this machine */
-  QUERIES_WAITING_MAX = 32,       /* and as many of what monitoring asks */
-  QUERY_SHARE = 4, /* one of so many parts of the process's memory: boards come first */
+  CONNECTIONS_MAX = 512,          /* or an eighth of the descriptors not reserved for files */
+  CONNECTIONS_PER_PEER_MAX = 128, /* except from this machine */
+  QUERIES_WAITING_MAX = 32,       /* and as many monitoring requests */
+  QUERY_SHARE = 4, /* a query's part of the process's memory is 1/4: boards have priority */
   UPLOADS_WAITING_MAX = 16,
-  LOOKUPS_WAITING_MAX = CONNECTIONS_MAX, /* each has one request at most */
-  /* Together 7 s; ingest has drained and flushed for 6 s before, the logs have 2 s after it: within
-     the 20 s that the unit gives a stop. */
+  LOOKUPS_WAITING_MAX = CONNECTIONS_MAX, /* one request per connection */
+  /* Together 7 s. Before, ingest drains and flushes for 6 s; afterwards the logs have 2 s. This
+     fits into the 20 s that the systemd unit allows for a stop. */
   STOP_QUERY_MS = 3000,
   STOP_UPLOAD_MS = 2000,
   STOP_LOOKUP_MS = 1000,
@@ -57,7 +57,7 @@ static void on_closed(void *context, struct client *client) {
   metrics_disconnected(service->metrics);
 }
 
-/* Returns whether there is a place for another connection from PEER, having made one if need be. */
+/* Returns whether another connection from PEER is allowed. Closes one to make room if necessary. */
 static bool has_place(struct service *service, const struct sockaddr *peer) {
   struct client_list *list = &service->clients;
   if (!gate_is_loopback_address(peer) &&
@@ -115,14 +115,14 @@ static int start(struct http *http, char *error, size_t error_len) {
                               error_len);
   if (failed) return failed;
   service->is_loopback = http_listener_is_loopback(http->listener);
-  bool has_page = assets_find("/app.js") != NULL; /* else all there is says that there is none */
+  bool has_page = assets_find("/app.js") != NULL; /* without the page, / only reports its absence */
   snprintf(http->page_url, sizeof http->page_url, "%s%s", http_listener_url(http->listener),
            has_page ? "" : API_PATH);
   return 0;
 }
 
 void http_set_memory_limit(struct http *http, uint64_t bytes) {
-  uint64_t share = bytes / QUERY_SHARE + 1; /* of whatever, some */
+  uint64_t share = bytes / QUERY_SHARE + 1; /* never 0, which means unknown */
   size_t limit = bytes == 0 || share > QUERY_BYTES_MAX ? QUERY_BYTES_MAX : (size_t)share;
   atomic_store_explicit(&http->service.query_bytes, limit, memory_order_relaxed);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loopback is plain HTTP; every other address is TLS with the certificate that the fleet's own CA
-   made for this collector, because tokens travel in heads.  There are no client certificates here:
-   people and scripts show tokens.  Session tickets are off, so that a stolen ticket key opens no
-   recorded session.
+/* Loopback is served without TLS. Every other address is served with TLS and the certificate that
+   the fleet's own CA issued to this collector, because requests carry tokens. Client certificates
+   are not used: people and scripts authenticate with tokens. Session tickets are off, so that a
+   stolen ticket key decrypts no recorded session.
 
-   When the process is out of descriptors, accepting is paused for a moment: an accept that keeps
-   failing would spin the loop. */
+   If the process runs out of descriptors, accepting is paused for a moment: an accept that keeps
+   failing would make the loop spin. */
 #include "http_listener.h"
 
 #include "address.h"
@@ -31,7 +31,7 @@ struct http_listener {
   struct evconnlistener *socket;
   struct event *resume;
   SSL_CTX *tls;           /* NULL on loopback */
-  uint64_t ca_generation; /* that it was made of */
+  uint64_t ca_generation; /* of the files it was made from */
   bool is_loopback;
   char url[ADDRESS_URL_BYTES];
 };
@@ -64,7 +64,7 @@ static SSL_CTX *tls_context(const struct ca *ca, char *error, size_t error_len) 
   return context;
 }
 
-/* Uses the CA's files as they are now; where they cannot be used, those from before. */
+/* Reloads the CA's files if they have changed. If that fails, the old ones stay in use. */
 static void follow_ca(struct http_listener *listener) {
   char error[256];
   uint64_t generation = ca_generation(listener->owner->ca);
@@ -79,7 +79,7 @@ static void follow_ca(struct http_listener *listener) {
   listener->tls = tls;
 }
 
-/* Makes a bufferevent for a socket that was accepted; takes FD. */
+/* Makes a bufferevent for an accepted socket. Takes FD. */
 static struct bufferevent *wrap(struct http_listener *listener, evutil_socket_t fd) {
   follow_ca(listener);
   struct event_base *loop = listener->owner->loop;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address that HTTP is served on, and the TLS that any address but loopback gets.  Loop only.
- */
+/* The address that serves HTTP, with TLS unless it is loopback. Loop only. */
 #ifndef HTTP_HTTP_LISTENER_H
 #define HTTP_HTTP_LISTENER_H
 
@@ -16,8 +15,8 @@ struct sockaddr;
 struct http_listener_owner {
   struct event_base *loop;
   struct ca *ca;
-  const char *public_name; /* of the URL, of others than loopback; or NULL */
-  /* A peer has connected; BEV is the callee's. */
+  const char *public_name; /* replaces the host in URLs, except for loopback; or NULL */
+  /* A peer has connected. The callee owns BEV. */
   void (*on_accept)(void *context, struct bufferevent *bev, bool is_tls,
                     const struct sockaddr *peer);
   void *context;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A query may read a week of blocks and an upload may sync a file; the loop must do neither.  A
-   worker takes jobs in order; what is done goes to a second list, and a byte in an eventfd wakes
-   the loop to give it back.
+/* A query may read a week of blocks and an upload may sync a file, so neither may run on the loop.
+   A worker runs jobs in order. A finished job is put on a second list, and an eventfd wakes the
+   loop, which calls on_done.
 
      loop --add--> waiting --worker: run--> done --eventfd--> loop: on_done
 
-   One mutex guards both lists and is never held while a job runs.  The queue is short on purpose:
-   who finds it full hears "try again" at once instead of waiting behind everybody.
+   One mutex guards both lists and is never held while a job runs. The queue is short on purpose: if
+   it is full, a client gets "try again" at once instead of waiting behind all others.
 
    It is a fair queue: a job's turn is one after the last job of the same requester, and no earlier
-   than the turn that is being served.  So a requester with one job waits for one of each other,
-   however many those have.  A full queue makes room for whoever has less of it than another.
+   than the turn being served. So a requester with one job waits for one job of each other
+   requester, however many they have queued. In a full queue, a job of the requester with the most
+   jobs is displaced.
 
-   A job that runs is not interrupted from here: what bounds it are the arena's limit and, for
-   queries over samples, the time limit and whether anybody still waits, which they look at
-   themselves; the deadline of its connection only ends the waiting. */
+   A running job is not interrupted. It is bounded by its arena's limit; queries over samples also
+   check their time limit and whether the request was abandoned. The connection's deadline ends the
+   waiting only. */
 #include "jobs.h"
 
 #include "common/heap.h"
@@ -31,9 +32,10 @@
 #include <unistd.h>
 
 enum {
-  SERVED_MAX = 64,   /* of one turn: further ones begin the next */
-  LOW_PRIORITY = 10, /* a tenth of the CPU time of who is as busy */
-  /* Without a job, until memory goes back: pages that refresh themselves ask sooner. */
+  SERVED_MAX = 64,   /* of one turn; more jobs begin the next turn */
+  LOW_PRIORITY = 10, /* nice value: a tenth of the CPU time of an equally busy thread */
+  /* Idle time after which memory is released; longer than the interval of pages that refresh
+     themselves. */
   IDLE_MS = 20000,
 };
 
@@ -43,14 +45,14 @@ struct job_list {
 };
 
 struct jobs {
-  pthread_mutex_t mutex; /* guards waiting, done, turn and what follows to is_stopping */
+  pthread_mutex_t mutex; /* guards waiting, done, turn and the fields up to is_stopping */
   pthread_cond_t changed;
-  struct job_list waiting, done; /* those that wait in the order of their turns */
-  uint64_t turn;                 /* that is being served, and who had it: */
+  struct job_list waiting, done; /* waiting is sorted by turn */
+  uint64_t turn;                 /* being served; and its requesters so far: */
   uint64_t served[SERVED_MAX];
   unsigned served_count;
   bool is_stopping;
-  bool is_low; /* gives way to everybody else */
+  bool is_low; /* runs with low priority */
   size_t limit;
   pthread_t thread;
   char name[16];
@@ -77,7 +79,7 @@ static struct job *list_take(struct job_list *list) {
   return job;
 }
 
-/* Puts JOB behind those whose turn is no later. */
+/* Inserts JOB behind jobs with the same or an earlier turn. */
 static void list_insert(struct job_list *list, struct job *job) {
   struct job **at = &list->first;
   while (*at != NULL && (*at)->turn <= job->turn) at = &(*at)->next;
@@ -107,7 +109,7 @@ static size_t count_of(const struct job_list *list, uint64_t requester) {
   return count;
 }
 
-/* Waits for something to do, with the mutex held. */
+/* Waits for a job, with the mutex held. */
 static void wait_for_job(struct jobs *jobs) {
   const struct timespec until = monotonic_from_now(IDLE_MS);
   int error = 0;
@@ -122,7 +124,7 @@ static void wait_for_job(struct jobs *jobs) {
     pthread_cond_wait(&jobs->changed, &jobs->mutex);
 }
 
-/* The next job of JOB's requester has the next turn, whoever is served until it comes. */
+/* Records JOB as served, so that its requester's next job gets the next turn at the earliest. */
 static void note_served(struct jobs *jobs, const struct job *job) {
   bool is_next = job->turn > jobs->turn;
   if (is_next || jobs->served_count == SERVED_MAX) {
@@ -138,7 +140,7 @@ static bool was_served(const struct jobs *jobs, uint64_t requester) {
   return false;
 }
 
-/* Waits for a job; NULL: stop. */
+/* Waits for a job. Returns NULL to stop. */
 static struct job *next_job(struct jobs *jobs) {
   pthread_mutex_lock(&jobs->mutex);
   wait_for_job(jobs);
@@ -221,7 +223,7 @@ int jobs_start_low(struct event_base *loop, const char *name, size_t limit, stru
   return start(loop, name, limit, true, ret);
 }
 
-/* The job that makes room for another of REQUESTER, or NULL. */
+/* Returns the job to displace for a job of REQUESTER, or NULL. */
 static struct job *find_displaced(const struct job_list *list, uint64_t requester) {
   size_t most = count_of(list, requester) + 1;
   struct job *found = NULL;
@@ -235,7 +237,7 @@ static struct job *find_displaced(const struct job_list *list, uint64_t requeste
   return found;
 }
 
-/* When JOB is served: after what its requester has there, or is being served with. */
+/* Returns JOB's turn: after its requester's queued jobs and the one served in this turn. */
 static uint64_t find_turn(const struct jobs *jobs, const struct job *job) {
   uint64_t turn = jobs->turn + was_served(jobs, job->requester);
   for (const struct job *at = jobs->waiting.first; at != NULL; at = at->next)

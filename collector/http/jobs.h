@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One worker thread with a bounded queue in, of which everybody who asks has a share, and a way
-   back to the loop. */
+/* One worker thread with a bounded fair queue. Finished jobs return to the loop. */
 #ifndef HTTP_JOBS_H
 #define HTTP_JOBS_H
 
@@ -13,43 +12,43 @@ struct jobs;
 
 enum job_end {
   JOB_RUN,
-  JOB_DISPLACED, /* given up for one of a requester who had less of the queue */
-  JOB_STOPPED,   /* given up because all of it ends */
+  JOB_DISPLACED, /* displaced by a requester with fewer jobs in the queue */
+  JOB_STOPPED,   /* the worker stops */
 };
 
 struct job { /* the first member of the caller's own struct */
   struct job *next;
-  uint64_t requester;           /* whose it is: equal for all of one; 0: the program's own */
-  uint64_t turn;                /* jobs' own */
+  uint64_t requester;           /* equal for all jobs of one requester; 0: the program's own */
+  uint64_t turn;                /* private */
   void (*run)(struct job *job); /* on the worker thread */
-  /* On the loop: the job is the caller's again. */
+  /* On the loop. The job is the caller's again. */
   void (*on_done)(struct job *job, enum job_end end);
 };
 
-/* Starts the thread, called NAME, for at most LIMIT jobs that wait.  Returns 0 or -errno. */
+/* Starts the thread, called NAME, with at most LIMIT waiting jobs. Returns 0 or -errno. */
 int jobs_start(struct event_base *loop, const char *name, size_t limit, struct jobs **ret);
-/* The same for work that nobody's screen waits for: it gives way to all else on the machine. */
+/* The same for background work: the thread runs with low CPU priority. */
 int jobs_start_low(struct event_base *loop, const char *name, size_t limit, struct jobs **ret);
 
-/* Queues JOB: requesters take turns, jobs of one are run in order.  When LIMIT wait already, the
-   newest job of the requester who has most of them ends as JOB_DISPLACED (its on_done is called),
-   if that leaves him no less than JOB's requester then has.  Returns 0, or -ENOSPC when there is no
-   place (JOB stays the caller's).  Loop only. */
+/* Queues JOB. Requesters take turns; jobs of one requester are run in order. If LIMIT jobs wait
+   already, the newest job of the requester with the most jobs ends as JOB_DISPLACED (its on_done is
+   called). That requester must still have at least as many jobs as JOB's requester then has.
+   Returns 0, or -ENOSPC if the queue is full (JOB stays the caller's). Loop only. */
 int jobs_add(struct jobs *jobs, struct job *job);
 
-/* Takes JOB out of the queue; it is the caller's again, and its on_done is not called.  Returns
-   false when it is not there: it runs, or has run.  Loop only. */
+/* Takes JOB out of the queue. JOB is the caller's again, and its on_done is not called. Returns
+   false if it is not queued: it runs, or has run. Loop only. */
 bool jobs_remove(struct jobs *jobs, struct job *job);
 
-/* Returns how many wait.  Any thread. */
+/* Returns the number of waiting jobs. Any thread. */
 size_t jobs_waiting(struct jobs *jobs);
 
-/* Returns whether a further job would be refused.  Loop only. */
+/* Returns whether another job would be refused. Loop only. */
 bool jobs_is_full(struct jobs *jobs);
 
-/* Gives up what waits, waits at most TIMEOUT_MS for what runs, and frees JOBS.  Returns 0, or
-   -ETIMEDOUT when a job still runs: then neither JOBS nor anything that the job uses may be freed,
-   and all that is left to do is to exit.  Loop only. */
+/* Ends waiting jobs as JOB_STOPPED, waits at most TIMEOUT_MS for the running job, and frees JOBS.
+   Returns 0, or -ETIMEDOUT if a job still runs. Then neither JOBS nor an object that the job uses
+   may be freed: the caller can only exit. Loop only. */
 int jobs_stop(struct jobs *jobs, unsigned timeout_ms);
 
 #endif

@@ -21,13 +21,14 @@ void kept_metrics_fini(struct kept_metrics *kept) {
   buf_fini(&kept->text);
 }
 
-/* How long a scrape still waits, so that those behind a long query wait once. */
+/* Returns the remaining waiting time of a scrape. It counts from the request for new metrics, so
+   that several scrapes wait once. */
 static uint64_t patience_ms(const struct kept_metrics *kept) {
   uint64_t waited_ms = (clock_monotonic_ns() - kept->asked_ns) / NS_PER_MS;
   return waited_ms < KEPT_METRICS_WAIT_MS ? KEPT_METRICS_WAIT_MS - waited_ms : 0;
 }
 
-/* TEXT, which may be empty, is what there is to show from now on; NULL: what there was. */
+/* Publishes TEXT, which may be empty. NULL keeps the previous text. */
 static void end_making(struct kept_metrics *kept, struct buf *text) {
   pthread_mutex_lock(&kept->mutex);
   if (text != NULL) {
@@ -43,7 +44,7 @@ static void end_making(struct kept_metrics *kept, struct buf *text) {
 struct making {
   const struct http_parts *parts;
   struct buf text;
-  bool is_whole; /* a part says something else */
+  bool is_whole; /* false if a part failed */
 };
 
 static void make(void *context) {
@@ -86,7 +87,7 @@ void kept_metrics_ask(struct kept_metrics *kept) {
   if (kept->is_with_query)
     kept->next_ns = now_ns + KEPT_METRICS_EVERY_S * NS_PER_SECOND;
   else
-    end_making(kept, NULL); /* the next scrape asks again */
+    end_making(kept, NULL); /* the next scrape tries again */
 }
 
 void kept_metrics_print(struct kept_metrics *kept, struct buf *ret) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters are relaxed atomics: they are written on the loop and read by another thread, each
-   stands for itself, and a scrape that is one behind is right a moment later.  The labels of a
-   request are its row of the route table and the class of its status, so that no peer can make new
-   series by asking for new things. */
+/* Counters are relaxed atomics: written on the loop and read by another thread. They are
+   independent, and a scrape may lag by one. A request's labels are its route and the class of its
+   status, so that clients cannot create new series. */
 #include "metrics.h"
 
 #include "commit.h"
@@ -20,11 +19,11 @@ static const double bucket_seconds[BUCKETS] = {0.005, 0.01, 0.05, 0.1, 0.5, 1, 5
 
 struct metrics {
   atomic_uint_fast64_t answers[ROUTES_MAX + 1][CLASSES]; /* the last row: no route */
-  atomic_uint_fast64_t buckets[BUCKETS + 1];             /* the last: longer than all */
+  atomic_uint_fast64_t buckets[BUCKETS + 1];             /* the last: longer than all others */
   atomic_uint_fast64_t duration_ns;
   atomic_uint_fast64_t connected, disconnected, refused;
   atomic_uint_fast64_t queries_queued, queries_left, queries_began, queries_ended, abandoned;
-  atomic_uint_fast64_t query_bytes; /* the most that one query had */
+  atomic_uint_fast64_t query_bytes; /* the most memory that one query had */
 };
 
 static void add(atomic_uint_fast64_t *counter, uint64_t value) {
@@ -131,7 +130,7 @@ static void print_durations(const struct metrics *metrics, struct buf *ret) {
 }
 
 void metrics_print(const struct metrics *metrics, struct buf *ret) {
-  /* In this order, or the difference could be below 0. */
+  /* Read in this order, or the difference could be negative. */
   uint64_t ended = get(&metrics->queries_ended), began = get(&metrics->queries_began);
   uint64_t left = get(&metrics->queries_left);
   uint64_t waiting = get(&metrics->queries_queued) - began - left, running = began - ended;

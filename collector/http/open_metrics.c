@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two forms differ in little: there a family of counters is named without the `_total` that its
-   samples have, and the end is said.  So parts of the collector print the one form, and the other
-   is made of it. */
+/* Converts Prometheus text to OpenMetrics. The forms differ little: OpenMetrics names a family of
+   counters without the `_total` of its samples, and ends with an end mark. So the collector's
+   components print one form, and the other is derived from it. */
 #include "open_metrics.h"
 
 #include "common/buf.h"
@@ -15,7 +15,7 @@ static bool starts_with(struct span line, const char *text) {
   return line.len >= strlen(text) && memcmp(line.data, text, strlen(text)) == 0;
 }
 
-/* The bytes of LINE up to the next space from AT on. */
+/* Returns the end of the word of LINE that begins at AT. */
 static size_t word_end(struct span line, size_t at) {
   while (at < line.len && line.data[at] != ' ') at++;
   return at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A description that is written by hand is wrong after the second change.  This one is made from
-   the rows that the router itself uses, so a route or parameter cannot be served and not described.
-   It says what can be asked; what the answers mean is in the manual. */
+/* A hand-written description becomes outdated. This one is generated from the router's own rows, so
+   no route or parameter can be served without a description. It describes requests; the manual
+   describes answers. */
 #include "openapi.h"
 
 #include "common/json.h"
@@ -11,7 +11,7 @@
 
 static const struct {
   const char *name, *type, *text;
-  const char *words; /* all that it may be, with blanks between; NULL: anything of its type */
+  const char *words; /* the allowed values, separated by blanks; NULL: any value of its type */
 } known_parameters[] = {
     {"match", "string", "selector: {name=\"v\",name!=\"v\",name=~\"re\",name!~\"re\"}", NULL},
     {"from", "string", "RFC 3339, Unix seconds, now, or -1h (the default)", NULL},
@@ -51,7 +51,7 @@ static const struct {
     {"total", "integer", "bytes of the whole file; offset + Content-Length by default", NULL},
 };
 
-/* Without these a route has no answer; tests/e2e/openapi_valid.py asks it. */
+/* Required parameters. tests/e2e/openapi_valid.py checks them. */
 static const struct {
   const char *path, *name;
 } required_parameters[] = {
@@ -160,7 +160,7 @@ static bool is_repeated(const struct route *table, size_t at) {
   return false;
 }
 
-/* What our table writes as {+rest}, as URI templates do, is {rest} in this format. */
+/* Writes PATH, with the table's {+rest}, a URI template, as {rest}. */
 static void write_path(struct json *json, const char *path) {
   char text[128];
   const char *plus = strstr(path, "{+");

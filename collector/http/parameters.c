@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters as browsers and curl write them.  A name that comes twice is refused rather than one
-   of the two believed, and a broken escape is refused rather than taken literally: whoever typed it
-   meant something else.  NUL cannot be part of any value here, since values become C strings. */
+/* Query parameters as browsers and curl write them. A repeated name is refused, because either
+   value could be meant. A broken escape is refused rather than taken literally, because it is a
+   mistake. NUL is refused in values, since they become C strings. */
 #include "parameters.h"
 
 #include "common/arena.h"
@@ -33,7 +33,7 @@ const char *parameters_unescape(struct span text, bool is_form, struct arena *ar
     if (c == '\0') return NULL;
     plain[len++] = (char)c;
   }
-  return plain; /* the arena's bytes are zero: the text is ended */
+  return plain; /* terminated, since the arena's bytes are zero */
 }
 
 static struct span take_until(struct span *text, uint8_t separator) {
@@ -73,7 +73,7 @@ int parameters_parse(struct span query, struct arena *arena, struct parameters *
   struct parameters parameters = {0};
   while (query.len > 0) {
     struct span pair = take_until(&query, '&');
-    if (pair.len == 0) continue; /* "a=1&&b=2" and a closing "&" are common and harmless */
+    if (pair.len == 0) continue; /* "a=1&&b=2" and a trailing "&" are common and harmless */
     int error = add(pair, arena, &parameters, why, why_len);
     if (error) return error;
   }

@@ -18,12 +18,12 @@ struct parameters {
   struct parameter rows[PARAMETERS_MAX];
 };
 
-/* Replaces %XX (and + by a space when IS_FORM) in TEXT.  Returns the text, in ARENA, or NULL when
-   an escape is broken or stands for NUL, or memory is out.  Any thread. */
+/* Replaces %XX (and + by a space if IS_FORM) in TEXT. Returns the text, in ARENA, or NULL if an
+   escape is broken or means NUL, or if memory is out. Any thread. */
 const char *parameters_unescape(struct span text, bool is_form, struct arena *arena);
 
-/* Reads QUERY into RET; its strings live in ARENA.  Returns 0, or -EINVAL with the reason, naming
-   the parameter, in WHY.  Any thread. */
+/* Parses QUERY into RET; its strings live in ARENA. Returns 0, or -EINVAL with the reason, which
+   names the parameter, in WHY. Any thread. */
 int parameters_parse(struct span query, struct arena *arena, struct parameters *ret, char *why,
                      size_t why_len);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call tree of the last minutes serves all of them; where functions are watched its outermost
-   frames are the releases, the values of one label.  A release of less than a hundredth of the time
-   has no line, so that there are at most a hundred beside each function.
+/* All metrics are from one call tree of the last minutes. If functions are watched, its outermost
+   frames are the releases, the values of one label. A release with less than a hundredth of the
+   time has no line, so each function has at most a hundred.
 
-   A function's time is what was spent in it and below it, each stack once however often it
-   recurses: that is what grows when something that it calls does. */
+   A function's time includes its callees, and each stack counts once even in recursion, so that the
+   metric also grows if a callee gets slower. */
 #include "profile_metrics.h"
 
 #include "board_metrics.h"
@@ -20,13 +20,13 @@
 #include <errno.h>
 #include <string.h>
 
-enum { RELEASE_SHARE_MIN = 100 /* the whole, divided by it */ };
+enum { RELEASE_SHARE_MIN = 100 /* the least share of a release is 1/100 */ };
 
 static void print_nameless(const struct view_tree *tree, struct buf *ret) {
   uint64_t all = 0, nameless = 0;
   for (uint32_t i = 0; i < tree->node_count; i++) {
     const char *quality = tree->functions[tree->nodes[i].function].quality;
-    if (quality == NULL) continue; /* no code in a file: nothing to name */
+    if (quality == NULL) continue; /* not code of a file: needs no name */
     all += tree->nodes[i].self_count;
     if (strcmp(quality, "none") == 0) nameless += tree->nodes[i].self_count;
   }
@@ -41,12 +41,12 @@ static void print_nameless(const struct view_tree *tree, struct buf *ret) {
 
 struct watch {
   const struct view_tree *tree;
-  uint32_t *release; /* of each node: the outermost frame that it stands below */
-  wide_sum *weight;  /* of each release, of the function in hand */
-  bool *is_inside;   /* of each node: it or one above it is the function in hand */
+  uint32_t *release; /* of each node: the outermost frame above it */
+  wide_sum *weight;  /* of each release, for the current function */
+  bool *is_inside;   /* of each node: the current function is the node or above it */
 };
 
-/* Parents come first. */
+/* Parents precede their children. */
 static int begin_watch(const struct view_tree *tree, struct arena *arena, struct watch *ret) {
   struct watch watch = {tree, arena_array(arena, tree->node_count, sizeof(uint32_t)),
                         arena_array(arena, tree->node_count, sizeof(wide_sum)),
@@ -115,7 +115,7 @@ int profile_metrics_print(const struct http_parts *parts, struct arena *arena, s
       .to_ms = to_ms,
       .types = SAMPLE_SET_CPU,
       .by = is_watching ? parts->watched_by : NULL,
-      .is_of_settled = true, /* a backlog is when the other counters are wanted most */
+      .is_of_settled = true, /* cheaper with a backlog, when the other counters matter most */
       .without_intervals = true,
       .cutoff = &cutoff};
   struct view_tree tree = {0};

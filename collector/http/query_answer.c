@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One question to the store may fail in the same ways whatever is asked, and then says the same. */
+/* Common code of routes that query the store, so that equal failures give equal messages. */
 #include "query_answer.h"
 
 #include "common/clock.h"
@@ -14,7 +14,7 @@
 
 enum {
   NAME_BYTES_SHOWN = 200,
-  MONITOR_PART = 8, /* of what a query may have: two threads allocate at once */
+  MONITOR_PART = 8, /* 1/8 of a query's limit, since both threads can allocate at once */
 };
 
 struct query_source query_answer_source(const struct request *request) {

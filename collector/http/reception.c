@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a head to an answer: which row of the table a request means, who may have it, and which
-   thread makes it.
+/* From a head to an answer: finds the route of a request, checks access, and chooses the thread
+   that makes the answer.
 
      connection --head--> route, gate, parameters --> handler on the loop      --> client_answer
                                 |   ^             \-> a worker thread --------/
-                                +---+ a token that is new here is looked up
+                                +---+ looks up a token that is not cached
 
-   Everything that can be refused is refused before a byte of a body is read, so an upload without a
-   token costs us a head.  A request whose connection is gone leaves the worker's queue at once; one
-   that runs is told (is_abandoned), gives up at its next look, and is thrown away when it comes
-   back. */
+   All checks precede the body, so an upload without a valid token costs only a head. If a request's
+   connection closes, a queued job is removed at once. A running job is flagged (is_abandoned),
+   stops at its next check, and is discarded when it returns. */
 #include "reception.h"
 
 #include "api.h"
@@ -52,8 +51,8 @@ static void audit(struct service *service, const struct request *request, int st
                       request->route->method, request->route->path, why);
 }
 
-/* What was changed by HTTP; who may do that has a token, so there is no flood of it.  On a worker
-   thread: it is written at once. */
+/* Writes a change by HTTP to the audit log. Its client has a token, so there is no flood. Runs on a
+   worker thread, since the log is written at once. */
 static void audit_change(struct service *service, const struct request *request) {
   int status = request->answer.status ? request->answer.status : 200;
   if (status < 300)
@@ -61,7 +60,7 @@ static void audit_change(struct service *service, const struct request *request)
                  request->route->method, request->route->path, request->argument);
 }
 
-/* Sends what REQUEST has become, when somebody still waits, and ends it. */
+/* Sends REQUEST's answer if its client is still connected, and frees REQUEST. */
 static void finish(struct service *service, struct request *request) {
   int status = request->answer.status ? request->answer.status : 200;
   if (request->client) {
@@ -76,14 +75,14 @@ static bool is_question(const struct request *request) {
   return request->route->lane == LANE_QUERY || request->route->lane == LANE_MONITOR;
 }
 
-/* No worker has REQUEST any more. */
+/* Notes that no worker has REQUEST any more. */
 static void leave(struct request *request, bool was_run) {
   bool is_query = request->jobs == request->service->queries;
   if (is_query && !was_run) metrics_query_left(request->service->metrics);
   request->jobs = NULL;
 }
 
-/* Why REQUEST was given up, at END, as its answer. */
+/* Answers REQUEST with the reason END why it was not run. */
 static void refuse_unrun(struct request *request, enum job_end end) {
   if (end == JOB_STOPPED) {
     answer_problem(&request->answer, 503, NULL, "the collector is stopping");
@@ -120,7 +119,8 @@ static void on_job_done(struct job *job, enum job_end end) {
   finish(service, request);
 }
 
-/* A question, within the memory that it may have; the others have what they were made with. */
+/* Makes the answer: of a query or a monitoring request within its memory limit, of other routes
+   without one. */
 static void make_answer(struct request *request) {
   if (is_question(request)) {
     query_answer_make(request);
@@ -141,7 +141,8 @@ static void run_job(struct job *job) {
   make_answer(request);
   if (request->route->lane == LANE_QUERY) metrics_query_ended(request->service->metrics);
   if (is_upload(request) && !request->wants_more) audit_change(request->service, request);
-  /* Only this thread queries: where others answer meanwhile, the word is meant for nobody. */
+  /* Only the query thread queries, so it alone can attribute a change of these counters to its
+     request. */
   if (request->route->lane != LANE_QUERY) return;
   if (store_stale_reads(store) != stale_reads)
     answer_add_field(&request->answer, "Fleetprof-Stale",
@@ -178,7 +179,7 @@ static void queue(struct service *service, struct request *request) {
   finish(service, request);
 }
 
-/* Makes the request for a head, with all that a handler may need copied out of it. */
+/* Makes the request for HEAD, with copies of all fields that a handler may need. */
 static struct request *request_new(struct service *service, struct client *client,
                                    const struct http_head *head) {
   struct request *request = calloc(1, sizeof *request);
@@ -204,18 +205,18 @@ static struct request *request_new(struct service *service, struct client *clien
   return request;
 }
 
-/* Boards of a collector without a page are told of its API, to ask there; older ones ask nothing
-   there and make a link to a page of it.  The page's place says what there is. */
+/* A collector without the page gives boards the API's URL. Older boards do not query it but print
+   links to a page below it. The page's own URL describes the situation. */
 static bool is_page_link(const struct http_head *head) {
   return span_is_equal(head->path, span_of_string("/api/v1/"));
 }
 
 static void send_to_page(struct answer *answer) {
   answer->status = 302;
-  answer_add_field(answer, "Location", "../../"); /* whatever stands before it, at a proxy */
+  answer_add_field(answer, "Location", "../../"); /* relative: keeps a proxy's prefix */
 }
 
-/* Finds the route; false: answered. */
+/* Finds the route. Returns false if it has set an answer. */
 static bool find_route(struct request *request, const struct http_head *head) {
   struct route_match match;
   int shown = head->path.len < PATH_BYTES_SHOWN ? (int)head->path.len : PATH_BYTES_SHOWN;
@@ -249,8 +250,8 @@ static void deny(struct service *service, struct request *request, int status, c
   audit(service, request, status, why);
 }
 
-/* Returns 0 when the visitor may pass, GATE_LOOK_UP when that is to be seen, else the status of the
-   answer that REQUEST has. */
+/* Returns 0 if the visitor has access, GATE_LOOK_UP if the token must be looked up, or else the
+   status of REQUEST's answer. */
 static int pass_gate(struct service *service, struct request *request,
                      const struct http_head *head) {
   struct gate_visitor visitor = {
@@ -270,7 +271,7 @@ static int pass_gate(struct service *service, struct request *request,
   return status;
 }
 
-/* Reads and checks the parameters; false: answered. */
+/* Reads and checks the parameters. Returns false if it has set an answer. */
 static bool check_parameters(struct request *request, const struct http_head *head) {
   char why[256];
   if (parameters_parse(head->query, &request->arena, &request->parameters, why, sizeof why) != 0) {
@@ -289,7 +290,7 @@ static bool check_parameters(struct request *request, const struct http_head *he
   return true;
 }
 
-/* Checks what an upload says of its body; false: answered. */
+/* Checks the length of an upload's body. Returns false if it has set an answer. */
 static bool check_body(struct request *request, const struct http_head *head) {
   if (!is_upload(request)) return true;
   if (!head->has_length)
@@ -307,7 +308,8 @@ static bool check_body(struct request *request, const struct http_head *head) {
   return false;
 }
 
-/* REQUEST may be answered, when it is sound: takes its body, or has it worked on. */
+/* Continues after the access check: if REQUEST is sound, reads its body or runs its job. Otherwise
+   sends its answer. */
 static void proceed(struct service *service, struct request *request) {
   bool is_sound = request->is_sound;
   if (is_sound && request->piece) {
@@ -339,7 +341,7 @@ static void on_looked_up(struct job *job, enum job_end end) {
     proceed(service, request);
     return;
   }
-  answer_fini(&request->answer); /* of its parameters, which are no longer the matter */
+  answer_fini(&request->answer); /* discards a problem of its parameters */
   request->answer = (struct answer){0};
   if (!was_run)
     refuse_unrun(request, end);
@@ -348,7 +350,7 @@ static void on_looked_up(struct job *job, enum job_end end) {
   finish(service, request);
 }
 
-/* Has the token of HEAD looked up.  Returns whether it will be. */
+/* Queues a look-up of HEAD's token. Returns whether it is queued. */
 static bool look_up(struct service *service, struct request *request,
                     const struct http_head *head) {
   request->authorization =
@@ -407,7 +409,7 @@ static void refuse(struct service *service, struct client *client, int status, c
 }
 
 void reception_fault(void *context, struct client *client, const struct head_fault *fault) {
-  reception_forsake(client); /* an upload that was waiting for bytes */
+  reception_forsake(client); /* an upload that waits for bytes */
   refuse(context, client, fault->status, fault->detail);
 }
 

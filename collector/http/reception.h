@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a connection's requests come to.  CONTEXT is the struct service; the first four are what a
-   client_owner needs.  Loop only. */
+/* Handles a connection's requests. CONTEXT is the struct service; the first four functions are a
+   client_owner's callbacks. Loop only. */
 #ifndef HTTP_RECEPTION_H
 #define HTTP_RECEPTION_H
 
@@ -15,7 +15,7 @@ void reception_piece(void *context, struct client *client, struct evbuffer *byte
 void reception_fault(void *context, struct client *client, const struct head_fault *fault);
 void reception_late(void *context, struct client *client);
 
-/* Nobody waits for CLIENT's request any more; one that a worker has is left to it. */
+/* Abandons CLIENT's request. If a worker runs it, the worker's result is discarded. */
 void reception_forsake(struct client *client);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths are compared as they came, byte by byte: no decoding, no folding of "..", no second
-   spelling of anything, because what decides about access must see what the handler sees.  Only
-   what a brace stands for is decoded later, by whoever uses it. */
+/* Paths are compared byte by byte: without decoding, folding of ".." or alternative spellings. So
+   the access check and the handler see the same path. Only the value of a brace is decoded later,
+   by its user. */
 #include "router.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ static bool is_method(const struct route *route, struct span method) {
   return span_is_equal(span_of_string(route->method), method);
 }
 
-/* Returns whether PATH is of the form PATTERN, with what stood for the brace in ARGUMENT. */
+/* Returns whether PATH matches PATTERN, with the value of the brace in ARGUMENT. */
 static bool is_path(const char *pattern, struct span path, struct span *argument) {
   const char *brace = strchr(pattern, '{');
   if (brace == NULL) return span_is_equal(span_of_string(pattern), path);

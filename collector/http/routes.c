@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table is the whole map: what it does not list is 404, a method it does not list is 405, a
-   parameter it does not list is 400, and the description that clients read (openapi.json) is made
-   from it.  A new route is a new row.
+/* The complete route table: any other path is 404, any other method 405 and any other parameter
+   400. The description for clients (openapi.json) is generated from it. A new route is a new row.
 
-   The page and its files are open to everybody, since they hold nothing: what the page shows,
-   it has to ask for with a token like anyone else. */
+   The page and its files need no token, since they contain no data: the page itself needs a token
+   for its requests, like any client. */
 #include "routes.h"
 
 #include "api.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that narrows an answer is read here once, so that `from=-1h` means the same on every
-   route and every mistake is told in the same way, with the parameter's name.  Without `from` the
-   last hour; times are relative to the moment the request came in. */
+/* Reads the parameters that restrict an answer, so that `from=-1h` means the same on every route
+   and every error names its parameter. `from` defaults to the last hour. Times are relative to the
+   request's arrival. */
 #include "selection.h"
 
 #include "common/clock.h"
@@ -36,7 +36,7 @@ fail(struct selection_fault *fault, const char *parameter, const char *format, .
   return -EINVAL;
 }
 
-/* The names of the parameters that say which samples. */
+/* The names of the parameters that select samples. */
 struct naming {
   const char *match, *from, *to;
 };
@@ -106,7 +106,8 @@ int selection_parse(const struct parameters *parameters, uint64_t now_ns, struct
   return parse(parameters, &names, now_ns, ret, fault);
 }
 
-/* The names live as long as PARAMETERS do: a fault may name one of them. */
+/* Returns the name of the parameter SIDE END if it is given, else OTHERWISE. The name lives as long
+   as PARAMETERS, so a fault may refer to it. */
 static const char *given(const struct parameters *parameters, const char *side, const char *end,
                          const char *otherwise) {
   size_t len = strlen(side);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters that most routes share (match, from, to, type, limit), checked. */
+/* Reads and checks the parameters that most routes share (match, from, to, type, limit). */
 #ifndef HTTP_SELECTION_H
 #define HTTP_SELECTION_H
 
@@ -12,11 +12,11 @@ struct selector;
 enum { SELECTION_LIMIT_DEFAULT = 100, SELECTION_LIMIT_MAX = 100000 };
 
 struct selection {
-  struct selector *selector; /* NULL: everything */
+  struct selector *selector; /* NULL: all samples */
   uint64_t from_ms, to_ms;
   uint32_t types; /* of samples: one bit each */
   uint32_t limit;
-  bool has_limit, has_range; /* limit, from or to were asked for */
+  bool has_limit, has_range; /* limit, or from or to, were given */
 };
 
 struct selection_fault {
@@ -24,14 +24,14 @@ struct selection_fault {
   char detail[256];
 };
 
-/* Reads PARAMETERS as of NOW_NS.  Returns 0 with RET, to be ended by selection_fini; or -EINVAL
-   with FAULT.  Any thread. */
+/* Reads PARAMETERS relative to NOW_NS. Returns 0 with RET, to be ended by selection_fini; or
+   -EINVAL with FAULT. Any thread. */
 int selection_parse(const struct parameters *parameters, uint64_t now_ns, struct selection *ret,
                     struct selection_fault *fault);
 
-/* The same for one side of a comparison: SIDE ("a") stands for match, and SIDE_from and SIDE_to for
-   from and to, each of which is taken where it is not given itself.  has_range: SIDE_from or
-   SIDE_to are given. */
+/* The same for one side of a comparison: SIDE ("a") replaces match, and SIDE_from and SIDE_to
+   replace from and to. If one is absent, match, from or to is its default. Sets has_range if
+   SIDE_from or SIDE_to is given. */
 int selection_parse_side(const struct parameters *parameters, const char *side, uint64_t now_ns,
                          struct selection *ret, struct selection_fault *fault);
 void selection_fini(struct selection *selection);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all requests share. */
+/* State shared by all requests. */
 #ifndef HTTP_SERVICE_H
 #define HTTP_SERVICE_H
 
@@ -15,18 +15,18 @@
 struct jobs;
 struct metrics;
 
-/* What one query may allocate, beside what SQLite keeps of pages: its answer, the tree that it is
-   made of, and what is read for that. */
+/* A query's allocation limit, without SQLite's page cache: for its answer, its tree, and the data
+   read for it. */
 #define QUERY_BYTES_MAX ((size_t)1 << 30)
 
 struct service {
   struct http_parts parts;
-  _Atomic size_t query_bytes; /* QUERY_BYTES_MAX, or less; relaxed */
+  _Atomic size_t query_bytes; /* QUERY_BYTES_MAX or less; relaxed */
   struct metrics *metrics;
   struct kept_metrics kept_metrics;
   struct jobs *queries, *monitor, *uploads; /* loop only */
   struct jobs *lookups;                     /* of tokens; loop only */
-  bool is_loopback;                         /* nobody but this machine can connect */
+  bool is_loopback;                         /* only this machine can connect */
   unsigned connections_max;
   struct client_list clients; /* loop only */
 };

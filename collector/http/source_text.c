@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of several builds are one function here, and its lines may have moved between them; so
-   all text is of one build, that with most of the samples among those whose sources are known, and
-   the answer says which. */
+/* Samples of several builds count as one function, and its lines may differ between builds. So all
+   text is from one build: the one with the most samples among those with uploaded sources. The
+   answer names it. */
 #include "source_text.h"
 
 #include "common/arena.h"
@@ -29,7 +29,7 @@ void source_text_close(struct source_text *text) {
   source_store_unmap(&text->bundle);
 }
 
-/* Finds the lines of FILE's content.  Returns whether memory was enough. */
+/* Finds the lines of FILE's content. Returns false if memory is out: the file then has no lines. */
 static bool split(struct source_text_file *file, struct arena *arena) {
   struct span content = buf_span(&file->content);
   uint32_t count = 1;
@@ -39,14 +39,14 @@ static bool split(struct source_text_file *file, struct arena *arena) {
   uint32_t line = 0;
   for (size_t i = 0; i < content.len; i++)
     if (content.data[i] == '\n') starts[++line] = (uint32_t)i + 1;
-  bool is_ended = starts[line] == content.len; /* by the end of its last line */
+  bool is_ended = starts[line] == content.len; /* the last line ends in a newline */
   if (!is_ended) starts[++line] = (uint32_t)content.len + 1;
   file->starts = starts;
   file->line_count = line;
   return true;
 }
 
-/* The file PATH, with no line where it is not here; NULL when there are too many. */
+/* Returns the file PATH, without lines if it is not available; NULL if there are too many files. */
 static const struct source_text_file *find_file(struct source_text *text, const char *path) {
   for (unsigned i = 0; i < text->file_count; i++)
     if (strcmp(text->files[i].path, path) == 0) return &text->files[i];
@@ -55,7 +55,7 @@ static const struct source_text_file *find_file(struct source_text *text, const 
   struct source_entry entry;
   *file = (struct source_text_file){.path = path};
   struct buf whole = {0};
-  source_path_join("/", path, &whole); /* reproducible builds tell ./src/a.c */
+  source_path_join("/", path, &whole); /* reproducible builds record ./src/a.c */
   if (!whole.failed && source_bundle_find(&text->bundle, buf_span(&whole), &entry) == 0 &&
       source_entry_unpack(&entry, &file->content) == 0)
     split(file, text->arena);

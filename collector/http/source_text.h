@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of the sources that were uploaded for the builds of a function. */
+/* Lines of the sources uploaded for the builds of a function. */
 #ifndef HTTP_SOURCE_TEXT_H
 #define HTTP_SOURCE_TEXT_H
 
@@ -17,37 +17,38 @@ enum {
 };
 
 struct source_text_file {
-  const char *path; /* as debug information has it */
+  const char *path; /* as in the debug information */
   struct buf content;
-  uint32_t *starts; /* where each line begins, and where one more would */
+  uint32_t *starts; /* start of each line, and of one past the last */
   uint32_t line_count;
 };
 
 struct source_text {
   struct arena *arena;
   struct source_bundle bundle;
-  const char *build_id; /* hexadecimal, whose sources these are; NULL: there are none */
+  const char *build_id; /* hexadecimal, the build of the sources; NULL: none */
   struct source_text_file files[SOURCE_TEXT_FILES_MAX];
   unsigned file_count;
 };
 
-/* Opens the sources of the first of BUILDS that has some in STORE.  To be ended by
-   source_text_close, before ARENA is. */
+/* Opens the sources of the first of BUILDS that has some in STORE. To be ended by
+   source_text_close, before ARENA is freed. */
 void source_text_open(const struct source_store *store, const struct detail_rows *builds,
                       struct arena *arena, struct source_text *ret);
 void source_text_close(struct source_text *text);
 
-/* Finds LINE, counted from 1, of the file PATH (may be NULL).  Returns whether it is there, with
-   its bytes in RET, without the end of the line; valid until source_text_close. */
+/* Finds LINE, counted from 1, of the file PATH (may be NULL). Returns whether it exists, with its
+   bytes in RET, without the newline; valid until source_text_close. */
 bool source_text_line(struct source_text *text, const char *path, uint32_t line, struct span *ret);
 
 struct source_listing {
   const char *path;
-  uint32_t first, last; /* lines, of which each is there */
+  uint32_t first, last; /* lines, all available */
 };
 
-/* Chooses what to show of a function whose samples lie in LINES, heaviest first: all of them that
-   are in the file of the first one, and some around.  Returns whether there is such a file here. */
+/* Chooses the lines to show of a function with samples in LINES, heaviest first. They are from the
+   file of the first available line: the range of its lines with samples, and some around. Returns
+   whether there is an available line. */
 bool source_text_choose(struct source_text *text, const struct detail_rows *lines,
                         struct source_listing *ret);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who enrolls with a token, and which boards may come in, in one small SQLite database
-   (access_db.c); access_tokens.c has the rest of the tokens.
+/* Enrollment tokens and boards' access rights, in one small SQLite database (access_db.c);
+   access_tokens.c has the other token functions.
 
-   Every decision that changes something is one immediate transaction: of two peers that show the
-   same token, one enrols.  Within a process one mutex serialises callers; the questions are point
-   look-ups, and none may be asked on an event loop.
+   Every decision that changes data is one immediate transaction: if two peers use the same token,
+   only one enrolls. Within a process one mutex serializes callers. Queries are point lookups, and
+   none may run on an event loop.
 
-   Of a token only the hash, its first characters and what became of it are kept.  A board's row
-   outlives its certificate, since revocation is by name: a revoked name is not enrolled again
-   until it is restored. */
+   Of a token only its hash, its first characters and its state are stored. A board's row outlives
+   its certificate, since revocation is by name: a revoked name cannot enroll until it is
+   restored. */
 #include "access.h"
 
 #include "access_db.h"
@@ -31,12 +31,13 @@
 #include <stdlib.h>
 
 enum {
-  NAME_ATTEMPTS = 16, /* at a random name that no board has */
+  NAME_ATTEMPTS = 16, /* to find an unused random name */
   AUDIT_WHAT_BYTES = 768,
-  RENEWALS_APART_S = 60, /* of one board, that are lines: one that loops leaves the others theirs */
+  RENEWALS_APART_S = 60, /* of one board's lines: a looping board must leave room for others */
 };
 
-/* KIND names the log and its lines; APART_S: rationed_log.h.  Returns 0 or -errno. */
+/* KIND is the name of the log and of its lines; APART_S: see rationed_log.h. Returns 0 or
+   -errno. */
 static int open_log(const char *dir, const char *kind, unsigned apart_s,
                     struct rationed_log **ret) {
   char path[PATH_MAX];
@@ -77,7 +78,7 @@ int access_open(const char *dir, struct access **ret, char *error, size_t error_
   return open_as(dir, false, ret, error, error_len);
 }
 
-/* Renames what cannot be read, for a person to look at. */
+/* Renames an unreadable database for inspection. */
 static int set_aside(const char *dir) {
   static const char *const parts[] = {"-wal", "-shm", ""};
   char from[PATH_MAX], to[PATH_MAX];
@@ -105,7 +106,7 @@ const char *access_fault(struct access *access) {
 
 void access_close(struct access *access) {
   if (access == NULL) return;
-  rationed_log_stop(access->denials); /* both, before either is waited for */
+  rationed_log_stop(access->denials); /* both, before waiting for either */
   rationed_log_stop(access->renewals);
   rationed_log_free(access->denials);
   rationed_log_free(access->renewals);
@@ -126,7 +127,7 @@ static int is_revoked(struct access *access, const char *board, bool *ret) {
   return result;
 }
 
-/* Makes a name that no board has. */
+/* Makes an unused board name. */
 static int make_name(struct access *access, char name[BOARD_NAME_BYTES]) {
   for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
     uint8_t random[4];
@@ -142,7 +143,8 @@ static int make_name(struct access *access, char name[BOARD_NAME_BYTES]) {
   return -EEXIST;
 }
 
-/* Judges the token's row (end, last use, board) and fills NAME.  Returns -EACCES with WHY. */
+/* Checks the token's row (end, last use, board) and fills in NAME. Returns -EACCES with WHY if it
+   is not valid. */
 static int judge_token(struct access *access, sqlite3_stmt *row, char name[BOARD_NAME_BYTES],
                        const char **why) {
   int step = sqlite3_step(row);
@@ -199,11 +201,11 @@ int access_enrol(struct access *access, const char *token, char *board, size_t b
   return result;
 }
 
-/* The row of a board that shows a certificate. */
+/* The row of a board with a certificate. */
 struct board_row {
   bool is_known, is_revoked;
-  int64_t used_from_s; /* of the newest certificate that it came with */
-  int64_t root;        /* that vouched for it */
+  int64_t used_from_s; /* of the newest certificate that it used */
+  int64_t root;        /* that issued it */
 };
 
 static int find_board_row(struct access *access, const char *board, struct board_row *ret) {
@@ -241,8 +243,7 @@ static int check_board_row(const struct board_row *row,
   return result;
 }
 
-/* Notes what is news of a board that comes in: a write for each new certificate, not for each
-   session. */
+/* Records a board's new certificate: one write for each certificate, not for each session. */
 static int note_use(struct access *access, const char *board, const struct board_row *row,
                     const struct access_certificate *certificate) {
   int64_t root = certificate->root != 0 ? (int64_t)certificate->root : row->root;
@@ -278,8 +279,8 @@ static int update_certificate(struct access *access, const char *board, X509 *ce
       ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1) {
     int64_t end_s = (int64_t)timegm(&end);
     pthread_mutex_lock(&access->lock);
-    /* Where our clock has gone back, what we sign now must not count as older than what was used.
-     */
+    /* If the clock was set back, a certificate signed now must not count as older than the last one
+       used. */
     result = access_db_finish(
         access, access_db_prepare(access,
                                   "UPDATE boards SET serial = ?, not_after_s = ?,"
@@ -315,7 +316,7 @@ int access_revoke(struct access *access, const char *board) {
   return result;
 }
 
-/* A row that only revoke has made goes: its name was never enrolled, nor seen. */
+/* Deletes a row that only revoke has made: its name was never enrolled or seen. */
 static int restore(struct access *access, const char *board) {
   int result = access_db_finish(
       access, access_db_prepare(access,

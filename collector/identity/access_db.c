@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DIR/access.db: opened, looked at, brought up to date, asked.
+/* DIR/access.db: opening, checking, upgrading, and queries.
 
    Several processes use it at once (the collector, `token`, `revoke`), so it is in WAL mode with a
    busy timeout: a writer may have to wait for another one, a reader never does. */
@@ -104,9 +104,8 @@ static bool has_column(struct access *access, const char *sql) {
   return code == SQLITE_OK;
 }
 
-/* Databases of before certificates were renewed, or roots changed, lack a column.  used_from_s of
-   version 1 stays: it is earlier than what is compared with it, and the next session moves it on.
- */
+/* Databases from before certificate renewal or root rollover lack a column. used_from_s of version
+   1 stays: it is earlier than the values compared with it, and the next session updates it. */
 static int upgrade(struct access *access) {
   int result = 0;
   if (!has_column(access, "SELECT used_from_s FROM boards LIMIT 0"))
@@ -116,8 +115,8 @@ static int upgrade(struct access *access) {
   return result;
 }
 
-/* Looks at the database before it is changed: it is small.  A damaged one is not gone on without:
-   who was revoked would come in again. */
+/* Checks the database before it is changed: it is small. A damaged one is not used: revoked boards
+   could connect again. */
 static int look(struct access *access) {
   int64_t version = 0;
   int result = sqlite_check(access->database);

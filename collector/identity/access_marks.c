@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* access.db counts its changes (ACCESS_MARKS_SCHEMA), and landing.db keeps how far it has come.  A
-   change is committed here first: so access.db may be ahead after a crash, which the next start
-   makes good, and is never behind unless an older copy was put in its place.  Then, and when it is
-   gone, whoever was revoked since would come in again: nothing is opened until somebody decides.
+/* access.db counts its changes (ACCESS_MARKS_SCHEMA), and landing.db stores the last count. A
+   change is committed to access.db first. So after a crash access.db may be ahead, which the next
+   start corrects. It is behind only if an older copy was put in its place. Then, or if it is
+   missing, boards revoked since could connect again: it is not opened until an operator decides.
 
-   Folders of versions without marks have neither; they are taken on as they are. */
+   Folders of versions without marks have neither count; they are accepted as they are. */
 #include "access_marks.h"
 
 #include "access_db.h"
@@ -24,8 +24,7 @@
 
 static const char landing_name[] = "landing.db";
 
-/* Of a landing file that is missing, or that cannot be read, nothing is known: whoever opens it
-   says so. */
+/* A missing or unreadable landing file gives no marks; the code that opens it reports the fault. */
 static void ask_landing(struct access_marks *marks) {
   if (marks_peek(marks->dir, landing_name, MARKS_STORE, &marks->store) < 0) marks->store = 0;
   if (marks_peek(marks->dir, landing_name, MARKS_ACCESS, &marks->noted) < 0) marks->noted = 0;
@@ -50,7 +49,7 @@ int access_marks_check_tables(struct access *access) {
   return access->marks.has_run && !access->marks.accepts_loss ? -ENODATA : 0;
 }
 
-/* Takes what there is as the newest. */
+/* Accepts the present state as the newest. */
 static int accept(struct access *access, uint64_t generation) {
   struct access_marks *marks = &access->marks;
   if (generation <= marks->noted) generation = marks->noted + 1;
@@ -117,7 +116,7 @@ int access_marks_look(struct access *access) {
 
 /* ---- the authority, which has no table of its own ---- */
 
-static const char roots_name[] = "roots"; /* any is known */
+static const char roots_name[] = "roots"; /* mark that any root is recorded */
 
 static void name_root(uint64_t root, char ret[MARKS_NAME_BYTES]) {
   snprintf(ret, MARKS_NAME_BYTES, "root %016" PRIx64, root);
@@ -149,9 +148,9 @@ int access_check_roots(struct access *access, uint64_t first, uint64_t next, boo
   return result;
 }
 
-/* ---- looking, for whoever runs nothing ---- */
+/* ---- checks without a running collector ---- */
 
-/* What is wrong with the first root, NULL: nothing; and whether its key is there. */
+/* Returns the fault of the first root, NULL: none; and whether its key is present. */
 static const char *look_at_root(const char *dir, bool *ret_has_key) {
   struct authority_paths paths;
   char name[MARKS_NAME_BYTES];
@@ -167,7 +166,7 @@ static const char *look_at_root(const char *dir, bool *ret_has_key) {
   if (root != NULL) name_root(certificate_id(root), name);
   X509_free(root);
   EVP_PKEY_free(key);
-  if (root == NULL) return NULL; /* damaged: who reads all files says so */
+  if (root == NULL) return NULL; /* damaged: the check of all files reports it */
   return marks_peek(dir, MARKS_ACCESS, name, &ours) == 0
              ? "is none that this collector has had: it does not start"
              : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether access.db is the newest that there was: what landing.db knows of it, and what follows
-   when it is gone, older, or of another collector.  Callers hold access's lock. */
+/* Checks by landing.db whether access.db is the newest copy, and handles a missing, older or
+   foreign one. Callers hold access's lock. */
 #ifndef IDENTITY_ACCESS_MARKS_H
 #define IDENTITY_ACCESS_MARKS_H
 
@@ -13,15 +13,15 @@ struct access;
 
 struct access_marks {
   char dir[PATH_MAX], path[PATH_MAX];
-  bool accepts_loss;           /* whatever there is is taken as the newest */
-  bool has_run;                /* a collector has, in this folder */
-  uint64_t store, noted;       /* as landing.db has them; 0: not there */
-  uint64_t newest;             /* generation that this process has seen */
-  struct marks_file file;      /* that is open */
-  _Atomic(const char *) fault; /* why nobody may be let in, or NULL: relaxed */
+  bool accepts_loss;           /* accept any state as the newest */
+  bool has_run;                /* a collector has run in this folder */
+  uint64_t store, noted;       /* as in landing.db; 0: missing */
+  uint64_t newest;             /* generation seen by this process */
+  struct marks_file file;      /* the open file */
+  _Atomic(const char *) fault; /* why all access is denied, or NULL: relaxed */
 };
 
-/* A generation more for each change of what anybody may do. */
+/* Increments the generation at each change of rights. */
 #define ACCESS_MARKS_SCHEMA                                                         \
   MARKS_SCHEMA                                                                      \
   "INSERT OR IGNORE INTO mark VALUES('generation', 1);"                             \
@@ -42,22 +42,22 @@ struct access_marks {
   " WHEN old.revoked_s IS NOT NULL BEGIN"                                           \
   " UPDATE mark SET value=value+1 WHERE name='generation'; END;"
 
-/* Reads what the other files of DIR know, before access.db is opened.  Returns 0, or -ENODATA when
-   it should be there and is not. */
+/* Reads the marks in other files of DIR, before access.db is opened. Returns 0, or -ENODATA if
+   access.db should exist but does not. */
 int access_marks_expect(struct access *access, const char *dir);
 
-/* Whether the open database, which has its tables unless it is new, may be gone on with, and notes
-   at landing.db how new it is.  Returns 0; -ENODATA when it is empty and should not be; -ESTALE
-   when it is an older copy; -EXDEV when it is another collector's; or -errno. */
+/* Check the open database and store its generation in landing.db. Its tables exist unless it is
+   new. Return 0; -ENODATA if it is empty and should not be; -ESTALE if it is an older copy; -EXDEV
+   if it is another collector's; or -errno. */
 int access_marks_check_tables(struct access *access);
 int access_marks_check(struct access *access);
 
-/* After each commit: notes the generation at landing.db, if there is a new one.  What fails is made
-   good by the next. */
+/* Call after each commit: stores a new generation in landing.db. The next call makes up for a
+   failure. */
 void access_marks_note(struct access *access);
 
-/* Before each decision: whether the file that is open is still that of the folder, and as new as it
-   was.  Returns 0, or -ESTALE: then nobody may be let in (fault says why). */
+/* Call before each decision: checks that the open file is still that of the folder, and not older.
+   Returns 0, or -ESTALE: then all access is denied, with the reason in fault. */
 int access_marks_look(struct access *access);
 
 #endif

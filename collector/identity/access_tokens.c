@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokens of access.db: made, asked for when somebody shows one, looked at again. */
+/* The tokens of access.db: creation, lookup, and periodic re-check. */
 #include "access_tokens.h"
 
 #include "access_db.h"
@@ -15,8 +15,8 @@
 #include <string.h>
 
 enum {
-  TOKENS_MAX = 100000,           /* rows; expired ones make room first */
-  TOKEN_KEPT_S = 30 * 24 * 3600, /* after its end, so that "expired" can be said */
+  TOKENS_MAX = 100000,           /* rows; expired ones are deleted first */
+  TOKEN_KEPT_S = 30 * 24 * 3600, /* after its end, so that the reason "expired" can be given */
 };
 
 static const char *const role_names[] = {
@@ -72,7 +72,7 @@ int access_token_make(struct access *access, enum role role, const char *board, 
   return result;
 }
 
-/* --- Shown --- */
+/* --- Use --- */
 
 enum role access_token_role(struct access *access, const char *token) {
   uint8_t hash[TOKEN_HASH_BYTES];
@@ -80,7 +80,8 @@ enum role access_token_role(struct access *access, const char *token) {
   return known_tokens_use(&access->known, hash, access_now_ms());
 }
 
-/* Asks for the token with HASH and notes the answer; without one all stays as it is. */
+/* Looks up the token with HASH and caches the result; after a failed query the cache stays
+   unchanged. */
 static int look_up(struct access *access, const uint8_t *hash) {
   struct known_token token = {0};
   if (access_marks_look(access) != 0) {
@@ -140,7 +141,7 @@ static int settle(struct access *access, const struct known_token *tokens, unsig
     if (result == 0) result = access_db_end(access, write_uses(access, tokens, count));
     if (result == -EBUSY) result = 0;
   }
-  for (unsigned i = 0; i < count; i++) { /* who was revoked is out, whatever else fails */
+  for (unsigned i = 0; i < count; i++) { /* revocations take effect, whatever else fails */
     int error = look_up(access, tokens[i].hash);
     if (result == 0) result = error;
   }
@@ -158,7 +159,7 @@ int access_tokens_settle(struct access *access) {
   return result;
 }
 
-/* --- As an operator sees them --- */
+/* --- Operators' functions --- */
 
 #define TOKEN_ID "lower(substr(hex(hash), 1, 12))"
 
@@ -197,7 +198,7 @@ int access_tokens_list(struct access *access,
   return result;
 }
 
-/* Writes what TEXT, an id or a token, is called. */
+/* Writes the id of TEXT, an id or a token. */
 static void id_of(const char *text, char ret[ACCESS_TOKEN_ID_BYTES]) {
   uint8_t hash[TOKEN_HASH_BYTES];
   if (token_hash(text, hash) != 0) {
@@ -208,7 +209,7 @@ static void id_of(const char *text, char ret[ACCESS_TOKEN_ID_BYTES]) {
     snprintf(ret + 2 * i, ACCESS_TOKEN_ID_BYTES - 2 * (size_t)i, "%02x", hash[i]);
 }
 
-/* Deletes the token with ID and says what it was. */
+/* Deletes the token with ID and describes it in WHAT. */
 static int forget(struct access *access, const char *id, char *what, size_t what_len) {
   sqlite3_stmt *row = access_db_prepare(
       access, "SELECT prefix, role FROM tokens WHERE " TOKEN_ID " = lower(?)", "s", id);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The audit log.
 
-   A log must not fill the disk, so the file has a size at which it is put aside once and begun
-   anew: two files of that size is all it ever takes.  What strangers can cause (a wrong token is a
-   line), and boards by renewing, has two files of its own for that reason (rationed_log.c).
-   Several processes write: each line is one locked append, and whoever finds that the file was put
-   aside while it waited for the lock opens the new one. */
+   A log must not fill the disk. At a maximum size the file is renamed and a new one started: the
+   log takes at most two files of that size. So events that unauthenticated peers can cause (a wrong
+   token is a line), and boards' renewals, have logs of their own (rationed_log.c). Several
+   processes write. Each line is one locked append. A process that finds the file renamed after it
+   got the lock opens the new one. */
 #include "audit.h"
 
 #include "common/clock.h"
@@ -24,7 +24,7 @@ enum {
   AUDIT_BYTES_MAX = 16 << 20,
   AUDIT_LINE_BYTES = 1024,
   AUDIT_MODE = 0600,
-  AUDIT_ATTEMPTS = 4, /* at finding a file that nobody puts aside under us */
+  AUDIT_ATTEMPTS = 4, /* to find a file that no other process renames meanwhile */
 };
 
 static int open_locked(const char *path, struct stat *ret_status) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A root and what makes it of use: ten years of it, and a server certificate of two years under it.
+/* A root, valid for ten years, and a server certificate of two years, signed by it.
 
-   Order makes a crash harmless: a key is written before its certificate, so a key without one was
-   never used and is made again; a root certificate without its key is a loss that only a person can
-   judge, and stops us.  Whoever opens renews the server certificate when less than half of its life
-   is left, and is told when that will be: a collector that is never restarted asks again then. */
+   The order of writes makes a crash harmless. A key is written before its certificate, so a key
+   without a certificate was never used and is replaced. A root certificate without its key is a
+   loss that only a person can assess: opening fails. Opening renews the server certificate if less
+   than half of its life is left. It returns the time of the next renewal, for a collector that is
+   never restarted. */
 #include "authority.h"
 
 #include "board_name.h"
@@ -28,9 +29,9 @@ enum {
   SERVER_DAYS = 730,
   SERVER_RENEW_DAYS = 365,
   DAY_SECONDS = 24 * 60 * 60,
-  HOST_NAME_BYTES = 65, /* Linux gives a host at most 64 characters */
-  NAME_BYTES = 201,     /* DNS has up to 253; a link with it has to fit LIMIT_VALUE_BYTES */
-  ROOT_TAG_BYTES = 4,   /* of randomness in the root's name, to tell fleets and roots apart */
+  HOST_NAME_BYTES = 65, /* Linux limits host names to 64 characters */
+  NAME_BYTES = 201,     /* DNS allows 253, but a link with the name has to fit LIMIT_VALUE_BYTES */
+  ROOT_TAG_BYTES = 4,   /* of randomness in the root's name, to distinguish fleets and roots */
 };
 
 int authority_complain(char *error, size_t error_len, int failure, const char *what) {
@@ -88,21 +89,21 @@ static bool is_host_name(const char *name) {
          strspn(name, BOARD_NAME_ALNUM "._-") == len;
 }
 
-/* Writes this machine's name into NAME, or "localhost" when it has none that fits a certificate. */
+/* Writes this machine's name into NAME, or "localhost" if the name does not fit a certificate. */
 static void host_name(char name[HOST_NAME_BYTES]) {
   if (gethostname(name, HOST_NAME_BYTES) != 0) name[0] = 0;
   name[HOST_NAME_BYTES - 1] = 0;
   if (!is_host_name(name)) snprintf(name, HOST_NAME_BYTES, "localhost");
 }
 
-/* When another is to be made in place of SERVER, since 1970; 0 when it does not say. */
+/* Returns when SERVER is due for renewal, in seconds since 1970; 0 if it has no valid end. */
 static int64_t due_of(const X509 *server) {
   struct tm end;
   if (ASN1_TIME_to_tm(X509_get0_notAfter(server), &end) != 1) return 0;
   return (int64_t)timegm(&end) - (int64_t)SERVER_RENEW_DAYS * DAY_SECONDS;
 }
 
-/* Whether LIST has TERM between its commas. */
+/* Returns whether LIST, separated by commas, contains TERM. */
 static bool has_term(const char *list, const char *term) {
   size_t len = strlen(term);
   for (const char *at = list; *at != '\0';) {
@@ -136,7 +137,7 @@ int authority_add_name(const char *name, char *ret) {
   return add_term(term, ret);
 }
 
-/* Adds what CERTIFICATE names; others than hosts and addresses are none of ours. */
+/* Adds the hosts and addresses of CERTIFICATE; ignores other kinds of names. */
 static int add_names_of(const X509 *certificate, char *ret) {
   GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
   int result = 0;
@@ -156,7 +157,8 @@ static int add_names_of(const X509 *certificate, char *ret) {
   return result;
 }
 
-/* Writes what a server certificate is to name: this machine, and NAMES, or what SERVER does. */
+/* Writes the names of a server certificate: this machine, and NAMES or, if that is NULL, the names
+   of SERVER. */
 static int list_names(const char *names, const X509 *server, char ret[AUTHORITY_NAMES_BYTES]) {
   char host[HOST_NAME_BYTES];
   host_name(host);
@@ -175,14 +177,14 @@ static int list_names(const char *names, const X509 *server, char ret[AUTHORITY_
   return result;
 }
 
-/* Whether SERVER names WANTED and nothing else. */
+/* Returns whether SERVER has exactly the names WANTED. */
 static bool has_names(const X509 *server, const char *wanted) {
   char named[AUTHORITY_NAMES_BYTES] = "";
   return add_names_of(server, named) == 0 && strcasecmp(named, wanted) == 0;
 }
 
-/* One that begins in the future was made while our clock was wrong: boards would not take it.  A
-   clock that is certainly wrong now makes none that is better. */
+/* A certificate that begins in the future was made while the clock was wrong: boards would reject
+   it. While the clock is implausible, a new one would be no better. */
 static bool has_begun(const X509 *server, time_t now) {
   return X509_cmp_time(X509_get0_notBefore(server), &now) < 0 ||
          now < (time_t)(CLOCK_PLAUSIBLE_NS / NS_PER_SECOND);
@@ -194,11 +196,11 @@ static bool is_server_good(const struct authority *authority, X509 *server, EVP_
   time_t now = time(NULL);
   return server != NULL && key != NULL && X509_check_private_key(server, key) == 1 &&
          X509_verify(server, authority->key) == 1 &&
-         X509_check_host(server, host, 0, 0, NULL) == 1 &&
-         has_begun(server, now) && due_of(server) > now;
+         X509_check_host(server, host, 0, 0, NULL) == 1 && has_begun(server, now) &&
+         due_of(server) > now;
 }
 
-/* Makes one that names ALT_NAMES, RET, and writes it. */
+/* Makes a certificate with ALT_NAMES, RET, and writes it. */
 static int make_server(const struct authority *authority, const struct authority_paths *paths,
                        const char *alt_names, X509 **ret) {
   char host[HOST_NAME_BYTES];

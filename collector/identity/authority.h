@@ -10,7 +10,7 @@
 
 enum authority_rank {
   AUTHORITY_FIRST, /* root.*, server.* */
-  AUTHORITY_NEXT,  /* next.*, server-next.*: there during a rollover alone */
+  AUTHORITY_NEXT,  /* next.*, server-next.*: only during a rollover */
 };
 
 struct authority_paths {
@@ -21,30 +21,30 @@ struct authority_paths {
 struct authority { /* all NULL: none */
   X509 *root;
   EVP_PKEY *key;
-  int64_t due_s; /* when another server certificate is to be made, since 1970 */
+  int64_t due_s; /* when the next server certificate is due, since 1970 */
 };
 
 /* Returns 0 or -ENAMETOOLONG. */
 int authority_paths(const char *dir, enum authority_rank rank, struct authority_paths *ret);
 
-/* Makes a root and writes it, its key first.  Returns 0 or -errno; RET is the caller's to fini. */
+/* Makes a root and writes it, its key first. Returns 0 or -errno. Release RET by authority_fini. */
 int authority_make(const struct authority_paths *paths, struct authority *ret);
 
-/* Reads a root and its key.  Returns 0, or -EBADMSG with one line in ERROR. */
+/* Reads a root and its key. Returns 0, or -EBADMSG with one line in ERROR. */
 int authority_load(const struct authority_paths *paths, struct authority *ret, char *error,
                    size_t error_len);
 
 enum { AUTHORITY_NAMES_BYTES = 12 << 10 /* OPTION_LIST_MAX names, and this machine's own */ };
 
-/* Makes the server certificate when there is none that is good for another year and names what it
-   should, and notes when that will be so again.  It names this machine, "localhost", and NAMES
-   ("DNS:a.example,IP:10.0.0.1"); NULL: nothing is asked, the next one names what this one does.
-   Returns 0 or -errno. */
+/* Makes a server certificate unless the present one is valid for another year and has the right
+   names, and sets due_s. It names this machine, "localhost", and NAMES
+   ("DNS:a.example,IP:10.0.0.1"). NULL: any names are accepted, and a new one keeps them. Returns 0
+   or -errno. */
 int authority_serve(struct authority *authority, const struct authority_paths *paths,
                     const char *names);
 
 /* Appends NAME, a host name or a numeric address, to the list RET of AUTHORITY_NAMES_BYTES, unless
-   it is there.  Returns 0, -EINVAL when no certificate can name it, or -EOVERFLOW. */
+   it is in it. Returns 0, -EINVAL if a certificate cannot contain it, or -EOVERFLOW. */
 int authority_add_name(const char *name, char *ret);
 
 void authority_fini(struct authority *authority);

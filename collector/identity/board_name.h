@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a board may be called: 1 to LIMIT_NAME_BYTES of [A-Za-z0-9._-], the first a letter or a
-   digit.  So a name is safe, as it stands, in a certificate, a URI, a file name and a log line. */
+/* Valid board names: 1 to LIMIT_NAME_BYTES of [A-Za-z0-9._-], the first a letter or a digit. So a
+   name is safe, without escaping, in a certificate, a URI, a file name and a log line. */
 #ifndef IDENTITY_BOARD_NAME_H
 #define IDENTITY_BOARD_NAME_H
 

@@ -3,19 +3,19 @@
 
    DIR/ca/  lock              held while files are made, renewed or switched
             root.key          P-256, made once
-            root.pem          ten years; what every board pins
-            server.key        renewed together with, a year before its end
-            server.pem        the collector's certificate, then the root, so that a board that knows
+            root.pem          ten years; pinned by every board
+            server.key        renewed with the next, a year before its end
+            server.pem        the collector's certificate, then the root, so that a board that has
                               only the root's fingerprint finds the root in the handshake
             next.*            the second root, during a rollover (rollover.c)
             server-next.*     a server certificate under that
 
-   Commands change these files beside a running collector, which looks whether they are others now
-   and then (ca_refresh); so what is in memory is behind a mutex, and whoever signs holds its root
-   by a reference.  Who enrolls gets a certificate under the first root, which is the one that its
-   token names; who renews gets one under the newest.
+   Commands change these files beside a running collector, which checks for changes periodically
+   (ca_refresh). So the data in memory is behind a mutex, and a signing thread holds a reference to
+   its root. Enrollment signs under the first root, which the token pins; renewal signs under the
+   newest.
 
-   It does not keep a list of what it signed: that is access.c's. */
+   It keeps no list of signed certificates: access.c does. */
 #include "ca.h"
 
 #include "authority.h"
@@ -45,7 +45,7 @@ enum {
   RENEW_AGAIN_SECONDS = 60 * 60, /* after a server certificate could not be made */
 };
 
-/* By what a file's replacement is seen; all zero: there is none. */
+/* Identifies a version of a file; all zero: no file. */
 struct stamp {
   ino_t inode;
   off_t bytes;
@@ -56,15 +56,15 @@ struct ca {
   char dir[PATH_MAX];
   struct authority_paths paths[RANKS];
   long board_seconds;
-  char *names; /* beside this machine's, that the server certificate has; NULL: nobody has said */
-  bool is_open; /* from then on a root that is missing is not made */
+  char *names;  /* names in the server certificate beyond this machine's; NULL: not set */
+  bool is_open; /* from then on a missing root is not created */
   bool (*judge)(void *context, uint64_t root);
   void *judge_context;
-  pthread_mutex_t lock; /* over what follows */
+  pthread_mutex_t lock; /* protects the following */
   struct authority authorities[RANKS];
   struct stamp stamps[RANKS];
   uint64_t generation;
-  int64_t renew_after_s; /* since 1970: not before, since it failed */
+  int64_t renew_after_s; /* since 1970: retry time after a failure */
 };
 
 static void look_at(const struct authority_paths *paths, struct stamp *ret) {
@@ -78,7 +78,7 @@ static bool is_same(const struct stamp *a, const struct stamp *b) {
          a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-/* What is to be done where there is no root. */
+/* Meaning of a missing root. */
 enum absence { ABSENCE_IS_FINE, ABSENCE_IS_LOSS, ABSENCE_IS_FIRST_START };
 
 static int load_one(const struct ca *ca, enum authority_rank rank, struct authority *ret,
@@ -102,7 +102,7 @@ static int load_one(const struct ca *ca, enum authority_rank rank, struct author
   return authority_complain(error, error_len, served, "cannot make the server certificate");
 }
 
-/* Reads all that there is, with the lock of the files held. */
+/* Reads all authorities, with the lock of the files held. */
 static int load_all(struct ca *ca, struct authority ret[RANKS], struct stamp ret_stamps[RANKS],
                     char *error, size_t error_len) {
   int result = rollover_settle(ca->dir);
@@ -186,7 +186,7 @@ int ca_set_names(struct ca *ca, const char *names, char *error, size_t error_len
   return load(ca, error, error_len);
 }
 
-/* Whether a server certificate is to be renewed; says so once an hour where that fails. */
+/* Whether a server certificate is due for renewal; true only once an hour while renewal fails. */
 static bool is_server_due(struct ca *ca) {
   int64_t now_s = (int64_t)time(NULL);
   bool is_due = false;
@@ -223,8 +223,8 @@ uint64_t ca_generation(struct ca *ca) {
   return generation;
 }
 
-/* Returns another reference to the authority of RANK, or to the first where NEWEST and there is no
-   second; all NULL when there is none.  The caller's to fini. */
+/* Returns another reference to the authority of RANK, or to the first if OR_FIRST and that is
+   missing; all NULL if there is none. Release it by authority_fini. */
 static struct authority hold(struct ca *ca, enum authority_rank rank, bool or_first) {
   pthread_mutex_lock(&ca->lock);
   struct authority held = ca->authorities[rank];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of the authority on disk.
 
-   A collector that dies while it makes its authority must find, at the next start, either nothing
-   or something whole.  So every file is written beside its place, flushed, renamed, and the folder
-   flushed too; and whoever makes or renews files holds one advisory lock, so that `token` and the
-   first start of the collector may race.  The lock file is never removed: removing it would let two
-   processes hold locks on two different files of one name. */
+   If a collector dies while it makes its authority, the next start must find either nothing or
+   complete files. So every file is written under a temporary name, flushed and renamed, and the
+   folder is flushed too. All writers hold one advisory lock, so that `token` and the first start of
+   the collector may race. The lock file is never deleted: otherwise two processes could hold locks
+   on two different files of one name. */
 #include "ca_files.h"
 
 #include "common/write_all.h"
@@ -52,7 +52,7 @@ int ca_files_write(const char *path, struct span bytes, mode_t mode) {
   char beside[PATH_MAX];
   if ((size_t)snprintf(beside, sizeof beside, "%s.new", path) >= sizeof beside)
     return -ENAMETOOLONG;
-  unlink(beside); /* what a crash left: its mode may not be ours */
+  unlink(beside); /* left by a crash, possibly with another mode */
   int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   if (fd < 0) return -errno;
   int result = fchmod(fd, mode) == 0 ? write_all(fd, bytes) : -errno;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Certificates of the fleet's own authority.
 
-   Three kinds and no more: the root (signs only), collectors (serverAuth only) and boards
-   (clientAuth only).  The two ends of a connection are told apart by that extended key usage, so a
-   stolen board key can never pose as a collector.  Every extension is written here from constants
-   and checked names; nothing is ever copied from a request.  Serials are 128 random bits, and
-   validity starts a little back because a board's clock may be behind ours. */
+   There are three kinds: the root (signs only), collectors (serverAuth only) and boards (clientAuth
+   only). The extended key usage distinguishes the two ends of a connection, so a stolen board key
+   can never pose as a collector. Every extension is built here from constants and checked names;
+   nothing is copied from a request. Serials are 128 random bits. Validity starts a little in the
+   past because a board's clock may be behind. */
 #include "certificate.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct extension {
   const char *value;
 };
 
-/* What each use gets, beside its names and key identifiers. */
+/* Extensions of each use, besides its names and key identifiers. */
 static const struct extension extensions[][EXTENSION_ROWS] = {
     [CERTIFICATE_ROOT] = {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
                           {NID_key_usage, "critical,keyCertSign,cRLSign"}},
@@ -77,15 +77,15 @@ static int set_serial(X509 *certificate) {
   return set;
 }
 
-/* A plain UTF8String: the MBSTRING forms would hold a name to X.520's 64 characters, and a board's
-   may have 128. */
+/* Sets a plain UTF8String: the MBSTRING forms would limit a name to X.520's 64 characters, and a
+   board's may have 128. */
 static int set_name(X509 *certificate, const char *name) {
   return X509_NAME_add_entry_by_NID(X509_get_subject_name(certificate), NID_commonName,
                                     V_ASN1_UTF8STRING, (const unsigned char *)name, -1, -1, 0);
 }
 
-/* The leeway at the beginning is a part of the life, so that half of the span that a certificate
-   states is half of its life also where that is minutes. */
+/* The leeway at the beginning is a fraction of the life. So half of the stated span is half of the
+   life even for a life of minutes. */
 static int set_validity(X509 *certificate, const struct certificate_terms *terms) {
   long life = (long)terms->days * DAY_SECONDS + terms->seconds;
   long leeway = life / LEEWAY_PART < DAY_SECONDS ? life / LEEWAY_PART : DAY_SECONDS;
@@ -94,7 +94,7 @@ static int set_validity(X509 *certificate, const struct certificate_terms *terms
              NULL;
 }
 
-/* Of the span that a certificate states one part of LEEWAY_PART + 1 is leeway, a day at most. */
+/* Of the stated span one part of LEEWAY_PART + 1 is leeway, at most a day. */
 int64_t certificate_signed_s(const X509 *certificate) {
   struct tm begin, end;
   if (ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &begin) != 1 ||

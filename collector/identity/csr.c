@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a certificate request from a stranger.
+/* Reads an untrusted certificate request.
 
-   A request may ask for anything: other names, CA:TRUE, a key it does not hold.  We look at none of
-   it: the signature proves that the sender holds the private key, and the point on the curve is
-   copied into a fresh key, which also sheds curve parameters spelled out by the sender.  Only P-256
-   is taken, because every board can do it and one kind of key leaves no weak kind to choose. */
+   A request may ask for anything: other names, CA:TRUE, a key that the sender does not hold. All of
+   that is ignored. The signature proves that the sender holds the private key. The point on the
+   curve is copied into a fresh key, which drops curve parameters spelled out by the sender. Only
+   P-256 is accepted, because every board supports it, and a single kind of key leaves no weaker
+   kind to choose. */
 #include "csr.h"
 
 #include "proto/limits.h"

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate asks on an event loop, and a loop must not ask SQLite: a question would wait for whoever
-   holds the connection over a commit, and the note of a token's last use is a commit of its own.
+/* A cache of tokens. Authentication runs on an event loop, which must not query SQLite: a query
+   would wait for the thread that holds the connection during a commit. Recording a token's last use
+   is a commit, too.
 
-   So the database is asked once for a token that is not known here, by a thread
-   (access_token_learn), and again for all of them every few seconds (access_tokens_settle), which
-   is also when the last uses are written.  What is withdrawn meanwhile works for those seconds.
-   What is not in the database is not remembered: strangers cannot fill the rows. */
+   So a thread queries the database once for a token that is not cached (access_token_learn), and
+   again for all of them every few seconds (access_tokens_settle). Last uses are written then, too.
+   A revoked token works for those seconds. Tokens that are not in the database are not cached:
+   unauthenticated peers cannot fill the rows. */
 #include "known_tokens.h"
 
 #include <string.h>
 
-enum { TOKEN_NOTE_S = 60 /* how exactly the last use of a token is kept */ };
+enum { TOKEN_NOTE_S = 60 /* resolution of a token's last use */ };
 
 static struct known_token *find(struct known_tokens *known, const uint8_t *hash) {
   for (unsigned i = 0; i < known->count; i++)
@@ -18,7 +19,7 @@ static struct known_token *find(struct known_tokens *known, const uint8_t *hash)
   return NULL;
 }
 
-/* A free row, or that of the token that was used longest ago. */
+/* Returns a free row, or the least recently used one. */
 static struct known_token *make_room(struct known_tokens *known) {
   if (known->count < KNOWN_TOKENS_MAX) return &known->rows[known->count++];
   struct known_token *oldest = &known->rows[0];
@@ -33,7 +34,7 @@ enum role known_tokens_use(struct known_tokens *known, const uint8_t *hash, int6
   struct known_token *token = find(known, hash);
   if (token != NULL && token->expires_ms > now_ms) {
     role = token->role;
-    /* An enroll token's use is another thing: it enrolled somebody. */
+    /* For an enroll token, used_s means that it has enrolled a board. */
     if (role != ROLE_ENROLL && now_ms / 1000 - token->used_s >= TOKEN_NOTE_S)
       token->used_s = now_ms / 1000;
   }

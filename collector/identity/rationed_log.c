@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strangers cause denials, as many as they like, and mostly on an event loop; a board with a good
-   certificate causes renewals.  Hence bounds.  Lines a second: ten tell what is going on as well as
-   a thousand.  A log of their own, apart from that of changes: whoever knocks for long enough
-   pushes old lines of the same kind out of it and nothing else.  And a short queue in memory, which
-   a thread writes: a disk that hangs stops the thread, and then lines are counted and no longer
-   kept.  Where subjects are known by their certificates, one that says the same again and again
-   takes a line of the ration once in a while, and leaves the others to the rest.
+/* A rate-limited log. Unauthenticated peers can cause any number of denials, mostly on an event
+   loop; boards with a valid certificate cause renewals. Hence three bounds:
 
-   The thread begins with the first line: most commands never have one. */
+   - A few lines a second: ten show the situation as well as a thousand.
+   - A log apart from that of changes, so that a flood displaces only old lines of the same kind.
+   - A short queue in memory, which a thread writes. A hanging disk blocks the thread;
+     then lines are counted and dropped.
+
+   Where certificates identify the subjects, repeated equal lines of one subject count once in a
+   while. So the others keep their share of the rate.
+
+   The thread starts with the first line: most commands never write one. */
 #include "rationed_log.h"
 
 #include "audit.h"
@@ -28,8 +31,8 @@ enum {
   LINES_WAITING_MAX = 64,
   SUBJECT_BYTES = 160, /* a board's name has 128 */
   WHAT_BYTES = 768,
-  STOP_MS = 2000, /* for what waits to be written */
-  /* All that are noted in that time: with those before them none is forgotten too early. */
+  STOP_MS = 2000, /* to write the queue */
+  /* All lines of that time fit, so none is forgotten too early. */
   LINES_KNOWN = LINES_PER_SECOND * RATIONED_LOG_APART_S_MAX,
 };
 
@@ -38,30 +41,30 @@ struct line {
 };
 
 struct known_lines {
-  struct table table;           /* the hash of a line to its place in */
-  uint64_t second[LINES_KNOWN]; /* when it was noted last */
+  struct table table;           /* hash of a line -> its index in */
+  uint64_t second[LINES_KNOWN]; /* when it was last noted */
   uint32_t count;
 };
 
 struct rationed_log {
   char path[PATH_MAX];
-  const char *kind; /* of its lines */
-  unsigned apart_s; /* that equal lines have to be */
+  const char *kind; /* name of its lines */
+  unsigned apart_s; /* minimum seconds between equal lines */
   pthread_t thread;
-  pthread_mutex_t lock; /* over what follows */
+  pthread_mutex_t lock; /* protects the following */
   pthread_cond_t changed;
   bool is_started, is_stopping, is_done;
-  bool is_forsaken; /* nobody waits for the thread: what there is, is its own */
+  bool is_forsaken; /* no thread waits for the writer, which frees the log itself */
   struct timespec stop_until;
-  uint64_t second, noted; /* in that second */
-  uint64_t left_out;      /* since a line last said so */
+  uint64_t second, noted; /* lines in that second */
+  uint64_t left_out;      /* since the last line about that */
   unsigned first, count;
   struct line waiting[LINES_WAITING_MAX];
-  struct known_lines known[2]; /* when one is full the other begins anew */
-  unsigned newest;             /* of the two */
+  struct known_lines known[2]; /* when one is full, the other is cleared and used */
+  unsigned newest;             /* index of the current one */
 };
 
-/* Waits for a line, or for the end; false: there will be no more. */
+/* Waits for a line, or for the end. Returns false if there will be no more lines. */
 static bool await_one(struct rationed_log *log, struct line *ret, uint64_t *ret_left_out) {
   pthread_mutex_lock(&log->lock);
   while (log->count == 0 && !log->is_stopping) pthread_cond_wait(&log->changed, &log->lock);
@@ -91,7 +94,7 @@ static void release(struct rationed_log *log) {
   free(log);
 }
 
-/* The thread has nothing more to do. */
+/* Marks the thread as done. */
 static void end(struct rationed_log *log) {
   pthread_mutex_lock(&log->lock);
   log->is_done = true;
@@ -130,13 +133,13 @@ static bool has_place(struct rationed_log *log) {
   return log->noted < LINES_PER_SECOND && log->count < LINES_WAITING_MAX;
 }
 
-/* Returns when the line of HASH was noted, or NULL. */
+/* Returns when the line of HASH was last noted, or NULL. */
 static uint64_t *find_known(struct known_lines *lines, uint64_t hash) {
   uint32_t cursor, at = table_find(&lines->table, hash, &cursor);
   return at == TABLE_NONE ? NULL : &lines->second[at];
 }
 
-/* With the lock held, in log->second. */
+/* With the lock held, for log->second. */
 static bool was_noted_lately(struct rationed_log *log, uint64_t hash) {
   for (unsigned i = 0; i < 2; i++) {
     const uint64_t *second = find_known(&log->known[i], hash);
@@ -145,7 +148,7 @@ static bool was_noted_lately(struct rationed_log *log, uint64_t hash) {
   return false;
 }
 
-/* With the lock held.  What there is no memory for is noted again. */
+/* With the lock held. Without memory the line is not remembered, and may be noted again. */
 static void keep_known(struct rationed_log *log, uint64_t hash) {
   struct known_lines *lines = &log->known[log->newest];
   uint64_t *second = find_known(lines, hash);
@@ -193,7 +196,7 @@ void rationed_log_stop(struct rationed_log *log) {
   pthread_mutex_unlock(&log->lock);
 }
 
-/* Waits for the thread, but not for a disk that hangs.  Returns whether it has ended. */
+/* Waits for the thread, but not for a hanging disk. Returns whether it has ended. */
 static bool await_end(struct rationed_log *log) {
   int error = 0;
   pthread_mutex_lock(&log->lock);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rollover has two moments.
+/* A rollover has two commit points.
 
-   The start: next.pem is there.  From then on boards get both roots and renew under the second one.
+   The start: next.pem exists. From then on boards get both roots and renew under the second one.
    Its key is written first, so a crash leaves a key that was never used and is made again.
 
-   The end: root.pem is not there.  It is moved to retired.pem in one step, and what is left to do
-   is the same whoever does it: next.key becomes root.key (over the old one: a retired key on a disk
-   is only a danger), next.pem becomes root.pem, and the server certificate that does not fit any
-   more is made anew when the authority is opened.  A crash in between leaves next.pem without
-   root.pem, which is never so otherwise; whoever opens the authority next goes on from there.
-   Without next.pem a missing root.pem means a folder that is new. */
+   The end: root.pem is gone. It is moved to retired.pem in one step. The remaining steps are
+   idempotent. First next.key becomes root.key, over the old one: a retired key on a disk is only a
+   risk. Then next.pem becomes root.pem, and the server certificate is made again when the authority
+   is opened. A crash in between leaves next.pem without root.pem, which never happens otherwise;
+   the next process that opens the authority continues. Without next.pem a missing root.pem means a
+   new folder. */
 #include "rollover.h"
 
 #include "authority.h"

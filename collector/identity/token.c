@@ -4,9 +4,9 @@
      fpt_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB
      |    24 random bytes, base64url      | SHA-256 of the root, base64url; enroll tokens only
 
-   192 random bits need no slow hash: SHA-256 of them tells a reader of the database nothing.  Only
-   the secret part is hashed, so a client may keep the fingerprint to itself.  Both alphabets hold
-   the separator, hence everything here goes by length, never by looking for it. */
+   192 random bits need no slow hash: their SHA-256 reveals nothing to a reader of the database.
+   Only the secret part is hashed, so a client may keep the fingerprint to itself. Both parts may
+   contain the separator, so they are split by length. */
 #include "token.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 enum { START_CHARS = sizeof TOKEN_START - 1, BITS_PER_CHAR = 6, BITS_PER_BYTE = 8 };
 
-/* Writes LEN bytes of DATA without padding and returns where the text ends. */
+/* Writes LEN bytes of DATA without padding and returns the end of the text. */
 static char *base64url_print(const uint8_t *data, size_t len, char *text) {
   uint32_t bits = 0;
   unsigned count = 0;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shell around a session.
+/* The I/O layer around a session.
 
-   It moves bytes: from libevent's buffer into session_receive, from the session's `out` to
-   libevent, jobs to the dispatch.  Memory that a peer can make us hold is bounded three times.  The
-   input buffer holds one control frame (a high watermark stops libevent from reading more); a long
-   frame raises it to its own length, once there is room in a budget that all connections share; and
-   a peer that does not read its answers is sent away when OUTPUT_BYTES_MAX of them wait.
+   It moves bytes from libevent's buffer into session_receive and from the session's `out` to
+   libevent, and jobs to the dispatch. The memory that a peer can occupy is bounded three times.
+   First, the input buffer holds one control frame (a high watermark stops libevent from reading
+   more). Second, a long frame raises that to its own length, once the budget shared by all
+   connections has room. Third, a peer that does not read its answers is disconnected when
+   OUTPUT_BYTES_MAX of them wait.
 
-   When a queue is full, or that budget is, the connection is stalled: it simply stops taking bytes
-   out, TCP tells the peer to wait, and whoever makes room calls connection_resume.
+   If a queue or that budget is full, the connection is stalled: it takes no more bytes out of the
+   buffer, and TCP flow control holds the peer. connection_resume is called when there is room.
 
-   One timer holds the state's deadline.  It starts anew with each whole frame; a frame that has
-   begun must end in time.  While we are the ones who keep the peer waiting it does not count.
+   One timer holds the state's deadline. It is restarted by each whole frame; a frame that has begun
+   must end in time. The deadline does not count while the collector keeps the peer waiting.
 
-   Closing is gentle: what is left to say is flushed, then the sending side is shut, and what still
-   arrives is thrown away for a few seconds, because closing with unread bytes would reset the
-   connection and could destroy the reason on its way to the peer. */
+   Closing is graceful: pending output is flushed, then the sending side is shut down, and further
+   input is discarded for a few seconds. Closing with unread bytes would reset the connection and
+   could destroy the reason before the peer has read it. */
 #include "connection.h"
 
 #include "common/clock.h"
@@ -45,7 +46,7 @@ enum {
   OUTPUT_BYTES_MAX = 256 << 10,
   FRAME_DEADLINE_MS = 60 * 1000, /* for a frame that has begun: 2 MiB at 280 kbit/s */
   WHY_BYTES = 192,
-  PEER_BYTES = 64, /* an address, numeric */
+  PEER_BYTES = 64, /* a numeric address */
 };
 
 struct connection {
@@ -53,11 +54,11 @@ struct connection {
   struct bufferevent *stream;
   struct event *deadline;
   struct session session;
-  size_t large_bytes; /* its part of the host's */
+  size_t large_bytes; /* of the host's large_bytes */
   bool is_stalled;
-  bool is_in_frame; /* the deadline is that of a frame that has begun */
-  bool is_shut;     /* our side is closed */
-  bool has_expired; /* its certificate, and nothing else is wrong with that */
+  bool is_in_frame; /* the deadline is of a frame that has begun */
+  bool is_shut;     /* the sending side is shut down */
+  bool has_expired; /* the certificate has expired but is otherwise valid */
 };
 
 static SSL *tls_of(const struct connection *connection) {
@@ -84,7 +85,7 @@ static void set_stalled(struct connection *connection, bool is_stalled) {
   }
 }
 
-/* Gives back the room of a long frame. */
+/* Returns a long frame's bytes to the budget. */
 static void release_large(struct connection *connection) {
   if (connection->large_bytes == 0) return;
   connection->host->large_bytes -= connection->large_bytes;
@@ -92,8 +93,7 @@ static void release_large(struct connection *connection) {
   bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_BYTES);
 }
 
-/* Lets the input buffer hold LEN bytes.  Returns false when the budget for long frames is used up.
- */
+/* Lets the input buffer hold LEN bytes. Returns false if the budget for long frames is used up. */
 static bool reserve(struct connection *connection, size_t len) {
   if (len <= INPUT_BYTES || connection->large_bytes >= len) return true;
   if (connection->host->large_bytes + len > LARGE_BYTES_MAX) return false;
@@ -117,7 +117,7 @@ static void close_now(struct connection *connection) {
   destroy(connection);
 }
 
-/* Hands what the session has to say to libevent. */
+/* Passes the session's output to libevent. */
 static void flush(struct connection *connection) {
   struct session *session = &connection->session;
   struct evbuffer *output = bufferevent_get_output(connection->stream);
@@ -128,7 +128,8 @@ static void flush(struct connection *connection) {
   session_refuse(session, REFUSAL_SLOW_READER, "answers are not read");
 }
 
-/* Everything is said: shuts our side and waits, within the deadline, for the peer's. */
+/* All output is sent: shuts down the sending side, then waits, within the deadline, for the peer to
+   close. */
 static void shut(struct connection *connection) {
   if (connection->is_shut) return;
   connection->is_shut = true;
@@ -137,7 +138,7 @@ static void shut(struct connection *connection) {
   shutdown(bufferevent_getfd(connection->stream), SHUT_WR);
 }
 
-/* Tells of a peer that was not let in: by its board's name or, of a stranger, by its address. */
+/* Reports a rejected peer by its board's name or, if it is unauthenticated, by its address. */
 static void tell_denied(struct connection *connection, const char *why) {
   struct sockaddr_storage peer;
   socklen_t len = sizeof peer;
@@ -149,8 +150,8 @@ static void tell_denied(struct connection *connection, const char *why) {
   connection->host->on_denied(connection->host->context, board[0] != 0 ? board : text, why);
 }
 
-/* Whether a session that was refused for REFUSAL is a denial, and not a fault of a line, and was
-   not noted by the worker that found it. */
+/* Returns whether a session that ended with REFUSAL was denied access, rather than failed, and was
+   not reported by a worker already. */
 static bool is_denial(const struct session *session) {
   switch (session->refusal) {
   case REFUSAL_BAD_FRAME:
@@ -158,7 +159,7 @@ static bool is_denial(const struct session *session) {
   case REFUSAL_BAD_MESSAGE:
   case REFUSAL_WRONG_ORDER:
   case REFUSAL_WRONG_VERSION:
-    return session->board[0] == 0; /* a board that talks nonsense is a broken one */
+    return session->board[0] == 0; /* from a board, a malformed message is a fault, not an attack */
   case REFUSAL_BAD_NAME:
   case REFUSAL_REVOKED:
   case REFUSAL_EXPIRED:
@@ -169,7 +170,7 @@ static bool is_denial(const struct session *session) {
   }
 }
 
-/* After anything that may have changed the state: flushes, re-arms, winds down. */
+/* Acts on a change of state: flushes the output, sets the new deadline, starts closing. */
 static void settle(struct connection *connection, enum session_state before) {
   struct session *session = &connection->session;
   flush(connection);
@@ -191,15 +192,15 @@ void connection_look_at_load(struct connection_host *host) {
   if (shedding_look(&host->shedding, clock_monotonic_ns())) host->on_shedding(host->context);
 }
 
-/* Returns whether the frame that the input begins with may become a job now. */
+/* Returns whether the dispatch has room for the frame at the start of the input. */
 static bool has_room(const struct connection *connection) {
-  const struct dispatch *dispatch = connection->host->dispatch; /* NULL at the very end */
+  const struct dispatch *dispatch = connection->host->dispatch; /* NULL at shutdown */
   uint8_t header[FRAME_HEADER_BYTES] = {0};
   evbuffer_copyout(input_of(connection), header, sizeof header);
   return dispatch != NULL && dispatch_has_room(dispatch, header[FRAME_HEADER_BYTES - 1]);
 }
 
-/* Takes one frame out of the input.  Returns whether there may be another. */
+/* Takes one frame out of the input. Returns whether there may be another. */
 static bool take_frame(struct connection *connection) {
   struct session *session = &connection->session;
   struct evbuffer *input = input_of(connection);
@@ -226,7 +227,7 @@ static bool take_frame(struct connection *connection) {
   return used >= 0;
 }
 
-/* Takes what has come, as far as the session wants it. */
+/* Passes received frames to the session while it accepts input. */
 static void pump(struct connection *connection) {
   struct session *session = &connection->session;
   enum session_state before = session->state;
@@ -289,7 +290,7 @@ static void count_failure(struct connection *connection, bool is_eof) {
   log_debug("ingest-handshake #%llu: failed: %s", (unsigned long long)connection->session.id, why);
 }
 
-/* Returns TIME in seconds since 1970, or 0 when it does not say. */
+/* Returns TIME in seconds since 1970, or 0 if it is invalid. */
 static int64_t seconds_of(const ASN1_TIME *time) {
   struct tm broken_down;
   return ASN1_TIME_to_tm(time, &broken_down) == 1 ? (int64_t)timegm(&broken_down) : 0;
@@ -305,9 +306,9 @@ static void look_at_certificate(struct connection *connection) {
     shown->root = certificate_id(sk_X509_value(chain, sk_X509_num(chain) - 1));
   shown->signed_s = certificate_signed_s(certificate);
   shown->until_s = seconds_of(X509_get0_notAfter(certificate));
-  /* An eighth of a handshake, so only where it is asked for. */
+  /* Costs an eighth of a handshake, so computed only if needed. */
   EVP_PKEY *key = shown->has_expired ? X509_get0_pubkey(certificate) : NULL;
-  if (key != NULL) certificate_key_digest(key, shown->key); /* where it fails nothing is equal */
+  if (key != NULL) certificate_key_digest(key, shown->key); /* on failure no key is equal */
 }
 
 static enum handshake judge_success(const struct connection *connection, bool is_stranger) {
@@ -315,7 +316,7 @@ static enum handshake judge_success(const struct connection *connection, bool is
   return is_stranger ? HANDSHAKE_ANONYMOUS : HANDSHAKE_OK;
 }
 
-/* TLS is up: the certificate says who it is. */
+/* TLS is established: takes the board's name from the certificate. */
 static void identify(struct connection *connection) {
   struct figures *figures = connection->host->figures;
   char name[BOARD_NAME_BYTES] = "";
@@ -354,7 +355,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *context) {
     close_now(connection);
   } else if (before == SESSION_CLOSING) {
     close_now(connection);
-  } else if (is_ours) { /* it waits for us, not we for it */
+  } else if (is_ours) { /* the peer waits for the collector */
     connection->is_in_frame = false;
     arm(connection, session_deadline_ms(before));
   } else {
@@ -363,16 +364,17 @@ static void on_deadline(evutil_socket_t fd, short what, void *context) {
   }
 }
 
-/* Whether all that is wrong is that the board's own certificate has expired.  OpenSSL asks for each
-   thing wrong by itself, so that nothing else is forgiven with it. */
+/* Returns whether the only fault is that the board's own certificate has expired. OpenSSL calls
+   on_verify once for each fault, so no other fault is accepted with it. */
 static bool is_only_expired(X509_STORE_CTX *store) {
   return X509_STORE_CTX_get_error(store) == X509_V_ERR_CERT_HAS_EXPIRED &&
          X509_STORE_CTX_get_error_depth(store) == 0;
 }
 
-/* Runs after common/tls has judged the certificate.  It refuses what is revoked, and forgives two
-   things: a certificate that has expired, whose session may then do nothing but renew; and one that
-   is not yet valid, for our own root has signed it: the clock that is wrong is ours, or was. */
+/* Runs after common/tls has verified the certificate. It rejects revoked boards, and accepts two
+   faults: an expired certificate, whose session may then only renew; and a certificate that is not
+   yet valid. The collector's own root has signed that one, so the collector's clock is wrong, or
+   was. */
 static int on_verify(int is_ok, X509_STORE_CTX *store) {
   SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
   SSL_verify_cb judge = SSL_CTX_get_verify_callback(SSL_get_SSL_CTX(ssl));
@@ -403,7 +405,8 @@ static struct bufferevent *make_stream(struct connection *connection, int fd) {
   if (ssl == NULL) return NULL;
   SSL_set_app_data(ssl, connection);
   SSL_set_verify(ssl, SSL_get_verify_mode(ssl), on_verify);
-  /* When it fails libevent may have freed SSL already: out of memory, we rather lose it. */
+  /* If this fails, libevent may have freed SSL already. Out of memory, a leak is better than a
+     double free. */
   return bufferevent_openssl_socket_new(host->loop, fd, ssl, BUFFEREVENT_SSL_ACCEPTING,
                                         BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
 }
@@ -418,7 +421,7 @@ struct connection *connection_new_take(struct connection_host *host, int fd, uin
     close(fd);
     return NULL;
   }
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* acks are small and waited for */
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* acks are small and awaited */
   connection->stream = stream;
   session_init(&connection->session, id, host->page_url, host->figures);
   connection->session.trust = &host->trust;

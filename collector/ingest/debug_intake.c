@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files arriving.
+/* Receives debug files.
 
-   Apart from the writer because all of it is slow: a write, at the end a hash over up to a
-   gigabyte, and then a sandboxed process that reads symbols out of a stranger's ELF file.  Nothing
-   here waits for a board: one piece is one job.
+   Separate from the writer because all steps are slow: a write, at the end a hash over up to a
+   gigabyte, and then a sandboxed process that reads symbols from an untrusted ELF file. No step
+   waits for a board: each piece is one job.
 
-   A file that is whole but that the reader could not use is still done with: the board could only
-   send the same bytes again.  It is told the reason, and so is whoever lists the modules. */
+   A complete file that the reader cannot use is finished, too, because the board could only send
+   the same bytes again. The reason is sent to the board and shown in the list of modules. */
 #include "debug_intake.h"
 
 #include "common/buf.h"

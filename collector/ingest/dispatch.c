@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two lanes out, one list back.
+/* Two lanes to the workers, one list back.
 
-   Jobs are counted when they leave the loop and again when they are back, by the loop alone: so the
-   bound covers what waits, what is worked on and what has an outcome that nobody has read yet, and
-   needs no lock.  The room that is asked for is for the largest job there is; a queue that is
-   nearly full stops sessions a little early rather than late.
+   Jobs are counted when they leave the loop and again when they return, by the loop alone. So the
+   bound covers waiting jobs, running jobs and jobs with an unread outcome, without a lock. Room is
+   always checked for the largest possible job, so a queue that is nearly full stops sessions a
+   little early.
 
-   Lanes put finished groups on one list and wake the loop through an eventfd: the loop needs no
-   locking of its own for that, and one wake-up serves whatever came meanwhile. */
+   Lanes put finished groups on one list and wake the loop through an eventfd. One wake-up serves
+   all groups posted before it. */
 #include "dispatch.h"
 
 #include "common/clock.h"
@@ -34,9 +34,9 @@ struct dispatch {
   struct lane *lanes[LANES];
   struct event *wake;
   int wake_fd;
-  size_t entries[LANES], bytes[LANES]; /* these are the loop's own */
+  size_t entries[LANES], bytes[LANES]; /* used by the loop only */
   bool is_stopping;
-  pthread_mutex_t lock; /* guards what follows */
+  pthread_mutex_t lock; /* guards the following fields */
   struct job *first, **last;
 };
 
@@ -49,7 +49,7 @@ static void post_group(void *context, struct job *group) {
   *dispatch->last = group;
   dispatch->last = end;
   pthread_mutex_unlock(&dispatch->lock);
-  eventfd_write(dispatch->wake_fd, 1); /* full means that a wake-up is on its way anyway */
+  eventfd_write(dispatch->wake_fd, 1); /* fails only if a wake-up is pending */
 }
 
 static struct job *take_posted(struct dispatch *dispatch) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Enrolment: the one thing that a stranger may ask for.
+/* Enrolment: the only request of an unauthenticated peer.
 
-   The request is checked before the token is touched, so that a board whose request is broken has
-   not burnt its token; the token is used up before anything is signed, so that two peers with one
-   token get one certificate.  Everything that came of it, good or bad, is a line in a log.
-   The board's name is what the token says, or one that we make: the request's is never read. */
+   The certificate request is checked before the token, so that a board with a malformed request
+   does not lose its token. The token is used up before anything is signed, so that two peers with
+   one token get one certificate. Each outcome is logged.
+
+   The board's name is from the token, or generated; the name in the request is ignored. */
 #include "enrolment.h"
 
 #include "common/buf.h"

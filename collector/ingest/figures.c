@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of the door, and their text.
+/* Counters of ingest, and their text.
 
-   Relaxed atomics: each number is true by itself, and nobody derives one from another.  They are
-   bumped on the loop and on the workers, and read on whichever thread makes /metrics.  Names and
-   help texts come from the same rows as the fields, so none can be forgotten. */
+   Relaxed atomics: each counter is independent. They are updated on the loop and on the workers,
+   and read on the thread that makes /metrics. Names and help texts are in the same rows as the
+   fields, so none can be forgotten. */
 #include "figures.h"
 
 #include "common/buf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the door counts.  Each reason for sending someone away has a number of its own, so that a
-   fleet that cannot get in says why on one page. */
+/* Counters of ingest. Each reason for rejecting a peer has its own counter, so that /metrics shows
+   why a fleet cannot connect. */
 #ifndef INGEST_FIGURES_H
 #define INGEST_FIGURES_H
 
@@ -12,18 +12,18 @@
 
 struct buf;
 
-/* How a TLS handshake ended. */
-#define FIGURES_HANDSHAKES(X)                                           \
-  X(OK, "ok")                                                           \
-  X(ANONYMOUS, "no_certificate") /* done, and allowed to enroll only */ \
-  X(EXPIRED, "expired")          /* done, and allowed to renew only */  \
-  X(UNKNOWN_CA, "unknown_ca")                                           \
-  X(REVOKED, "revoked")                                                 \
-  X(BAD_CERTIFICATE, "bad_certificate")                                 \
-  X(CLOSED, "closed") /* the peer went away */                          \
-  X(TIMEOUT, "timeout")                                                 \
-  X(CROWDED, "crowded_out") /* made room for others */                  \
-  X(PROTOCOL, "protocol")   /* not TLS, or nothing in common */
+/* Outcomes of TLS handshakes. */
+#define FIGURES_HANDSHAKES(X)                                \
+  X(OK, "ok")                                                \
+  X(ANONYMOUS, "no_certificate") /* done; may only enroll */ \
+  X(EXPIRED, "expired")          /* done; may only renew */  \
+  X(UNKNOWN_CA, "unknown_ca")                                \
+  X(REVOKED, "revoked")                                      \
+  X(BAD_CERTIFICATE, "bad_certificate")                      \
+  X(CLOSED, "closed") /* the peer closed the connection */   \
+  X(TIMEOUT, "timeout")                                      \
+  X(CROWDED, "crowded_out") /* evicted to make room */       \
+  X(PROTOCOL, "protocol")   /* not TLS, or no common parameters */
 
 enum handshake {
 #define X(name, text) HANDSHAKE_##name,
@@ -66,11 +66,11 @@ struct figures {
   FIGURES_COUNTERS(X)
 #undef X
   atomic_uint_fast64_t refused[REFUSAL_COUNT];
-  atomic_uint_fast64_t shed[SHED_COUNT]; /* batches told to come later */
+  atomic_uint_fast64_t shed[SHED_COUNT]; /* batches deferred */
   atomic_uint_fast64_t handshakes[HANDSHAKE_COUNT];
 };
 
-/* Adds COUNT to, or takes it from, one figure.  Any thread. */
+/* Add COUNT to a figure, or subtract it. Any thread. */
 static inline void figures_add(atomic_uint_fast64_t *figure, uint64_t count) {
   atomic_fetch_add_explicit(figure, count, memory_order_relaxed);
 }
@@ -89,7 +89,7 @@ static inline uint64_t figures_get(const atomic_uint_fast64_t *figure) {
 
 const char *figures_refusal_name(enum refusal refusal);
 
-/* Appends all of it in Prometheus text form.  Any thread. */
+/* Appends all counters in Prometheus text form. Any thread. */
 void figures_print(struct figures *figures, struct buf *ret);
 
 #endif

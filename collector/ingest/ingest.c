@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The boards' door, put together.
+/* The boards' entry point as a whole.
 
      listener -> connection (TLS, bytes) -> session (frames) -> dispatch -> writer, debug_intake
                       ^                        ^                   |
                       +------ answers ---------+------ outcomes ---+
 
-   This file owns the roster of connections and what concerns them all: how many there may be (a
-   quarter of our descriptors is for others: files, visitors), how many of them may be unknown to us
-   (vestibule.h), whether we have more to do than we can (shedding.h: memory and backlog are looked
-   at twice a second), who waits for room in the queues, and what commands change beside us and is
-   read again every few seconds: the revocations, so that a revoked board is refused in its
-   handshake and cut off when it is connected already, and the CA's files, whose roots boards are
-   told of.  A handshake looks at a certificate once; so sessions whose certificate has expired, or
-   whose board has come with a newer one since, are ended here.
+   This file owns the table of connections and enforces the limits over all of them. It limits the
+   number of connections (a quarter of the descriptors stays free for files and HTTP clients) and of
+   unauthenticated ones (vestibule.h). It controls load shedding (shedding.h): memory and backlog
+   are checked twice a second. It resumes stalled connections. It also reloads the data that
+   commands change, every few seconds. These are the CA's files, whose roots are announced to
+   boards, and the revocations: a revoked board is rejected in its handshake and disconnected if
+   connected. A handshake checks a certificate once. So sessions whose certificate has expired
+   since, or whose board has connected with a newer one, are ended here.
 
-   Stopping: no new connections and no new frames; what is queued is committed and acked within
-   DRAIN_MS; answers get FLUSH_MS to leave.  A board whose ack was lost all the same sends that
-   batch again and finds it is a duplicate. */
+   Stopping: new connections and new frames are refused. Queued jobs are committed and acked within
+   DRAIN_MS; answers have FLUSH_MS to be sent. A board whose ack was lost all the same sends that
+   batch again and gets an ack of a duplicate. */
 #include "ingest.h"
 
 #include "common/buf.h"
@@ -49,7 +49,7 @@
 #include <unistd.h>
 
 enum {
-  SESSIONS_PER_BOARD_MAX = 8, /* all are served, but one key must not take every place */
+  SESSIONS_PER_BOARD_MAX = 8, /* several are allowed, but one key must not take every place */
   REVOCATIONS_SECONDS = 10,
   PULSE_US = 500 * 1000,
   TRIM_SECONDS = 10,
@@ -73,28 +73,29 @@ struct ingest {
   bool is_reading_revocations, is_stopping;
   struct vestibule vestibule;
   unsigned boards, connections_max;
-  uint64_t trimmed_ns; /* when memory was last given back to the kernel */
-  uint32_t resume_at;  /* whose turn it is when room appears */
+  uint64_t trimmed_ns; /* when free memory was last returned to the kernel */
+  uint32_t resume_at;  /* the next connection to resume */
 };
 
 static bool is_stranger(const struct connection *connection) {
   return connection_board(connection)[0] == 0;
 }
 
-/* One more board, or with -1 one less: how long all of them would take to come back. */
+/* Adds CHANGE, 1 or -1, to the number of boards and updates the reconnect spread. */
 static void count_board(struct ingest *ingest, int change) {
   ingest->boards += (unsigned)change;
   ingest->host.return_within_ms = patience_return_ms(ingest->boards);
 }
 
-/* Takes one out of the unknown ones and lets the next one in. */
+/* Removes an unauthenticated connection from the vestibule, and resumes the listener if there is
+   room. */
 static void forget_stranger(struct ingest *ingest, uint64_t id) {
   vestibule_remove(&ingest->vestibule, id);
   listener_set_paused(ingest->listener,
                       ingest->is_stopping || vestibule_is_full(&ingest->vestibule));
 }
 
-/* Returns the number of a connection from PEER, or 0 when it cannot be had, which RET says why. */
+/* Returns the number of a connection from PEER, or 0 with the reason in RET. */
 static uint64_t find_place(struct ingest *ingest, const struct sockaddr *peer, enum refusal *ret) {
   *ret = REFUSAL_CONNECTION_LIMIT;
   if (ingest->roster.count >= ingest->connections_max) return 0;
@@ -141,7 +142,7 @@ static void on_identified(void *context, struct connection *connection) {
   uint32_t others =
       roster_set_board(&ingest->roster, connection_id(connection), connection_board(connection));
   if (others == 0) return;
-  /* One name in two places: a copied key, or a board that has not noticed that its link died. */
+  /* One name in two places: a copied key, or a board whose old link is dead but not yet closed. */
   figures_add(&ingest->figures.board_twice_total, 1);
   log_debug("ingest-twice %s: has %u other sessions", connection_board(connection), others);
   if (others >= SESSIONS_PER_BOARD_MAX)
@@ -165,7 +166,8 @@ static void on_denied(void *context, const char *who, const char *why) {
   access_audit_denial(ingest->parts.access, who, "boards' door: %s", why);
 }
 
-/* Each in turn, beginning after the one that came last: a queue that stays full is shared. */
+/* Resumes stalled connections in turn, after the last one resumed, so that a full queue is
+   shared. */
 static void resume_stalled(void *context) {
   struct ingest *ingest = context;
   for (uint32_t i = 0; i < ingest->roster.cap && ingest->host.stalled_count > 0; i++) {
@@ -177,7 +179,7 @@ static void resume_stalled(void *context) {
 
 static int start_tls(struct ingest *ingest, char *error, size_t error_len) {
   struct ca *ca = ingest->parts.ca;
-  uint64_t generation = ca_generation(ca); /* before the files: what changes now is met again */
+  uint64_t generation = ca_generation(ca); /* first: later changes are found next time */
   struct tls_paths paths = {.certificate = ca_server_certificate_path(ca),
                             .key = ca_server_key_path(ca),
                             .ca = ca_root_path(ca)};
@@ -186,14 +188,14 @@ static int start_tls(struct ingest *ingest, char *error, size_t error_len) {
     paths.next_ca = next.root, paths.next_certificate = next.certificate, paths.next_key = next.key;
   SSL_CTX *tls = tls_server_context(&paths, error, error_len);
   if (tls == NULL) return -EINVAL;
-  SSL_CTX_free(ingest->host.tls); /* connections hold theirs */
+  SSL_CTX_free(ingest->host.tls); /* connections hold a reference */
   ingest->host.tls = tls;
   ingest->host.trust = ca_trust(ca);
   ingest->ca_generation = generation;
   return 0;
 }
 
-/* The CA's files are others now: boards hear of it by their next Pong. */
+/* Reloads changed CA files. Boards are notified by their next Pong. */
 static void follow_ca(struct ingest *ingest) {
   char error[LIMIT_VALUE_BYTES];
   if (ca_generation(ingest->parts.ca) == ingest->ca_generation) return;
@@ -203,7 +205,8 @@ static void follow_ca(struct ingest *ingest) {
     log_info("ingest-ca files: others are in use now");
 }
 
-/* Takes LIST over; the loop reads the old one no more, and other threads only under the lock. */
+/* Takes LIST over. The loop no longer reads the old list, and other threads read only under the
+   lock. */
 static void set_revocations_take(struct ingest *ingest, struct revocations *list) {
   pthread_mutex_lock(&ingest->revocations_lock);
   struct revocations *old = ingest->revocations;
@@ -223,7 +226,7 @@ int64_t ingest_revoked_s(struct ingest *ingest, const char *board) {
 static void replace_revocations(struct ingest *ingest, struct job *job) {
   ingest->is_reading_revocations = false;
   follow_ca(ingest);
-  if (job->revocations == NULL) return; /* it could not be read: the last one still holds */
+  if (job->revocations == NULL) return; /* reading failed: the old list stays */
   set_revocations_take(ingest, job->revocations);
   job->revocations = NULL;
   for (uint32_t i = 0; i < ingest->roster.cap; i++) {
@@ -234,7 +237,7 @@ static void replace_revocations(struct ingest *ingest, struct job *job) {
   }
 }
 
-/* A session lives no longer than what vouches for it.  The board comes back, and may renew. */
+/* Ends sessions whose certificate has expired. The boards reconnect, and may renew. */
 static void end_outlived(struct ingest *ingest) {
   int64_t now_s = (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
   for (uint32_t i = 0; i < ingest->roster.cap; i++) {
@@ -247,7 +250,7 @@ static void end_outlived(struct ingest *ingest) {
   }
 }
 
-/* The board of JOB came in with a certificate that is newer than those of its other sessions. */
+/* JOB's board has connected with a newer certificate: ends its sessions with older ones. */
 static void end_superseded(struct ingest *ingest, const struct job *job) {
   static const char why[] = "this board has come with a newer certificate: a session of an older "
                             "one ends";
@@ -276,7 +279,7 @@ static void on_job(void *context, struct job *job) {
   if (job->kind == JOB_HELLO && job->outcome == JOB_DONE) end_superseded(ingest, job);
   bool is_news = job->kind == JOB_HELLO && job->refusal == REFUSAL_REVOKED && !ingest->is_stopping;
   job_free(job);
-  /* Its next handshake, and its other sessions, end now. */
+  /* Applies to its next handshake and its other sessions at once. */
   if (is_news) read_revocations(ingest);
 }
 
@@ -284,11 +287,11 @@ static void on_tick(evutil_socket_t fd, short what, void *context) {
   struct ingest *ingest = context;
   (void)fd, (void)what;
   end_outlived(ingest);
-  resume_stalled(ingest); /* room for long frames may have appeared without a job coming back */
+  resume_stalled(ingest); /* room for long frames may have appeared without a finished job */
   read_revocations(ingest);
 }
 
-/* --- More to do than we can --- */
+/* --- Load shedding --- */
 
 static void on_shedding(void *context) {
   struct ingest *ingest = context;
@@ -301,7 +304,7 @@ static void on_shedding(void *context) {
     log_warn("ingest-shedding nothing: batches are taken again");
 }
 
-/* Others wait for the places of handshakes that do not go on. */
+/* Evicts overdue handshakes to make room. */
 static void evict_half_open(struct ingest *ingest) {
   uint64_t overdue[VESTIBULE_PLACES];
   unsigned count = vestibule_overdue(&ingest->vestibule, clock_monotonic_ns(), overdue);
@@ -311,7 +314,8 @@ static void evict_half_open(struct ingest *ingest) {
   }
 }
 
-/* What was freed and is still ours does not count; finding it takes a while, so now and then. */
+/* Memory that is freed but not returned to the kernel does not count. Trimming is slow, so it is
+   rate-limited. */
 static void give_back_memory(struct ingest *ingest) {
   uint64_t now_ns = clock_monotonic_ns();
   if (now_ns - ingest->trimmed_ns < TRIM_SECONDS * NS_PER_SECOND) return;
@@ -340,7 +344,7 @@ void ingest_set_memory_limit(struct ingest *ingest, uint64_t bytes) {
   figures_set(&ingest->figures.memory_limit_bytes, limit);
 }
 
-/* Three quarters of the descriptors that we may have beside those for files. */
+/* Sets the limit to three quarters of the descriptors not reserved for files. */
 static void set_connections_max(struct ingest *ingest) {
   struct rlimit limit;
   rlim_t files = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
@@ -449,7 +453,7 @@ static bool is_flushed(const struct ingest *ingest) {
   return true;
 }
 
-/* Turns the loop until every answer has left, or time is up. */
+/* Runs the loop until all answers are sent or the time is up. */
 static void flush(struct ingest *ingest) {
   uint64_t deadline_ns = clock_monotonic_ns() + FLUSH_MS * NS_PER_MS;
   while (!is_flushed(ingest) && clock_monotonic_ns() < deadline_ns) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs: made on the loop when a frame is whole, worked on by one thread, freed on the loop.
+/* Jobs: made on the loop from a whole frame, processed by one thread, freed on the loop.
 
-   A frame is decoded into the job's own arena, so a job can outlive the session's input buffer and
-   the session itself, and a queue of jobs is bounded by counting their arenas.  No locks: a job has
-   one owner at a time, and the queues hand it over. */
+   A frame is decoded into the job's own arena. So a job can outlive the session's input buffer and
+   the session itself, and the memory of a queue is bounded by counting arenas. No locks are needed:
+   a job has one owner at a time, and the queues hand it over. */
 #include "job.h"
 
 #include "common/buf.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A frame's payload once as a span, once while it is unpacked, and room for short strings. */
+/* A frame's payload as a span, again while it is unpacked, and room for short strings. */
 enum { JOB_ARENA_BYTES = 2 * LIMIT_FRAME_BYTES + LIMIT_CONTROL_BYTES };
 
 struct job *job_new(enum job_kind kind) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One decoded frame on its way from a session to a worker and back with the outcome.  It owns what
-   it points to, and refers to its session by number only: the session may be gone when it returns.
- */
+/* One decoded frame on its way from a session to a worker and back with the outcome. It owns the
+   data it points to, and refers to its session by number only: the session may have ended when it
+   returns. */
 #ifndef INGEST_JOB_H
 #define INGEST_JOB_H
 
@@ -15,12 +15,12 @@
 struct buf;
 struct revocations;
 
-/* What a board's certificate says beside its name; all zero for a stranger. */
+/* Data of a board's certificate other than its name; all-zero if unauthenticated. */
 struct shown_certificate {
-  int64_t signed_s, until_s; /* when it was signed, and the last second of it; 0: not known */
+  int64_t signed_s, until_s; /* when it was signed, and its last second of validity; 0: unknown */
   bool has_expired;
-  uint8_t key[32]; /* SHA-256 of its public key, where it has expired */
-  uint64_t root;   /* certificate_id of the root that vouches for it */
+  uint8_t key[32]; /* SHA-256 of its public key, if it has expired */
+  uint64_t root;   /* certificate_id of the root that signed it */
 };
 
 enum job_kind {
@@ -29,15 +29,15 @@ enum job_kind {
   JOB_PING,
   JOB_ENROLL,
   JOB_RENEW,
-  JOB_REVOCATIONS, /* of no session: read the revoked boards and the CA's files again */
-  JOB_DEBUG_CHUNK, /* this and the next are the debug worker's */
+  JOB_REVOCATIONS, /* without a session: read the revoked boards and the CA's files again */
+  JOB_DEBUG_CHUNK, /* this and the next are for the debug worker */
   JOB_DEBUG_END,
 };
 
 enum job_outcome {
   JOB_DONE,
-  JOB_REFUSED, /* for good: REFUSAL and WHY say so */
-  JOB_FAILED,  /* our fault: worth another try */
+  JOB_REFUSED, /* permanently: see REFUSAL and WHY */
+  JOB_FAILED,  /* the collector failed: a retry may succeed */
 };
 
 struct job {
@@ -50,34 +50,34 @@ struct job {
   uint64_t received_ns; /* wall clock */
   struct arena arena;   /* holds MESSAGE's strings and spans, and WANTED */
   struct message message;
-  size_t queued_bytes; /* the dispatch's */
+  size_t queued_bytes; /* private to the dispatch */
 
   enum job_outcome outcome;
   enum refusal refusal;
   char why[LIMIT_VALUE_BYTES + 1];
 
   uint64_t last_seq;                 /* hello */
-  bool is_kept;                      /* batch: PREFIX shall be its own bytes once it is stored */
-  struct prefix prefix;              /* batch: what it refers to */
-  const struct debug_wanted *wanted; /* hello, batch, ping: modules to ask the board for */
+  bool is_kept;                      /* batch: set PREFIX to this batch's bytes once it is stored */
+  struct prefix prefix;              /* batch: the batch that it refers to */
+  const struct debug_wanted *wanted; /* hello, batch, ping: modules to request from the board */
   uint32_t wanted_count;             /* at most LIMIT_DEBUG_WANTED */
-  bool is_whole;                     /* debug chunk: it was the last one */
+  bool is_whole;                     /* debug chunk: the last one */
   struct enrolled enrolled;          /* enroll: in ARENA */
   struct renewed renewed;            /* renew: in ARENA */
   struct revocations *revocations;   /* revocations */
 };
 
-/* Makes an empty job, or NULL. */
+/* Returns an empty job, or NULL if memory is out. */
 struct job *job_new(enum job_kind kind);
 void job_free(struct job *job);
 
-/* Copies BYTES into the job's arena; empty when it is full. */
+/* Copies BYTES into the job's arena. Returns an empty span if the arena is full. */
 struct span job_keep(struct job *job, const struct buf *bytes);
 
-/* What JOB counts for in a bounded queue. */
+/* Returns the bytes that JOB counts for in a bounded queue. */
 size_t job_bytes(const struct job *job);
 
-/* Notes why JOB comes back without success.  Any worker. */
+/* Set JOB's outcome to JOB_REFUSED or JOB_FAILED, with the reason. Any worker. */
 void job_refuse(struct job *job, enum refusal refusal, const char *why);
 void job_fail(struct job *job, enum refusal refusal, const char *why);
 

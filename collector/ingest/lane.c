@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One thread, one list.
 
-   The loop must never wait for a disk, so whatever may is queued here.  The thread takes all that
-   has come since it last looked, up to a group: under load groups grow by themselves, and what
-   costs once a group (a commit, a flush) costs less and less a job, without any timer.  The list
-   itself has no bound: whoever submits counts jobs and bytes first (dispatch.c). */
+   The loop must never wait for a disk, so jobs that may are queued here. The thread takes all jobs
+   queued since its last pass, up to group_max. Under load groups grow by themselves, and the costs
+   of a group (a commit, a flush) are shared by more jobs, without any timer. The list has no bound:
+   the caller limits jobs and bytes (dispatch.c). */
 #include "lane.h"
 
 #include "common/clock.h"
@@ -18,14 +18,14 @@
 struct lane {
   struct lane_parts parts;
   pthread_t thread;
-  pthread_mutex_t lock; /* guards what follows */
+  pthread_mutex_t lock; /* guards the following fields */
   pthread_cond_t is_needed;
   struct job *first, **last;
   bool is_stopping;
   uint64_t deadline_ns;
 };
 
-/* Cuts up to group_max jobs off the queue.  The lock is held. */
+/* Cuts up to group_max jobs off the queue. The lock is held. */
 static struct job *take_group(struct lane *lane) {
   struct job *group = lane->first, **end = &lane->first;
   for (unsigned i = 0; i < lane->parts.group_max && *end != NULL; i++) end = &(*end)->next;
@@ -35,7 +35,7 @@ static struct job *take_group(struct lane *lane) {
   return group;
 }
 
-/* Waits for work.  Returns NULL when the lane is to end. */
+/* Waits for jobs. Returns NULL if the lane is to stop. */
 static struct job *wait_for_group(struct lane *lane, bool *ret_is_late) {
   pthread_mutex_lock(&lane->lock);
   while (lane->first == NULL && !lane->is_stopping)
@@ -64,7 +64,7 @@ static void *run_lane(void *context) {
   return NULL;
 }
 
-/* Signals are the loop's: a thread made here must not take them. */
+/* Blocks all signals in the new thread, because the loop handles them. */
 static int start_thread(struct lane *lane) {
   sigset_t all, kept;
   sigfillset(&all);

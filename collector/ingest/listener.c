@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accepting.
+/* Accepts connections, with pauses in two cases.
 
-   Two things make a listening socket hurt its own process, and both end in a pause here.  When
-   descriptors run out, accept fails while the socket stays readable: without a pause the loop would
-   spin.  And when many peers knock at once (a fleet after a power cut), the owner pauses us while
-   enough of them are shaking hands: the kernel's queue holds the next ones, and those past it try
-   again, later. */
+   If descriptors run out, accept fails while the socket stays readable: without a pause the loop
+   would spin. If many peers connect at once (a fleet after a power cut), the owner pauses the
+   listener while enough handshakes are under way. Further peers wait in the kernel's queue, and
+   those beyond it retry later. */
 #include "listener.h"
 
 #include "common/log.h"
@@ -23,7 +22,7 @@
 
 enum {
   BACKLOG = 1024,
-  BREATH_SECONDS = 1, /* after accept has failed */
+  BREATH_SECONDS = 1, /* pause after a failed accept */
   HOST_BYTES = 256,
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of files (the databases, mapped symbol indexes) are the kernel's to take back and do not
-   count; so it is resident less shared, of /proc/self/statm, which takes microseconds to read.
+/* The kernel can reclaim pages of files (the databases, mapped symbol indexes), so they do not
+   count. Memory in use is resident less shared of /proc/self/statm, which takes microseconds to
+   read.
 
-   What a process may have is in memory.max of its control group and of all above it; of the first
-   version of control groups, and within a container that sees nothing of its own, the machine's
-   memory is what is known. */
+   The limit is memory.max of the process's control group and of all above it. With cgroup v1, or in
+   a container without a view of its own group, only the machine's memory is known. */
 #include "memory_use.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ uint64_t memory_use_bytes(void) {
   return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The limit of the control group in folder PATH; UINT64_MAX: none. */
+/* Returns the limit of the control group in folder PATH; UINT64_MAX: none. */
 static uint64_t limit_of(const char *path) {
   char name[PATH_BYTES + sizeof "/memory.max"];
   unsigned long long bytes = UINT64_MAX;
@@ -36,7 +36,7 @@ static uint64_t limit_of(const char *path) {
   return bytes;
 }
 
-/* The least limit of this process's control group and those above it. */
+/* Returns the least limit of this process's control group and those above it. */
 static uint64_t group_limit(void) {
   char line[PATH_BYTES], path[PATH_BYTES];
   uint64_t least = UINT64_MAX;

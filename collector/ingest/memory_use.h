@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory this process has, and may have. */
+/* The memory that this process uses, and may use. */
 #ifndef INGEST_MEMORY_USE_H
 #define INGEST_MEMORY_USE_H
 
 #include <stdint.h>
 
-/* What is this process's own (RssAnon), or 0 when the kernel does not tell. */
+/* Returns this process's anonymous memory (RssAnon) in bytes, or 0 if unknown. */
 uint64_t memory_use_bytes(void);
 
-/* Four fifths of what the machine has or its control group may have, the less of them; 0 when
-   nobody tells. */
+/* Returns four fifths of the machine's memory or the control group's limit, whichever is less; 0 if
+   both are unknown. */
 uint64_t memory_use_allowed(void);
 
 #endif

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers behind every "later".
+/* Computes all retry delays.
 
-   Coming back.  A handshake costs about a millisecond of CPU, and after a restart all boards have
-   lost their connections in the same moment.  RETURNS_A_SECOND of them are welcome in each second,
-   so a fleet is told to spread over (boards / that); a small one may come within a second.  5000
-   boards take 25 s.  Beyond RETURN_MS_MAX it is more of them a second instead: a fleet should be
-   whole again within a minute, whatever its size.
+   Reconnecting. A handshake costs about a millisecond of CPU, and after a restart all boards lose
+   their connections at the same moment. The collector accepts RETURNS_A_SECOND of them in each
+   second, so a fleet spreads its reconnects over (boards / RETURNS_A_SECOND), and over a second at
+   least. 5000 boards take 25 s. The spread is limited to RETURN_MS_MAX, with more reconnects a
+   second, so that a fleet of any size is complete again within a minute.
 
-   Refusals.  What only we can mend, and soon, asks for a little patience; what somebody has to put
-   right asks for a minute, because a board that comes each second with a wrong certificate costs a
-   handshake each time.  A link that was too slow is no fault of the board's: no patience is asked.
+   Refusals. A fault of the collector that should end soon gives a short delay. A fault that a
+   person must correct gives a minute, because a board that reconnects each second with a wrong
+   certificate costs a handshake each time. A link that was too slow is no fault of the board's: it
+   gives no delay.
 
-   Batches.  When we are behind, more of the same would keep us behind: the longer it lasts, the
-   longer they are kept away, up to half a minute. */
+   Batches. An overloaded collector stays overloaded if batches keep arriving. The longer the
+   overload lasts, the longer the delay, up to half a minute. */
 #include "patience.h"
 
 #include "common/clock.h"
@@ -36,7 +37,7 @@ uint32_t patience_return_ms(uint64_t boards) {
   return between(boards * 1000 / RETURNS_A_SECOND, RETURN_MS_MIN, RETURN_MS_MAX);
 }
 
-/* A fifth more or less changes nothing for anybody. */
+/* A change by up to a fifth is not worth a message. */
 bool patience_is_news(uint32_t old_ms, uint32_t new_ms) {
   uint32_t apart = old_ms > new_ms ? old_ms - new_ms : new_ms - old_ms;
   return apart > old_ms / 5;

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Placing windows in time.
+/* Places windows in time.
 
-   A board's wall clock may start in 1970 and jump; its time since boot only goes on.  So a window
-   of the boot that the session speaks for is placed by time since boot plus the offset to our
-   clock, which was taken when the board said both.  It is too large by what that was on its way: a
-   ping stands behind batches, half a minute of them on a slow line.  So the smallest that a session
-   has heard is the truest, and grows only as fast as two clocks may drift apart:
+   A board's wall clock may start in 1970 and jump; its time since boot is steady. So a window of
+   the session's current boot is placed by time since boot plus an offset to the collector's clock,
+   taken when the board sent both. The offset is too large by the message's transit time: a ping
+   waits behind batches, half a minute of them on a slow line. So the smallest offset of a session
+   is the most accurate, and it grows only as fast as two clocks may drift apart:
 
      heard     |      x        x
                |  x       x         x  x
-     believed  | ______________________________ x: where ours was set forward
+     believed  | ______________________________ x: where the collector's clock was set forward
 
-   That ours was set is seen at once: it moves against our own time since boot.  By seconds or more,
-   it is followed with the next batch; by less, with the next ping.
+   A step of the collector's clock is detected at once, against its own time since boot. A step of
+   seconds or more is applied with the next batch, a smaller step with the next ping.
 
-   A window of an earlier boot comes from the spool, and all that ties that boot to wall time was
-   known on the board by then: it kept the offset (agent/uplink/boot_times.c) and says it in Hello.
-   Where nobody ever told that boot the time, two things are left.  Its own wall clock is believed
-   when it is plausible: not before this program existed, not in the future, not before the boots
-   before it nor after those behind.  Else the boot is placed right before the next one, which is
-   the latest that it can have been, with its windows as far apart as they were, and said to be of
-   unknown time.  Of a board that tells nothing of its boots such a window is placed where we stand
-   now: late, but never lost.
+   A window of an earlier boot is from the spool. The board kept the offset of that boot, if it was
+   known (agent/uplink/boot_times.c), and sends it in Hello. For a boot that never knew the time
+   there are two fallbacks. Its own wall clock is used if it is plausible: not before this program
+   existed, not in the future, not before earlier boots nor after later ones. Otherwise the boot is
+   placed right before the next boot, the latest possible time. Its windows are as far apart as they
+   were, and are marked as of unknown time. If a board sends no data about its boots, the window is
+   placed at the current time: late, but not lost.
 
-   What has arrived has happened: the offset holds the time that Hello was on its way, so a window
-   may seem to end a little ahead of us; it is moved to end now.  And it lasts a millisecond at
-   least, so that a question asked right after the ack, up to now, finds it.
+   Since the offset includes the transit time of Hello, a window may seem to end a little in the
+   future; it is moved to end now. A window lasts a millisecond at least, so that a query right
+   after the ack, up to now, finds it.
 
-   Every number here came from a peer: sums that would wrap are not made, windows longer than a day
-   are cut to their last day, and clocks more than a day ahead are not believed. */
+   All numbers are untrusted. Sums that would overflow are not made, windows longer than a day are
+   cut to their last day, and clocks more than a day ahead are ignored. */
 #include "placement.h"
 
 #include "common/clock.h"
@@ -38,22 +37,23 @@
 
 #define DAY_NS (24 * 3600 * NS_PER_SECOND)
 
-/* How fast the offset may grow: as the kernel lets a clock be slewed, and more than crystals drift.
- */
+/* How fast the offset may grow: the kernel's limit for slewing a clock, and more than crystals
+   drift. */
 #define DRIFT_PPM 500
 #define PPM 1000000
 
-/* No ping is on its way for so long (at 2000 bytes a second 600 KB would be before it): one of the
-   clocks was set, and not as clocks are. */
+/* No ping is in transit for so long (at 2000 bytes a second, behind 600 KB). A larger difference
+   means that one of the clocks was stepped. */
 #define STEP_NS (300 * NS_PER_SECOND)
 
-/* The clocks agree when they differ by no more than a slow link explains. */
+/* The clocks agree if a slow link explains their difference. */
 #define SYNCED_WITHIN_NS (2 * NS_PER_SECOND)
 
-/* How far a wall clock may contradict what is known of other boots. */
+/* Tolerance for a wall clock against the times of other boots. */
 #define BOUND_SLACK_NS (120 * NS_PER_SECOND)
 
-/* When it was at our clock that a board said both, as far as is known. */
+/* Computes from the offset when the board read both clocks, and compares that with its wall
+   clock. */
 static void learn(struct placement *placement, uint64_t boottime_ns, uint64_t walltime_ns) {
   placement->board_ns = walltime_ns;
   uint64_t then_ns = placement->offset_ns + boottime_ns;
@@ -75,10 +75,10 @@ void placement_learn(struct placement *placement, const struct hello *hello, uin
 
 void placement_relearn(struct placement *placement, const struct ping *ping, uint64_t now_ns,
                        uint64_t our_ns) {
-  if (ping->boottime_ns > now_ns) return; /* no clock says so */
+  if (ping->boottime_ns > now_ns) return; /* implausible: ignored */
   uint64_t heard_ns = now_ns - ping->boottime_ns;
   uint64_t passed_ns = our_ns - placement->our_ns;
-  uint64_t set_ns = now_ns - placement->learnt_ns - passed_ns; /* wraps where it was set back */
+  uint64_t set_ns = now_ns - placement->learnt_ns - passed_ns; /* negative steps wrap around */
   uint64_t most_ns = placement->offset_ns + set_ns + passed_ns / PPM * DRIFT_PPM;
   bool is_late = placement->is_known && heard_ns > most_ns && heard_ns - most_ns < STEP_NS;
   placement->offset_ns = is_late ? most_ns : heard_ns;
@@ -93,7 +93,7 @@ void placement_follow(struct placement *placement, uint64_t now_ns, uint64_t our
   int64_t set_ns = (int64_t)(now_ns - placement->learnt_ns - passed_ns);
   if (!placement->is_known || our_ns < placement->our_ns) return;
   if (set_ns > -(int64_t)SYNCED_WITHIN_NS && set_ns < (int64_t)SYNCED_WITHIN_NS) return;
-  placement->offset_ns += (uint64_t)set_ns; /* may wrap: of a clock before the board's boot */
+  placement->offset_ns += (uint64_t)set_ns; /* may wrap: a clock before the boot */
   placement->learnt_ns += (uint64_t)set_ns;
 }
 
@@ -158,7 +158,8 @@ static const struct earlier_boot *find_earlier(const struct placement *placement
   return NULL;
 }
 
-/* Moves WINDOW, in time since boot, by OFFSET_NS.  Returns whether it can have been then. */
+/* Moves WINDOW, in time since boot, by OFFSET_NS. Returns false, without a change, if the result is
+   implausible. */
 static bool move(struct span_ns *window, uint64_t offset_ns, uint64_t now_ns) {
   if (window->start > window->end || window->end > UINT64_MAX - offset_ns) return false;
   struct span_ns moved = {window->start + offset_ns, window->end + offset_ns};
@@ -167,7 +168,7 @@ static bool move(struct span_ns *window, uint64_t offset_ns, uint64_t now_ns) {
   return true;
 }
 
-/* Whether the board's own wall clock, in WALL, may be right. */
+/* Returns whether the window WALL, by the board's own wall clock, is plausible. */
 static bool is_believed(const struct span_ns *wall, const struct earlier_boot *boot,
                         uint64_t now_ns) {
   if (!is_plausible(wall->start, wall->end, now_ns)) return false;

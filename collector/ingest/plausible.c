@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board's certificate says who it is, and nothing says that it tells the truth.  A batch whose
-   numbers cannot be is refused for good; one that lies within them counts, and cannot be told from
-   one that does not.
+/* A certificate proves a board's identity, not that its data is true. A batch with impossible
+   numbers is refused permanently. A false batch within the limits is stored, since it cannot be
+   distinguished from a true one.
 
      weight of a batch    <= CPUs x (window + slack) x factor
      records of a batch   <= CPUs x (window + slack) x factor / the shortest time of a sample
-     end of the window    <= what its boot has lasted
-     CPUs                 <= what a board of this fleet may have (--board-cpus-max)
+     end of the window    <= uptime of its boot
+     CPUs                 <= the limit for boards of this fleet (--board-cpus-max)
 
-   Of all targets together: a board has no more CPU time for many programs than for one.  A daemon
-   keeps within it whatever its programs claim (agent/daemon/shipper.c): it lets a window begin
-   early enough for all that is in it, so suspended boards, CPUs that come and go, backlogs and time
-   that is billed at the end of a process are within these bounds.  A daemon that does not say how
-   many CPUs its board has (an older one) did not do so; its board may have as many as any, which is
-   room for what these billed at once. */
+   The limits are for all targets together: many programs have no more CPU time than one. A daemon
+   observes them whatever its programs report (agent/daemon/shipper.c). It extends a window
+   backwards to cover all its samples. So suspended boards, hotplugged CPUs, backlogs and time
+   billed at the end of a process are within these limits. An older daemon does not report its
+   number of CPUs and does not extend windows. Its board is assumed to have the most CPUs allowed,
+   which leaves room for time billed at once. */
 #include "plausible.h"
 
 #include "common/sums.h"
@@ -23,7 +23,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What the board can have spent. */
+/* Returns the most CPU time that the board can have used. */
 static uint64_t weight_ns_max(const struct batch *batch, uint32_t cpus_max) {
   uint64_t times = (uint64_t)(batch->cpus > 0 ? batch->cpus : cpus_max) * PLAUSIBLE_FACTOR;
   uint64_t span_ns = sum_of(batch->end_boottime_ns - batch->start_boottime_ns, PLAUSIBLE_SLACK_NS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether what a batch says can have happened on one machine.  Pure. */
+/* Checks whether a batch can be from one machine. Pure. */
 #ifndef INGEST_PLAUSIBLE_H
 #define INGEST_PLAUSIBLE_H
 
@@ -10,17 +10,17 @@
 #include <stddef.h>
 
 enum {
-  PLAUSIBLE_FACTOR = 2,             /* by which clocks may disagree */
-  PLAUSIBLE_RECORD_NS_MIN = 100000, /* of a CPU: samplers are asked for 10 kHz at most */
+  PLAUSIBLE_FACTOR = 2,             /* tolerance for clocks that disagree */
+  PLAUSIBLE_RECORD_NS_MIN = 100000, /* of CPU time: samplers run at 10 kHz at most */
 };
 
-/* Beside the window: what a program that lies can have an honest daemon add at its end. */
+/* Added to the window: weight that a lying program can make an honest daemon add at its end. */
 #define PLAUSIBLE_SLACK_NS (60 * NS_PER_SECOND)
 
 /* No machine is up for longer. */
 #define PLAUSIBLE_BOOT_NS_MAX (UINT64_C(50) * 365 * 24 * 3600 * NS_PER_SECOND)
 
-/* Of one batch: 834 days of one CPU.  A hundred of these still fit a signed column of 64 bits. */
+/* Of one batch: 834 days of one CPU. A hundred of these still fit a signed 64-bit column. */
 #define PLAUSIBLE_WEIGHT_NS_MAX (UINT64_C(1) << 56)
 
 /* Of one run, produced or lost for any one reason: a million records a second for two thousand
@@ -28,11 +28,11 @@ enum {
 #define PLAUSIBLE_RECORDS_MAX (UINT64_C(1) << 56)
 
 struct plausible_limits {
-  uint64_t boot_ns;  /* how long its boot can have lasted; UINT64_MAX: not known */
+  uint64_t boot_ns;  /* longest uptime of its boot; UINT64_MAX: unknown */
   uint32_t cpus_max; /* of a board, LIMIT_CPUS at most */
 };
 
-/* Returns 0, or -ERANGE with what cannot be in WHY.  Any thread. */
+/* Return 0, or -ERANGE with the impossible value in WHY. Any thread. */
 int plausible_batch(const struct batch *batch, const struct plausible_limits *limits, char *why,
                     size_t why_len);
 int plausible_counters(const struct counters *counters, char *why, size_t why_len);

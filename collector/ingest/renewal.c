@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Renewal: what a board may ask for on the strength of the certificate that it came with.
+/* Renewal: a board requests a certificate with its present one.
 
-   The name stays, whatever the request says.  Within a certificate's life the key may be a new one.
-   After it only the same: who holds it was this board when we signed for it, and a certificate that
-   has expired vouches for nothing else.  So a board that lay in a drawer for a year comes back
-   without a hand on it, unless it was revoked meanwhile or has used a newer certificate since.
+   The name stays, whatever the request contains. Before the certificate expires, the key may
+   change. Afterwards it must stay the same: its holder was this board when the certificate was
+   signed, and an expired certificate proves nothing else. So a board that was off for a year
+   reconnects without manual work, unless it was revoked or has used a newer certificate since.
 
-   A board has only so many within a certificate's life (quota.h): what is beyond costs us neither a
-   signature nor a sync.  What is refused for another reason takes none of them.
+   A board's renewals within a certificate's life are limited (quota.h): a request over the limit
+   costs neither a signature nor a sync. Requests refused for other reasons do not count.
 
-   The old certificate stays good until the board comes with the new one (access.c), so an answer
-   that is lost on its way costs nothing: the board asks again. */
+   The old certificate stays valid until the board connects with the new one (access.c), so a lost
+   answer is harmless: the board requests it again. */
 #include "renewal.h"
 
 #include "common/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board's certificate -> its next one. */
+/* Issues a board's next certificate. */
 #ifndef INGEST_RENEWAL_H
 #define INGEST_RENEWAL_H
 
@@ -8,8 +8,8 @@ struct ca;
 struct job;
 struct quotas;
 
-/* Works on a JOB_RENEW: sets its outcome and, when done, its `renewed`.  QUOTAS (NULL: none) say
-   how many a board may have.  Blocks: not on the loop. */
+/* Processes a JOB_RENEW: sets its outcome and, when done, its `renewed`. QUOTAS (NULL: none) limit
+   the renewals of a board. Blocks: not on the loop. */
 void renewal_run(struct access *access, struct ca *ca, struct quotas *quotas, struct job *job);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sorted list of names, replaced as a whole.
 
-   The database may keep its asker waiting, so neither the loop nor a handshake asks it: a worker
-   reads the list every few seconds and the loop looks names up in the newest one.  It comes in
-   order from the database, so a look-up is a binary search.  What it does not do is judge: whether
-   a board that has just been revoked gets in is decided by a direct question, on a worker, when the
-   board says hello. */
+   The database may block, so neither the loop nor a handshake queries it. A worker reads the list
+   every few seconds, and the loop looks names up in the newest one. The database returns it sorted,
+   so a look-up is a binary search. The list alone does not decide: a worker queries the database
+   directly when a board sends Hello, so that a board revoked a moment ago is rejected. */
 #include "revocations.h"
 
 #include "common/arena.h"
@@ -16,7 +15,7 @@
 
 enum {
   REVOCATIONS_FIRST = 64,
-  REVOCATIONS_BYTES_MAX = 256 << 20, /* a million boards with the longest names, and to spare */
+  REVOCATIONS_BYTES_MAX = 256 << 20, /* a million boards with the longest names, with a margin */
 };
 
 struct revocation {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The revoked boards, as read from the database a few seconds ago: what may be asked on the loop
-   and inside a TLS handshake. */
+/* The revoked boards, read from the database a few seconds ago. Safe to query on the loop and
+   inside a TLS handshake. */
 #ifndef INGEST_REVOCATIONS_H
 #define INGEST_REVOCATIONS_H
 
@@ -10,13 +10,13 @@
 struct access;
 struct revocations;
 
-/* Reads the list.  Returns 0, -EOVERFLOW when it is longer than we hold, or -errno.  Blocks: not on
-   the loop. */
+/* Reads the list. Returns 0, -EOVERFLOW if it exceeds the limit, or -errno. Blocks: not on the
+   loop. */
 int revocations_read(struct access *access, struct revocations **ret);
 void revocations_free(struct revocations *revocations);
 
-/* Return whether BOARD is in the list, and since when (seconds since 1970; 0: it is not); an absent
-   list (NULL) holds nobody. */
+/* Return whether BOARD is in the list, and since when (seconds since 1970; 0 if it is not). A NULL
+   list is empty. */
 bool revocations_has(const struct revocations *revocations, const char *board);
 int64_t revocations_since_s(const struct revocations *revocations, const char *board);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbered places for connections.
+/* A table of connections.
 
-   A job refers to its session by number, since the session may have ended when the job comes back:
-   the low half of the number is a place, the high half says how often that place was given out, so
-   an old number never finds a new connection.  Places grow by doubling up to LIMIT_CONNECTIONS and
-   free ones are chained.
+   A job refers to its session by number, since the session may have ended when the job returns. The
+   low half of the number is a slot, the high half the slot's use count, so an old number never
+   finds a new connection. The table grows by doubling up to LIMIT_CONNECTIONS, and free slots are
+   chained.
 
-   Places of one board are found by a hash of its name: a fleet that comes back all at once would
-   else be compared with itself, each with each.  Names are in certificates, which their boards did
-   not choose, and the hash has a seed all the same. */
+   The slots of a board are found by a hash of its name: without it, a fleet that reconnects all at
+   once would take quadratic time. Names are from certificates and boards cannot choose them, but
+   the hash is seeded all the same. */
 #include "roster.h"
 
 #include "common/table.h"
@@ -22,10 +22,10 @@ enum { ROSTER_FIRST = 64 };
 
 struct roster_slot {
   struct connection *connection;
-  uint32_t turn;      /* how often it was given out; odd while it is taken */
+  uint32_t turn;      /* incremented when taken and when freed; odd while taken */
   uint32_t next_free; /* index + 1 */
   uint32_t next_named;
-  uint64_t name; /* its board's, hashed; 0: none */
+  uint64_t name; /* hash of its board's name; 0: none */
 };
 
 void roster_fini(struct roster *roster) {
@@ -51,7 +51,7 @@ static void unlink_name(struct roster *roster, uint32_t index) {
   roster->slots[index].name = 0;
 }
 
-/* Makes the lists anew, as many as there are places now. */
+/* Rebuilds the lists, one for each slot. */
 static void link_names(struct roster *roster) {
   memset(roster->named, 0, roster->cap * sizeof *roster->named);
   for (uint32_t i = 0; i < roster->cap; i++)
@@ -89,7 +89,7 @@ uint64_t roster_add(struct roster *roster) {
   return (uint64_t)slot->turn << 32 | index;
 }
 
-/* Returns the place that ID still holds, or NULL. */
+/* Returns the slot that ID still holds, or NULL. */
 static struct roster_slot *slot_of(const struct roster *roster, uint64_t id) {
   uint32_t index = (uint32_t)id, turn = (uint32_t)(id >> 32);
   if (index >= roster->cap || turn % 2 == 0 || roster->slots[index].turn != turn) return NULL;

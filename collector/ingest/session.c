@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The conversation with a board.
+/* The protocol with a board.
 
      HANDSHAKE -+-> HELLO -> ADMITTING -> OPEN -+-> CLOSING
                 |       |                       |
                 |       +-> EXPIRED -> RENEWING-+   the certificate has expired
                 +-> ENROLL -> ENROLLING --------+
 
-   A frame is judged twice before it is buffered whole: by its type (does this state take it?) and
-   by its length (frame.h), both from the five bytes of its header; so a stranger can make us hold
-   one control frame and no more.  Then it is decoded into the arena of a new job, and the job goes
-   out to a worker: everything that touches a disk happens there.  While a hello or an enrolment is
-   with a worker nothing is read, so later frames always find their answer decided.
+   A frame is checked twice before it is buffered whole: its type against the state, and its length
+   (frame.h), both from the five bytes of its header. So an unauthenticated peer can occupy the
+   memory of one control frame only. Then the frame is decoded into the arena of a new job, and the
+   job is sent to a worker: all disk access happens there. While a worker has a Hello or an Enroll
+   nothing is read, so later frames are handled with its result.
 
-   Acks leave in the order in which the worker finished, which is the order in which the batches
-   came.  What the collector wants of a batch's modules is said before that batch's ack, so that a
-   board knows at the ack whether it is still needed.
+   Acks are sent in the order in which the worker finishes, which is the order in which the batches
+   arrived. Requests for a batch's modules are sent before that batch's ack, so that a board knows
+   at the ack which modules are still needed.
 
-   A batch that cannot be taken now (shedding.h, or a quota of the board) is answered by a Reject
-   that says when to come again.  What was on its way already may still come; who goes on sending
-   all the same is sent away.
+   A batch that cannot be accepted now (shedding.h, or a quota of the board) is answered by a Reject
+   with a retry delay. Batches already in transit may still arrive; a board that ignores the delay
+   is disconnected.
 
-   Whatever a peer does wrong ends with session_refuse: one counter, one answer where the protocol
-   has one, and CLOSING.  A batch that is wrong inside is different: it is rejected alone. */
+   A peer's violation ends with session_refuse: one counter, one answer if the protocol has one, and
+   CLOSING. A batch with invalid content is different: only that batch is rejected. */
 #include "session.h"
 
 #include "common/clock.h"
@@ -35,12 +35,12 @@
 #include <stdlib.h>
 
 enum {
-  HELLO_DEADLINE_MS = 10 * 1000,  /* also a handshake's: a slow link's round trips and then some */
-  WORKER_DEADLINE_MS = 60 * 1000, /* a worker behind a slow disk */
+  HELLO_DEADLINE_MS = 10 * 1000,      /* also of a handshake: several round trips of a slow link */
+  WORKER_DEADLINE_MS = 60 * 1000,     /* a worker with a slow disk */
   OPEN_DEADLINE_MS = 5 * 60 * 1000,   /* boards ping far more often */
-  CLOSING_DEADLINE_MS = 5 * 1000,     /* for the peer to read why */
-  EARLY_RETRY_MS = 5 * 1000,          /* while the time is not known */
-  UNHEEDED_MAX = 4 * LIMIT_IN_FLIGHT, /* batches within the time that it was told to wait */
+  CLOSING_DEADLINE_MS = 5 * 1000,     /* for the peer to read the reason */
+  EARLY_RETRY_MS = 5 * 1000,          /* while the time is unknown */
+  UNHEEDED_MAX = 4 * LIMIT_IN_FLIGHT, /* batches tolerated during a retry delay */
   LENGTH_BYTES = FRAME_HEADER_BYTES - 1,
 };
 
@@ -82,7 +82,7 @@ static void set_state(struct session *session, enum session_state state) {
 
 static void send_message(struct session *session, const struct message *message) {
   if (message_encode(message, &session->out) != 0 && session->state != SESSION_CLOSING)
-    set_state(session, SESSION_CLOSING); /* no memory for an answer: the peer will come again */
+    set_state(session, SESSION_CLOSING); /* no memory for an answer: the peer will reconnect */
 }
 
 void session_init(struct session *session, uint64_t id, const char *page_url,
@@ -159,7 +159,7 @@ static long refuse_frame(struct session *session, enum refusal refusal, unsigned
   return -1;
 }
 
-/* A header is there, its frame is not: says how long the frame will be, or refuses it. */
+/* The header is complete but its frame is not: sets the frame's length, or refuses the frame. */
 static long await_frame(struct session *session, struct span stream) {
   size_t len = 0;
   if (stream.len < FRAME_HEADER_BYTES) return 0;
@@ -199,19 +199,19 @@ static bool is_version_spoken(struct session *session, uint32_t version) {
   return false;
 }
 
-/* Within what time to come back, where that is news to this board; else 0. */
+/* Returns the reconnect spread if it is news to this board; else 0. */
 static uint32_t return_news(struct session *session) {
   if (session->return_within_ms == NULL) return 0;
   if (!patience_is_news(session->told_return_ms, *session->return_within_ms)) return 0;
   return session->told_return_ms = *session->return_within_ms;
 }
 
-/* The time for the board of SESSION, where ours is NOW_NS. */
+/* Returns the time for the board of SESSION if the collector's clock shows NOW_NS. */
 static uint64_t time_of(const struct session *session, uint64_t now_ns) {
   return placement_now(&session->placement, now_ns, clock_boottime_ns());
 }
 
-/* An admitted board's clock is evidence of what time it is. */
+/* Records an admitted board's clock as evidence of the time. */
 static void hear_clock(struct session *session) {
   if (session->time == NULL) return;
   trusted_time_hear(session->time, session->board, session->placement.board_ns,
@@ -244,8 +244,7 @@ static void send_welcome(struct session *session, uint64_t now_ns, uint64_t last
   send_message(session, &welcome);
 }
 
-/* Nothing is asked of a worker for it yet: whether the board is known is judged with its request.
- */
+/* Needs no worker yet: the board is checked when it sends its request. */
 static void receive_expired(struct session *session, const struct hello *hello, uint64_t now_ns) {
   if ((hello->capabilities & CAPABILITY_RENEWAL) == 0) {
     session_refuse(session, REFUSAL_EXPIRED,
@@ -262,7 +261,7 @@ static bool has_memory(struct session *session) {
   return false;
 }
 
-/* Without memory for them earlier boots go by their own wall clocks. */
+/* If memory is out, earlier boots are placed by their own wall clocks. */
 static void learn_earlier(struct session *session, const struct hello *hello, uint64_t now_ns) {
   if (hello->boot_count == 0) return;
   session->earlier = calloc(hello->boot_count, sizeof *session->earlier);
@@ -285,7 +284,8 @@ static bool receive_hello(struct session *session, const struct hello *hello, ui
   return true;
 }
 
-/* Returns whether the batch called REJECT may be taken now; else REJECT says why not, and when. */
+/* Returns whether the batch named in REJECT can be accepted now; else sets the reason and the
+   delay. */
 static bool has_place(struct session *session, size_t bytes, struct reject *reject) {
   const struct shedding *shedding = session->shedding;
   const struct placement *placement = &session->placement;
@@ -314,7 +314,7 @@ static bool has_place(struct session *session, size_t bytes, struct reject *reje
   return false;
 }
 
-/* Whether it goes on sending although it was told to wait RETRY_AFTER_MS. */
+/* Returns whether the board ignores the delay RETRY_AFTER_MS. */
 static bool is_heedless(struct session *session, uint32_t retry_after_ms, uint64_t now_ns) {
   bool is_over = now_ns - session->unheeded_ns > retry_after_ms * NS_PER_MS;
   if (session->unheeded == 0 || is_over) session->unheeded_ns = now_ns;
@@ -322,14 +322,16 @@ static bool is_heedless(struct session *session, uint32_t retry_after_ms, uint64
   return ++session->unheeded > UNHEEDED_MAX;
 }
 
-/* A board refers only to what this connection has acked, and has nothing else on its way then; but
-   what it refers to may not have found memory here. */
+/* Returns whether the batch that BATCH refers to is here. A board refers only to the last batch
+   that this connection has acked, with no other batch in transit. But the collector may have had no
+   memory to keep it. */
 static bool has_prefix(const struct session *session, const struct envelope *batch) {
   const struct prefix *prefix = &session->prefix;
   return batch->after == 0 || (batch->run == prefix->run && batch->after == prefix->seq);
 }
 
-/* Once it is asked for that batch again, which then stands alone. */
+/* Rejects a batch with an unknown reference; the board then sends it again without a reference. A
+   second one in a row ends the session. */
 static void ask_for_all_of_it(struct session *session, const struct message *reject) {
   snprintf(session->why, sizeof session->why,
            "a batch refers to one that is not the last of this connection");
@@ -356,14 +358,14 @@ static bool receive_batch(struct session *session, const struct envelope *batch,
   return false;
 }
 
-/* Returns whether a piece, or the end, of file ID was to be expected here. */
+/* Returns whether file ID was requested, so that a piece, or its end, is expected. */
 static bool is_asked_for(struct session *session, struct span id) {
   if (wanted_has(&session->wanted, id)) return true;
   figures_add(&session->figures->refused[REFUSAL_DEBUG_UNASKED], 1);
   return false;
 }
 
-/* Judges the decoded message; returns whether it makes work for a worker. */
+/* Processes the decoded message. Returns whether a worker must handle it. */
 static bool receive_message(struct session *session, const struct message *message,
                             uint64_t now_ns) {
   switch (message->type) {
@@ -398,7 +400,8 @@ static int decode(struct session *session, const struct frame *frame, struct job
   return result;
 }
 
-/* The session may be gone when JOB is worked on, so a batch has earlier boots of its own. */
+/* The session may end before the worker handles JOB, so a batch gets its own copy of the earlier
+   boots. */
 static void give_placement(const struct session *session, struct job *job) {
   size_t bytes = session->placement.earlier_count * sizeof *session->earlier;
   job->placement = session->placement;
@@ -412,7 +415,7 @@ static void give_placement(const struct session *session, struct job *job) {
   if (job->placement.earlier == NULL) job->placement.earlier_count = 0;
 }
 
-/* Moves: while it is away nothing else can refer to it. */
+/* Moves the prefix: while JOB is away no other batch can refer to it. */
 static void give_prefix(struct session *session, struct job *job) {
   if (job->kind != JOB_BATCH) return;
   job->is_kept = session->keeps_prefix;
@@ -432,7 +435,7 @@ static long receive_frame(struct session *session, const struct frame *frame, ui
     job_free(job);
     return session->state == SESSION_CLOSING ? -1 : 0;
   }
-  now_ns = time_of(session, now_ns); /* after a hello it may be known better */
+  now_ns = time_of(session, now_ns); /* may have improved after a Hello */
   placement_follow(&session->placement, now_ns, clock_boottime_ns());
   give_placement(session, job);
   give_prefix(session, job);
@@ -465,7 +468,7 @@ long session_receive(struct session *session, struct span stream, uint64_t now_n
 
 static void ask_for(struct session *session, const struct debug_wanted *wanted) {
   struct message message = {.type = FRAME_DEBUG_WANTED, .debug_wanted = *wanted};
-  if (wanted_add(&session->wanted, wanted->id) != 0) return; /* asked already, or enough asked */
+  if (wanted_add(&session->wanted, wanted->id) != 0) return; /* requested already, or too many */
   figures_add(&session->figures->debug_asked_total, 1);
   send_message(session, &message);
 }
@@ -485,7 +488,7 @@ static void finish_hello(struct session *session, const struct job *job, uint64_
   ask_for_all(session, job);
 }
 
-/* A board that is refused the next certificate keeps its session: the one it has is good. */
+/* If renewal fails, the session continues: the present certificate is still valid. */
 static void finish_renew(struct session *session, const struct job *job) {
   struct message answer = {.type = FRAME_RENEWED, .renewed = job->renewed};
   if (job->outcome != JOB_DONE) {
@@ -527,8 +530,8 @@ static void finish_batch(struct session *session, struct job *job) {
   send_message(session, &answer);
 }
 
-/* A file is done with when it is whole, or when a piece was refused: either way the board is told
-   to forget it. */
+/* A file is finished when it is complete, or when a piece was refused. In both cases the board is
+   notified. */
 static void finish_chunk(struct session *session, const struct job *job) {
   if (job->outcome == JOB_DONE && !job->is_whole) return;
   if (job->outcome != JOB_DONE) figures_add(&session->figures->refused[job->refusal], 1);
@@ -557,7 +560,7 @@ void session_finish(struct session *session, struct job *job, uint64_t now_ns) {
   case JOB_DEBUG_CHUNK:
     finish_chunk(session, job);
     break;
-  case JOB_DEBUG_END: /* not earlier: until the store knows, batches want it still */
+  case JOB_DEBUG_END: /* only now: until the store has the file, batches would request it again */
     wanted_remove(&session->wanted, job->message.debug_end.id);
     break;
   case JOB_PING:

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Load shedding.
 
-   What comes faster than it can be kept has to wait somewhere, and the best place is where it is:
-   in the boards' spools, which are bounded, on disk, and drop the oldest with a count.  So over a
-   limit a batch is not queued but answered by Reject: not for good, and with the time to wait
-   (patience.h).  Nothing is dropped here.
+   Data that arrives faster than it can be stored has to wait. The best place is the boards' spools,
+   which are bounded, on disk, and count the oldest batches that they drop. So over a limit a batch
+   is not queued but answered by Reject, with a retry delay (patience.h). Nothing is dropped here.
 
-   Queue limits lie below those at which a connection stops being read (dispatch.c), so that hellos
-   and pings, which are small and keep a board from leaving, still find room.  The backlog's lies
-   below the one at which the landing file takes nothing more.  Memory is the whole process's, names
-   and queries too: beyond its limit the kernel would end us, so new boards are not let in, either.
+   The queue's limits are below those at which a connection stops being read (dispatch.c). So hellos
+   and pings, which are small and keep a board connected, still have room. The backlog's limit is
+   below the one at which the landing file is full. Memory is of the whole process, including names
+   and queries. Beyond its limit the kernel would kill the process, so new boards are rejected, too.
 
-   Shedding ends when what began it has fallen to three quarters: a limit that is crossed both ways
-   each second would tell half of the boards this and half of them that. */
+   Shedding ends when the cause has fallen to three quarters of its limit. Without that hysteresis,
+   a limit crossed in both directions each second would give boards contradictory answers. */
 #include "shedding.h"
 
 #include "patience.h"

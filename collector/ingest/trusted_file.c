@@ -3,8 +3,8 @@
 
      fleetprof-clock 1 BOOT-ID OFFSET STEADY-SINCE AGREED CONFIRMED LATEST SUM
 
-   SUM covers all before it.  A line that differs from the line written for its numbers counts as
-   none: then the wall clock has to be steady for another day, and nothing is deleted too early. */
+   SUM covers all before it. A line that differs from the canonical line for its numbers is ignored:
+   then the wall clock has to be steady for another day, and nothing is deleted too early. */
 #include "trusted_file.h"
 
 #include "common/write_all.h"
@@ -26,7 +26,7 @@ static int path_of(const char *dir, const char *suffix, char path[PATH_MAX]) {
 
 /* Returns the length of the line. */
 static size_t print_line(const struct trusted_kept *kept, char line[LINE_BYTES]) {
-  static const uint8_t key[SIPHASH_KEY_BYTES] = "fleetprof-clock"; /* against damage alone */
+  static const uint8_t key[SIPHASH_KEY_BYTES] = "fleetprof-clock"; /* detects damage only */
   unsigned long long boot[2];
   memcpy(boot, kept->boot_id, sizeof boot);
   int len = snprintf(line, LINE_BYTES, "fleetprof-clock 1 %llx %llx %llx %llx %llx %llx %llx",

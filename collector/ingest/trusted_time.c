@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board's clock is kept as an offset to our time since boot, which nothing sets.  A table of
-   fixed size holds the boards that were heard last, each once, in one of WAYS slots that a keyed
-   hash of its name chooses: a board cannot choose its slot, and cannot have two.
+/* A board's clock is kept as an offset to the collector's time since boot, which cannot be set. A
+   table of fixed size holds the boards heard last, each once, in one of WAYS slots chosen by a
+   keyed hash of its name. So a board cannot choose its slot, and cannot have two.
 
    The time on which boards agree is computed when a board's clock differs from the one in its slot.
    It is an offset to the time since boot, so it holds for this boot, also while boards are away,
-   and a jump of our wall clock is seen by each reader of both (clock_judge_ns).
+   and each reader of both detects a jump of the wall clock (clock_judge_ns).
 
-   Boards without a battery go on where they were switched off, and a site has one switch: all of
-   them agree, and are wrong.  So a board has no say if its clock was, at our start, before the last
-   trusted time. */
+   The clocks of boards without a battery resume at the time of their switch-off, and a site has one
+   switch: all of them agree, and are wrong. So a board has no vote if its clock was, at this
+   machine's start, before the last trusted time. */
 #include "trusted_time.h"
 
 #include "common/clock.h"
@@ -23,19 +23,19 @@
 
 #define DAY_NS (24 * 3600 * NS_PER_SECOND)
 
-/* The file is written again when an offset has moved so far. */
+/* The file is written again when an offset has moved by this. */
 #define MOVED_NS NS_PER_SECOND
 #define LATER_NS (3600 * NS_PER_SECOND)
 
-/* Boards come back within a minute of a collector's start, most of them. */
+/* Most boards reconnect within a minute of a collector's start. */
 #define EARLY_NS (120 * NS_PER_SECOND)
 
 enum { SLOTS = 1024, WAYS = 8 }; /* 24 KiB */
 
 struct slot {
   uint64_t board;     /* hash of its name; 0: empty */
-  uint64_t offset_ns; /* its wall time less our time since boot; 0: no plausible one */
-  uint64_t heard_ns;  /* our time since boot */
+  uint64_t offset_ns; /* its wall time less the collector's time since boot; 0: implausible */
+  uint64_t heard_ns;  /* the collector's time since boot */
 };
 
 struct trusted_time {
@@ -43,11 +43,11 @@ struct trusted_time {
   uint8_t key[SIPHASH_KEY_BYTES];
   struct slot slots[SLOTS];
   bool has_looked;
-  uint64_t offset_ns;    /* our wall time less our time since boot, at the last look */
-  uint64_t steady_since; /* our time since boot */
+  uint64_t offset_ns;    /* wall time less time since boot, of the collector, at the last look */
+  uint64_t steady_since; /* time since boot */
   struct clock_word word;
-  uint64_t least_ns;    /* of a board's offset, to have a say */
-  uint64_t early_until; /* our time since boot; 0: never early */
+  uint64_t least_ns;    /* least offset of a board with a vote */
+  uint64_t early_until; /* time since boot; 0: never early */
   uint64_t latest_ns;
   struct trusted_kept kept; /* as trusted_time_keep returned it last */
   uint64_t offsets[SLOTS];  /* scratch */
@@ -71,7 +71,7 @@ void trusted_time_free(struct trusted_time *time) {
   free(time);
 }
 
-/* The slot of BOARD; else an empty one, or the one that was heard of longest ago. */
+/* Returns the slot of BOARD; else an empty slot, or the one heard longest ago. */
 static struct slot *find_slot(struct trusted_time *time, uint64_t board) {
   struct slot *ways = &time->slots[(board >> 1) % (SLOTS / WAYS) * WAYS], *best = ways;
   for (unsigned i = 0; i < WAYS; i++) {
@@ -90,7 +90,7 @@ static int compare_offsets(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-/* Collects the offsets of boards that have a say, ascending. */
+/* Collects the offsets of boards with a vote, ascending. */
 static unsigned collect_offsets(struct trusted_time *time) {
   unsigned count = 0;
   for (unsigned i = 0; i < SLOTS; i++)
@@ -105,7 +105,7 @@ struct cluster {
   unsigned first, count;
 };
 
-/* The largest cluster of the offsets from FIRST up to END. */
+/* Returns the largest cluster of the offsets from FIRST up to END. */
 static struct cluster find_cluster(const struct trusted_time *time, unsigned first, unsigned end) {
   struct cluster most = {first, 0};
   for (unsigned next = first; first < end; first++) {
@@ -115,7 +115,7 @@ static struct cluster find_cluster(const struct trusted_time *time, unsigned fir
   return most;
 }
 
-/* How many clocks are of one mind with ours, which is one. */
+/* Returns the number of clocks that agree with the collector's, itself included. */
 static unsigned count_ours(const struct trusted_time *time, unsigned count) {
   unsigned ours = 1;
   for (unsigned i = 0; i < count; i++)
@@ -123,7 +123,7 @@ static unsigned count_ours(const struct trusted_time *time, unsigned count) {
   return ours;
 }
 
-/* Whether boards of MOST, of COUNT, are two or more, and more than are of any other mind. */
+/* Returns whether MOST, of COUNT boards, has two or more, and more than any other cluster. */
 static bool is_agreement(const struct trusted_time *time, struct cluster most, unsigned count) {
   unsigned end = most.first + most.count;
   if (most.count < 2) return false;
@@ -134,7 +134,8 @@ static bool is_agreement(const struct trusted_time *time, struct cluster most, u
   return is_ours || most.count > count_ours(time, count);
 }
 
-/* An agreement holds as long as one board is still of it. */
+/* Returns whether at least one board still supports the agreement, or fewer than two have a
+   vote. */
 static bool is_still_said(const struct trusted_time *time, unsigned count) {
   bool is_said = count < 2;
   for (unsigned i = 0; i < count && !is_said; i++)
@@ -167,7 +168,7 @@ static void find_agreement(struct trusted_time *time) {
 void trusted_time_hear(struct trusted_time *time, const char *board, uint64_t walltime_ns,
                        uint64_t boot_ns) {
   const struct span name = {(const uint8_t *)board, strlen(board)};
-  uint64_t hash = siphash(time->key, name) | 1; /* never that of an empty slot */
+  uint64_t hash = siphash(time->key, name) | 1; /* differs from an empty slot's */
   bool is_plausible = walltime_ns >= CLOCK_PLAUSIBLE_NS && walltime_ns > boot_ns;
   pthread_mutex_lock(&time->mutex);
   struct slot *slot = find_slot(time, hash);
@@ -226,7 +227,7 @@ bool trusted_time_keep(struct trusted_time *time, struct trusted_kept *ret) {
   return has_changed;
 }
 
-/* Sets the second largest offset of all boards, 0 if there is none.  Returns how many there are. */
+/* Sets the second largest offset of all boards, 0 if there is none. Returns their number. */
 static unsigned second_latest(const struct trusted_time *time, uint64_t *ret_offset_ns) {
   uint64_t first = 0, second = 0;
   unsigned count = 0;
@@ -244,7 +245,7 @@ static unsigned second_latest(const struct trusted_time *time, uint64_t *ret_off
   return count;
 }
 
-/* How long the wall clock has moved along with the time since boot. */
+/* Returns how long the wall clock has kept step with the time since boot. */
 static uint64_t look_for_jumps(struct trusted_time *time, uint64_t wall_ns, uint64_t boot_ns) {
   uint64_t offset_ns = wall_ns > boot_ns ? wall_ns - boot_ns : 0;
   if (!time->has_looked || apart(offset_ns, time->offset_ns) >= CLOCK_APART_NS)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Half-open connections must not keep boards out.
+/* Limits unauthenticated connections, so that half-open ones cannot keep boards out.
 
    Places are few (a handshake under way takes some 60 KiB), and when all are taken no connection is
-   accepted: the kernel's queue holds the next ones.  A peer that begins handshakes and does not go
-   on could hold all places for the ten seconds of their deadline, again and again.  Two limits
-   prevent that.  One address has at most so many of the places.  When no place is left, in all or
-   of an address (behind which a whole site may be), connections that are older than PATIENCE_NS are
-   evicted.  A handshake takes two round trips and a millisecond: only a board on a very slow link
-   has to connect again.
+   accepted: further ones wait in the kernel's queue. A peer that begins handshakes and does not
+   finish them could hold all places for the ten seconds of their deadline, again and again. Two
+   limits prevent that. First, one address has a limited number of places. Second, when no place is
+   left, in total or for an address (which may be a whole site), connections older than PATIENCE_NS
+   are evicted. A handshake takes two round trips and a millisecond: only a board on a very slow
+   link has to connect again.
 
-   At most 1024 of them, in order: finding one is a walk over 32 KiB at the worst, against the
-   millisecond that its handshake takes.  The whole list is looked at twice a second, so addresses
-   are counted by sorting them then. */
+   There are at most 1024 entries, in order of arrival. Finding one walks at most 32 KiB, little
+   beside the millisecond of its handshake. The whole list is checked twice a second; addresses are
+   counted by sorting them then. */
 #include "vestibule.h"
 
 #include "common/clock.h"
@@ -36,12 +36,13 @@ static void note_address(const struct sockaddr *peer, uint8_t ret[VESTIBULE_ADDR
   if (peer->sa_family != AF_INET6) return;
   struct sockaddr_in6 in6;
   memcpy(&in6, peer, sizeof in6);
-  /* One of four bytes within one of sixteen is itself; of others a site has a whole half. */
+  /* An IPv4-mapped address counts whole; of other IPv6 addresses, one site has all with the same
+     first half. */
   size_t len = IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr) ? VESTIBULE_ADDRESS_BYTES : HALF_BYTES;
   memcpy(ret, &in6.sin6_addr, len);
 }
 
-/* How many come from where GUEST does. */
+/* Returns the number of entries with GUEST's address. */
 static unsigned count_same(const struct vestibule *vestibule, const struct vestibule_guest *guest) {
   unsigned same = 0;
   for (unsigned i = 0; i < vestibule->count; i++)
@@ -49,7 +50,7 @@ static unsigned count_same(const struct vestibule *vestibule, const struct vesti
   return same;
 }
 
-/* Whether GUEST's address has all of its places. */
+/* Returns whether GUEST's address has used up its places. */
 static bool is_at_limit(const struct vestibule *vestibule, const struct vestibule_guest *guest) {
   return vestibule->per_address != 0 && vestibule->count >= vestibule->per_address &&
          count_same(vestibule, guest) >= vestibule->per_address;
@@ -83,7 +84,7 @@ static int by_address(const void *left, const void *right) {
   return memcmp((*a)->address, (*b)->address, sizeof(*a)->address);
 }
 
-/* Sets in RET which guests are of an address that has all of its places. */
+/* Sets RET for each entry whose address has used up its places. */
 static void find_at_limit(const struct vestibule *vestibule, bool ret[VESTIBULE_PLACES]) {
   const struct vestibule_guest *sorted[VESTIBULE_PLACES];
   unsigned count = vestibule->count;
@@ -106,7 +107,7 @@ unsigned vestibule_overdue(const struct vestibule *vestibule, uint64_t now_ns,
   find_at_limit(vestibule, are_at_limit);
   for (unsigned i = 0; i < vestibule->count; i++) {
     const struct vestibule_guest *guest = &vestibule->guests[i];
-    if (now_ns - guest->since_ns < PATIENCE_NS) break; /* and so the next ones */
+    if (now_ns - guest->since_ns < PATIENCE_NS) break; /* later entries are younger */
     if (is_full || are_at_limit[i]) ret[count++] = guest->id;
   }
   return count;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A short list of module ids.
 
-   It bounds what a session may be asked for at once, and it is the proof that a piece of a debug
-   file was asked for: what is not in it is dropped before it is inflated.  With at most 64 rows a
-   walk is as good as a hash.  Most sessions are never asked for anything, so the rows come late. */
+   It limits the concurrent requests of a session, and proves that a piece of a debug file was
+   requested: other pieces are dropped before they are inflated. With at most 64 rows a linear
+   search is as good as a hash. Most sessions have no requests, so the rows are allocated late. */
 #include "wanted.h"
 
 #include <errno.h>

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writer: a group of jobs becomes one durable commit.
+/* The writer: turns a group of jobs into one durable commit.
 
-   The order within a group is what the promises rest on.  Batches are inflated, decoded and
-   appended first, in one commit (more when their decoded form is large: GROUP_BYTES bounds what is
-   held at once), together with what they say of their boards, so that whoever reads an ack finds
-   the books that belong to it.  Then come pings.  Hellos come last: the last seq that a board is
-   told includes every batch that came before, on this connection or on one that it has just lost.
-   What is left of a decoded batch when it is durable is the store's, which settles it.
+   The guarantees depend on the order within a group. Batches are inflated, decoded and appended
+   first, in one commit (or several if their decoded form is large: GROUP_BYTES bounds the memory).
+   The commit includes their data about boards, so that after an ack the matching accounting is
+   visible. Then follow pings. Hellos are last: the last seq sent to a board includes every earlier
+   batch, on this connection or on one that it has just lost. The store keeps the decoded batch of a
+   durable one, and compacts it.
 
-   A batch that does not inflate, does not decode, contradicts its own envelope or says what cannot
-   be (plausible.h; of its run's books the store knows) is refused for good and counted in the
-   books; a store that fails is our fault, and the board is told to come again.  Pings of one board
-   in one group are the same news told twice: only the last is written.
+   A batch is refused permanently and counted if it does not inflate or decode, contradicts its own
+   envelope, or is implausible (plausible.h; the store checks its run's accounting). If the store
+   fails, the board is asked to retry. Of a board's pings in one group only the last is written.
 
-   It does not talk to boards: outcomes are put into words by session.c. */
+   It does not send to boards: session.c turns outcomes into messages. */
 #include "writer.h"
 
 #include "common/buf.h"
@@ -38,24 +37,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Decoded batches held at once, before the one that goes past it is added. */
+/* Limit of decoded batches held at once, checked before a batch is added. */
 enum { GROUP_BYTES = 64 << 20 };
 
-/* Of zstd, for what is stored for seconds until it has settled: a sixth of the time of level 1,
-   which boards take, and half as many bytes again as at that (batches of redis, python3 and xz),
-   which are a page of the landing file either way. */
+/* A zstd level for data stored for seconds, until compaction. It takes a sixth of the time of level
+   1, which boards use, and gives half as many bytes again (batches of redis, python3 and xz). Both
+   need one page of the landing file. */
 enum { LANDING_LEVEL = -50 };
 
 struct entry {
   struct job *job;
-  struct opened_batch *opened; /* until the store has it */
+  struct opened_batch *opened; /* until the store takes it */
   struct store_board_seen seen;
 };
 
 struct writer {
   struct writer_parts parts;
-  bool is_failing; /* the last commit did */
-  unsigned count;  /* of the batches that are open now */
+  bool is_failing; /* the last commit failed */
+  unsigned count;  /* of the open batches */
   size_t bytes;
   struct opening_room room;
   struct entry entries[WRITER_GROUP_MAX];
@@ -76,7 +75,7 @@ void writer_free(struct writer *writer) {
   free(writer);
 }
 
-/* Compares the envelope with what is in it. */
+/* Compares the envelope with its content. */
 static int check_envelope(struct job *job, const struct batch *batch) {
   const struct envelope *envelope = &job->message.batch;
   const char *wrong = NULL;
@@ -96,7 +95,7 @@ static int check_values(const struct writer *writer, struct job *job, const stru
   return plausible_batch(batch, &limits, job->why, sizeof job->why);
 }
 
-/* Compares what is in it with what its board may still bring. */
+/* Checks the batch against its board's quotas. */
 static int check_quota(const struct writer *writer, struct job *job, const struct batch *batch) {
   struct quota_verdict verdict;
   if (writer->parts.quotas == NULL ||
@@ -114,7 +113,7 @@ static enum refusal refusal_of(int failure) {
   return failure == -EOVERFLOW ? REFUSAL_BATCH_TOO_LARGE : REFUSAL_BAD_BATCH;
 }
 
-/* It is in the books. */
+/* Refuses JOB, which the accounting already includes. */
 static void refuse_for_good(struct writer *writer, struct job *job, enum refusal refusal,
                             const char *why) {
   job_refuse(job, refusal, why);
@@ -123,7 +122,7 @@ static void refuse_for_good(struct writer *writer, struct job *job, enum refusal
   figures_add(&writer->parts.figures->batches_refused_total, 1);
 }
 
-/* The number of records in ENVELOPE, which the board chose and is not verified: bounded. */
+/* Returns the number of records in ENVELOPE, bounded, because it is untrusted. */
 static uint64_t announced_records(const struct envelope *envelope) {
   return envelope->records < PLAUSIBLE_RECORDS_MAX ? envelope->records : PLAUSIBLE_RECORDS_MAX;
 }
@@ -138,7 +137,7 @@ static void refuse_batch(struct writer *writer, struct job *job, int failure) {
     job_fail(job, REFUSAL_QUOTA, job->why);
     return;
   }
-  if (envelope->after != 0) { /* the fault may be in what it refers to: it comes again, alone */
+  if (envelope->after != 0) { /* its reference may be at fault: it is sent again without */
     job_fail(job, refusal_of(failure), job->why);
     return;
   }
@@ -148,15 +147,15 @@ static void refuse_batch(struct writer *writer, struct job *job, int failure) {
                                         .records = announced_records(envelope),
                                         .why = failure != -EDQUOT ? job->why : NULL};
   int counted = store_refused(writer->parts.store, &refused);
-  if (counted != 0) { /* refused for good means: in the books */
+  if (counted != 0) { /* a permanent refusal must be accounted for */
     job_fail(job, REFUSAL_STORE, "the collector cannot write to its store");
     return;
   }
   refuse_for_good(writer, job, refusal_of(failure), job->why);
 }
 
-/* Copies one wish into JOB, which outlives the decoded batch; the rows of all are made with the
-   first. */
+/* Copies a request into JOB, which outlives the decoded batch. Allocates the rows with the first
+   one. */
 static void add_wanted(struct job *job, const struct debug_wish *wish, struct debug_wanted **rows) {
   if (job->wanted_count == LIMIT_DEBUG_WANTED) return;
   if (*rows == NULL)
@@ -174,7 +173,7 @@ static bool has_pairs(const struct batch *batch) {
   return false;
 }
 
-/* Takes the next modules from *AT on that have files.  Returns how many. */
+/* Takes the next modules with files, from *AT on. Returns their number. */
 static uint32_t take_modules(const struct batch *batch, uint32_t *at,
                              struct debug_wish wishes[DEBUG_WISHES_MAX]) {
   uint32_t count = 0;
@@ -197,7 +196,7 @@ static void find_wanted(struct writer *writer, struct entry *entry) {
   }
 }
 
-/* Asks JOB's board for what its earlier batches left without names. */
+/* Requests modules that earlier batches of JOB's board left without names. */
 static void find_still_wanted(struct writer *writer, struct job *job) {
   struct debug_wish wishes[DEBUG_WISHES_MAX];
   struct debug_wanted *rows = NULL;
@@ -206,7 +205,7 @@ static void find_still_wanted(struct writer *writer, struct job *job) {
   for (uint32_t i = 0; i < count; i++) add_wanted(job, &wishes[i], &rows);
 }
 
-/* What a board leaves out must not wipe what is known. */
+/* Return NULL for a value that the board omits, so that the known value is kept. */
 static const char *said(const char *text) {
   return text[0] != 0 ? text : NULL;
 }
@@ -215,7 +214,7 @@ static const struct effort *said_effort(const struct effort *effort) {
   return effort->budget_state != NULL && effort->budget_state[0] != 0 ? effort : NULL;
 }
 
-/* What the board's busiest target of this window was sampled with. */
+/* Finds the sampler of the board's busiest target in this window. */
 static void find_sampler(const struct batch *batch, struct store_board_seen *ret) {
   uint64_t records[LIMIT_BATCH_TARGETS] = {0};
   uint32_t busiest = 0;
@@ -251,7 +250,7 @@ static void fill_append(struct entry *entry, struct store_append *append) {
                                   .outcome = STORE_FAILED};
 }
 
-/* What is stored must stand alone: compresses what was just inflated once more. */
+/* A stored batch must be self-contained: compresses the inflated data again. */
 static int stand_alone(struct writer *writer, struct job *job) {
   struct envelope *envelope = &job->message.batch;
   struct buf zstd = {0};
@@ -321,11 +320,11 @@ static void settle_entry(struct writer *writer, struct entry *entry, enum store_
   if (outcome == STORE_STORED) figures_add(&figures->records_total, job->message.batch.records);
 }
 
-/* Makes durable what is open. */
+/* Commits the open batches. */
 static void commit(struct writer *writer) {
   if (writer->count == 0) return;
-  for (unsigned i = 0; i < writer->count; i++) /* of a duplicate too: its first ack, and wish, */
-    find_wanted(writer, &writer->entries[i]);  /* may have been lost */
+  for (unsigned i = 0; i < writer->count; i++) /* also for a duplicate: its first ack, */
+    find_wanted(writer, &writer->entries[i]);  /* or request, may have been lost */
   int result = store_append(writer->parts.store, writer->appends, writer->count);
   if (result != 0 && !writer->is_failing)
     log_error("ingest-append %u batches: not stored, boards keep them: %s", writer->count,
@@ -341,7 +340,7 @@ static const struct counters *counters_of(const struct job *job) {
   return job->kind == JOB_HELLO ? &job->message.hello.counters : &job->message.ping.counters;
 }
 
-/* Returns whether a later ping of the group says the same of the same run, only newer. */
+/* Returns whether the group has a later ping of the same board and run. */
 static bool is_outdated(const struct job *job) {
   for (const struct job *later = job->next; later != NULL; later = later->next)
     if (later->kind == JOB_PING && counters_of(later)->run == counters_of(job)->run &&
@@ -350,8 +349,8 @@ static bool is_outdated(const struct job *job) {
   return false;
 }
 
-/* Returns whether a batch of the same board came after it, whose word is newer; that is stored
-   already.  Counters are no matter of words. */
+/* Returns whether a later batch of the same board is in the group. It is stored already, and its
+   data is newer than the ping's. This does not matter for counters. */
 static bool is_spoken_over(const struct job *job) {
   for (const struct job *later = job->next; later != NULL; later = later->next)
     if (later->kind == JOB_BATCH && strcmp(later->board, job->board) == 0) return true;
@@ -425,7 +424,7 @@ static void admit(struct writer *writer, struct job *job) {
     find_still_wanted(writer, job);
 }
 
-/* What commands change beside us.  A new CA comes before any certificate by it is asked for. */
+/* Reloads data that commands change. A new CA is read before a certificate by it is requested. */
 static void refresh_ca(struct writer *writer) {
   char error[LIMIT_VALUE_BYTES];
   if (ca_refresh(writer->parts.ca, error, sizeof error) != 0)

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much edges differ from one sampling unit (groups.h) to the next.
+/* The variance of edges between sampling units (groups.h).
 
-   An edge weighs what was measured and what is extrapolated by the callee's mix,
+   An edge's weight is the measured weight plus the weight extrapolated by the callee's mix,
 
      E = m(c) + u m(c) / m
 
-   which is no sum of what units have: its second part is a product of sums.  To first order it
-   changes with unit i's part of each of these,
+   which is not a sum over units: its second part is a product of sums. To first order it changes
+   with unit i's part of each sum,
 
      z_i = m_i(c) + u_i R + (u / m) (m_i(c) - R m_i),     R = m(c) / m,
 
-   and these do add up to E.  So z_i is what unit i has of the edge, T_i, the sum of z_i over all
-   edges, what it has of the whole, and the variance is that of any ratio of sums (ratio.c).  Of one
-   function's callers z_i - E / T T_i is (W / m) (m_i(c) - R m_i): nothing but the resolved pairs
-   has a say.
+   and these add up to E. So z_i is unit i's part of the edge. T_i, the sum of z_i over all edges,
+   is its part of the whole. The variance is that of any ratio of sums (ratio.c). For one function's
+   callers z_i - E / T T_i is (W / m) (m_i(c) - R m_i): only resolved pairs contribute.
 
-   The sums are made anew for each unit, twice: for the wholes, by which units are weighted, and for
+   The sums are computed for each unit twice: for the wholes, which are the units' weights, and for
    the variances.
 
-   Of one board the units are stretches of time, and only where something is extrapolated.  All of
-   its time was selected, so shares of it vary by samples alone.  But which samples are resolved
-   depends on where the program was: the mix of the resolved ones varies with its phases. */
+   For one board the units are stretches of time, and they are used only if something is
+   extrapolated. All of its time was selected, so its shares vary by samples alone. But which
+   samples are resolved depends on the program's phase, and so does the mix of the resolved ones. */
 #include "finding.h"
 
 #include "view/ratio.h"
@@ -56,7 +55,7 @@ static void add_link(struct finding *finding, const struct pair_link *link, doub
   if (route.pool == POOL_LEAF) finding_sum(finding, EDGE_LR, EDGE_ITSELF)->in_unit -= extrapolated;
 }
 
-/* Returns what UNIT has of all edges. */
+/* Returns UNIT's part of all edges. */
 static double weigh(struct finding *finding, unsigned unit) {
   const struct edge_question *question = finding->question;
   const struct edge_answer *answer = &finding->answer;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two ways to the same answer.
+/* Two sources for the same answer.
 
-   Stacks know.  The tree is walked once from the root down, and each node takes from its parent
-   which edge is the last one on the way: into the function for its callers, out of it for its
-   callees.
+   Stacks give exact edges. The tree is walked once from the root down. Each node inherits from its
+   parent the last edge on the path: into the function for its callers, out of it for its callees.
 
-   Pairs are samples: of a function g with weight W, m are resolved and u are not (W = m + u).  Each
-   caller c of the resolved ones, m(c), gets of the unresolved ones what it has of the others,
+   Pairs are samples. Of a function g with weight W, m are resolved and u are not (W = m + u). Each
+   caller c with resolved weight m(c) gets the same share of the unresolved weight,
 
      e(c) = u m(c) / m,      so that c's share is m(c) / m of W,
 
-   as long as at least EDGES_RESOLVABLE_MIN samples are resolved; else u stays apart.  Shares of u
-   are rounded so that they add up to u: the running sum is rounded, not each.
+   if at least EDGES_RESOLVABLE_MIN samples are resolved; else u stays separate. Shares of u are
+   rounded so that they add up to u: the running sum is rounded, not each share.
 
-   The interval of an edge is the wider of two (docs/linked.md): that of the samples, of which an
-   edge of k and of share s is known as well as k successes in k / s trials; and that of sampling
-   units (edge_units.c).  Where weight is unresolved, any caller may have all of it: the upper end
-   is that much higher.  So it is with the stacks that begin with the function because they are
-   short: how they ended stands in the place of the caller. */
+   The interval of an edge is the wider of two (docs/linked.md). One is of samples: an edge of k
+   samples and share s is as certain as k successes in k / s trials. The other is of sampling units
+   (edge_units.c). All unresolved weight may belong to any caller, so it raises the upper end. The
+   same holds for stacks that begin with the function because they are truncated: their end mark
+   stands in place of the caller. */
 #include "edges.h"
 
 #include "common/arena.h"
@@ -138,15 +137,15 @@ struct route finding_route(const struct finding *finding, const struct pair_link
   return are_callers ? route_of_caller(finding, link) : route_of_callee(finding, link);
 }
 
-/* WHOLE * PART / PARTS, rising with PART, and all of it in the end; products of two weights have no
-   room in 64 bits. */
+/* Returns WHOLE * PART / PARTS, monotonic in PART and exact at the end. Products of two weights
+   would overflow 64 bits. */
 static wide_sum part_of(wide_sum whole, wide_sum part, wide_sum parts) {
   if (part >= parts) return whole;
   double share = (double)whole * ((double)part / (double)parts);
   return share < (double)whole ? (wide_sum)share : whole;
 }
 
-/* What LINK, of a known caller, gets of POOL; asked of each link once. */
+/* Returns the part of POOL for LINK, whose caller is known. Call it once for each link. */
 static wide_sum extrapolate(struct mixed *mixed, const struct pair_link *link, enum pool pool) {
   const struct mix *mix = &mixed->all;
   if (link->key.is_inlined || is_refused(mixed)) return 0;
@@ -171,7 +170,7 @@ static void add_link(struct finding *finding, const struct pair_link *link,
   part->weight -= extrapolated;
 }
 
-/* Of callers all pairs in the function are told; of callees those that are its calls. */
+/* For callers all pairs in the function count; for callees those that are its calls. */
 static void note_rungs(struct finding *finding, const struct pair_link *link,
                        const struct route *route, wide_sum extrapolated) {
   struct edge_answer *answer = &finding->answer;
@@ -190,7 +189,7 @@ static void note_rungs(struct finding *finding, const struct pair_link *link,
   if (!are_callers) answer->rung_weight[PAIR_UNRESOLVED] += extrapolated;
 }
 
-/* A callee's mix is made of all its links, be they routed or not. */
+/* A callee's mix needs all its links, routed or not. */
 static int choose_links(struct finding *finding, struct arena *arena) {
   const struct pair_links *pairs = finding->question->pairs;
   finding->links = arena_array(arena, (size_t)pairs->count + 1, sizeof *finding->links);
@@ -204,7 +203,7 @@ static int choose_links(struct finding *finding, struct arena *arena) {
   return 0;
 }
 
-/* What is taken from EDGE_ITSELF has been added before: it takes the first round. */
+/* Weight subtracted from EDGE_ITSELF must have been added before, in the first round. */
 static void add_links(struct finding *finding, bool is_to_itself) {
   const struct pair_links *pairs = finding->question->pairs;
   for (uint32_t i = 0; i < pairs->count; i++) {
@@ -227,7 +226,7 @@ static double fraction(wide_sum part, wide_sum whole) {
   return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* Whether the caller at the other end is not known. */
+/* Whether the caller at the other end is unknown. */
 static bool is_open(const struct finding *finding, uint32_t function) {
   const struct view_tree *tree = finding->question->tree;
   if (finding->question->side != EDGE_CALLERS) return function == EDGE_UNRESOLVED;

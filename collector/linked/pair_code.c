@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two parts of one function, of which compilers put the cold one elsewhere, are one here: what
-   points from the one into the other points into the function. */
+/* Compilers move the cold part of a function elsewhere. Both parts count as one function here: a
+   link from one part into the other points into the function. */
 #include "pair_code.h"
 
 #include <elf.h>
@@ -8,7 +8,7 @@
 
 static const char cold[] = ".cold";
 
-/* Up to what a compiler has appended for the part that it moved away. */
+/* Returns the length of NAME up to the suffix of a moved part. */
 static size_t base_len(const char *name) {
   const char *end = strstr(name, cold);
   return end != NULL ? (size_t)(end - name) : strlen(name);
@@ -23,7 +23,7 @@ bool pair_code_is_cold(const char *name) {
   return strstr(name, cold) != NULL;
 }
 
-/* i386 to i686 */
+/* Whether ARCH is i386 to i686. */
 static bool is_short_x86(const char *arch) {
   return arch[0] == 'i' && arch[1] != '\0' && strcmp(arch + 2, "86") == 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a module's code and its functions, in the ladder's words (pair_rule.h).  Pure.
- */
+/* Converts facts about a module's code and functions to the terms of pair_rule.h. Pure. */
 #ifndef LINKED_PAIR_CODE_H
 #define LINKED_PAIR_CODE_H
 
@@ -8,21 +7,21 @@
 
 #include "symbol/lr_tables.h"
 
-/* By MACHINE (e_machine); by ARCH, the kernel's word for the board, where that is 0. Where ARCH
-   is NULL, too, nothing may be taken for a caller by its side alone: as where there is no link
-   register. */
+/* Returns the kind of CPU by MACHINE (e_machine), or, if that is 0, by ARCH, the kernel's name for
+   the board's CPU. If ARCH is NULL too, no caller may be accepted by its side alone, as on a CPU
+   without a link register. */
 enum pair_cpu pair_code_cpu(uint32_t machine, const char *arch);
 
 enum pair_place pair_code_place(enum lr_place place);
 
-/* Of a call in the same module as the PC, or in another one: that one's function can be called
-   through a register or the linkage table only. */
+/* For a call in the PC's module, or in another one. A call from another module can reach the
+   function only through a register or the linkage table. */
 enum pair_call pair_code_call(enum lr_call call, bool is_same_module);
 
-/* Whether A and B name parts of one function, of which compilers put the cold one elsewhere. */
+/* Whether A and B name parts of one function, one of which may be its cold part. */
 bool pair_code_is_one_function(const char *a, const char *b);
 
-/* Whether NAME is of such a cold part. */
+/* Whether NAME is of a cold part. */
 bool pair_code_is_cold(const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The link is inside when it lies in the bounds of the PC's function, or in another part of that.
-   What a compiler has moved away as cold begins where nobody calls: that a call leads elsewhere
-   says nothing of it. */
+/* The link is inside if it lies in the bounds of the PC's function, or in another part of that
+   function. A cold part starts where no call leads to. So a call that leads elsewhere does not
+   refute it. */
 #include "pair_facts.h"
 
 #include "pair_code.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The facts of a pair, from what the files of its two ends say: one reading for the collector and
-   for reports. */
+/* The facts of a pair, from the files of its two ends: the same code serves the collector and
+   reports. */
 #ifndef LINKED_PAIR_FACTS_H
 #define LINKED_PAIR_FACTS_H
 
@@ -10,19 +10,19 @@
 
 enum pair_end { PAIR_PC, PAIR_LINK };
 
-/* The function around one end, not one that was inlined there. */
+/* The function that contains one end, not one that was inlined there. */
 struct pair_function {
   const char *name;
   uint64_t start, size;
 };
 
-/* Whom to ask; each is asked once at most. */
+/* Callbacks to the files; each is called at most once for each end. */
 struct pair_files {
   void *context;
-  /* Returns false when there is no file, or no function there. */
+  /* Returns false if there is no file, or no function there. */
   bool (*find_function)(void *context, enum pair_end end, struct pair_function *ret);
   enum lr_place (*place)(void *context); /* at the PC */
-  /* What stands before the link, and whether it calls FUNCTION of the same module. */
+  /* Returns the kind of call before the link, and whether it calls FUNCTION of the same module. */
   enum lr_call (*call)(void *context, uint64_t function);
 };
 
@@ -30,11 +30,11 @@ struct pair_ends {
   uint64_t link; /* its address */
   bool has_link; /* it lies in a module that is a file */
   bool is_same_module;
-  uint32_t machine; /* e_machine of the PC's module, 0: no file tells */
-  const char *arch; /* the board's word for its CPU, or NULL */
+  uint32_t machine; /* e_machine of the PC's module; 0: unknown */
+  const char *arch; /* the board's name for its CPU, or NULL */
 };
 
-/* Pure, as far as FILES is. */
+/* Pure, if FILES is. */
 struct pair_facts pair_facts_find(const struct pair_ends *ends, const struct pair_files *files);
 
 #endif

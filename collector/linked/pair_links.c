@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions have numbers of our own making: nobody can choose keys that collide. */
+/* Functions have internal numbers, so an attacker cannot choose colliding keys. */
 #include "pair_links.h"
 
 #include "common/array.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sum of many judged pairs: each function and caller once. */
+/* Sums checked pairs, with one entry for each function and caller. */
 #ifndef LINKED_PAIR_LINKS_H
 #define LINKED_PAIR_LINKS_H
 
@@ -11,24 +11,23 @@
 
 enum { PAIR_NO_CALLER = UINT32_MAX, PAIR_LINKS_MAX = 2000000 };
 
-/* One call on the way that a pair tells: who called the function of the PC, and where that has
-   inlined functions at the PC, each of them was called by the one around it. */
+/* One call of a pair: the call of the PC's function, or, if functions are inlined at the PC, the
+   call of one of them by the function around it. */
 struct pair_call_key {
-  uint32_t callee, caller; /* of one function table; PAIR_NO_CALLER: not known */
-  bool is_inlined;         /* the callee is, into the caller */
+  uint32_t callee, caller; /* of one function table; PAIR_NO_CALLER: unknown */
+  bool is_inlined;         /* the callee is inlined into the caller */
   bool is_leaf;            /* the callee's own code was running */
-  bool is_last;            /* the caller makes no later call on the way */
+  bool is_last;            /* the caller makes no later call of this pair */
 };
 
 struct pair_link {
   struct pair_call_key key;
   uint64_t count;
   wide_sum weight;
-  wide_sum outside_weight; /* of those that point out of the function */
-  wide_sum unseen_weight;  /* of those in code that nobody has looked at */
-  wide_sum
-      tangled_weight; /* of those that no rung tells, in functions that could not be followed */
-  wide_sum refuted_weight; /* of these the code says that nothing of the function returns there */
+  wide_sum outside_weight; /* of pairs that point out of the function */
+  wide_sum unseen_weight;  /* of pairs in code that was not analysed */
+  wide_sum tangled_weight; /* of unresolved pairs in functions too complex to follow */
+  wide_sum refuted_weight; /* of pairs with a link that cannot return from the function */
   wide_sum rung_weight[PAIR_RUNGS];
   struct evidence evidence;
 };
@@ -38,18 +37,17 @@ struct pair_links {
   struct pair_link *links;
   uint32_t count, room;
   struct table by_pair;
-  struct groups units; /* the links' weights by sampling unit; the key is the link's place */
+  struct groups units; /* the links' weights by sampling unit; the key is the link's index */
 };
 
 struct pair_sample {
-  struct pair_call_key key; /* caller: PAIR_NO_CALLER where RUNG is PAIR_UNRESOLVED */
+  struct pair_call_key key; /* caller: PAIR_NO_CALLER if RUNG is PAIR_UNRESOLVED */
   enum pair_rung rung;
   bool is_outside, is_refuted, is_unseen, is_tangled; /* pair_rule.h */
-  uint64_t count, weight;                             /* of samples taken for equal */
+  uint64_t count, weight;                             /* of equal samples */
 };
 
-/* What is added next is from BOARD's window START_MS..END_MS.  Without a turn there are no units.
- */
+/* Starts the samples of BOARD's window START_MS..END_MS. Without this call there are no units. */
 void pair_links_turn(struct pair_links *links, const char *board, uint64_t start_ms,
                      uint64_t end_ms);
 

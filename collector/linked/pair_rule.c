@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ladder.
+/* The fallback steps that resolve the caller.
 
-     1  the row of call frame information at the PC says that the return address is in the link
-        register (on a CPU without one: that it is the word at the stack pointer).  True under
-        recursion, where the register points into the function itself;
-     2  no way through the function's instructions from its start to the PC overwrites the
-        register: the return address may have been saved already, it is still there, too;
+     1  the row of call frame information at the PC puts the return address in the link register
+        (on a CPU without one: in the word at the stack pointer). True even for recursion,
+        where the register points into the function itself;
+     2  no path through the function's instructions from its start to the PC overwrites the
+        register: the return address may have been saved already, but is still in it;
      3  the register points out of the function.
 
-   In each case a call must stand before the place that it points to, where the code is known.
+   In each case a call must stand before the place that it points to, if the code is known.
 
-   The third is a rule about what a call leaves behind.  Where functions return through the
-   register it holds, after a call, a place behind that call, inside the function: what points out
-   was there before.  ARM's return by loading the PC and leave in it whatever the last function that
-   saved it had called last: a place in a stranger.  There the call before it must be seen to lead
-   to this function.  A CPU without the register has a stack at that place, where any word may lie
-   that ever was a return address: there is no third rung unless nothing is known of the code, and
-   then a call must be known to stand before it, which is the same as never.
+   Step 3 depends on the state after a call. Where functions return through the register, it holds
+   after a call the place behind that call, inside the function. So a value that points out was
+   there before. ARM functions return by loading the PC, and leave in the register the last call of
+   the last function that saved it: an unrelated place. There the call before it must lead to this
+   function. On a CPU without the register, the word on the stack may be any old return address.
+   There step 3 applies only if the code is unknown and a call to this function stands before the
+   place, which is practically never.
 
-   Code that jumps, a tail call, a stub of the linkage table or a veneer, leaves the register as it
-   is: the caller of a function is who comes next when it returns.  So is a stack's. */
+   Code that jumps (a tail call, a stub of the linkage table, a veneer) leaves the register
+   unchanged. The caller of a function is the function that it returns to, as in stacks. */
 #include "pair_rule.h"
 
 bool pair_rule_is_outside(const struct pair_facts *facts) {

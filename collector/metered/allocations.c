@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The C library's allocator, with this thread's meter before it.  The linker (--wrap) has each call
-   from our own objects end here; a library's own, as SQLite's cache of pages, do not, and have
-   limits of their own.
+/* Wraps the C library's allocator with this thread's allocation limit. The linker (--wrap)
+   redirects each call from fleetprof's own objects here. Allocations inside libraries, for example
+   SQLite's page cache, are not redirected, and have limits of their own.
 
      our object --malloc--> __wrap_malloc --has room?--> __real_malloc, the C library's
                                            \-> NULL
 
-   What is counted is what the C library really gives, which is more than what was asked for. */
+   The size counted is the C library's usable size, which exceeds the requested one. */
 #include "common/meter.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ void *__wrap_calloc(size_t count, size_t len) {
   return given;
 }
 
-/* The C library moves what is large by its pages, so that old and new are not there at once. */
+/* The C library remaps pages of large blocks, so old and new do not exist at once. */
 void *__wrap_realloc(void *old, size_t len) {
   if (!meter_is_running()) return __real_realloc(old, len);
   size_t had = malloc_usable_size(old);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fleet runs the same firmware, so ten thousand boards that connect name the same modules in the
-   same seconds.  Asked for them all at once, they would all say that they have nothing, or all send
-   the same bytes, of which two suffice.  So of each module a few dozen boards are asked a minute;
-   the others are asked later, if it is still wanted then.
+/* A rate limit on requests for modules. A fleet runs the same firmware, so ten thousand boards that
+   connect report the same modules in the same seconds. If the collector requested them from all
+   boards at once, all would reply that they have no file, or all would send the same bytes; two
+   copies suffice. So each module is requested from at most ASK_TURNS_A_MINUTE boards a minute;
+   other boards are asked later if the module is still wanted.
 
-   Modules share a fixed number of counters, by a hash with a seed that no board knows: who shares
-   one is asked a little later. */
+   Modules share a fixed number of counters, by a hash with a secret seed. A module that shares a
+   counter is requested a little later. */
 #include "ask_turns.h"
 
 #include "common/clock.h"

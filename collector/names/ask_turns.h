@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many boards are asked for the same module at once.  One thread at a time. */
+/* Limits how many boards the collector asks for the same module at once. One thread at a time. */
 #ifndef NAMES_ASK_TURNS_H
 #define NAMES_ASK_TURNS_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door of the debug store.
+/* Admission control of the debug store.
 
-   Everything that can be known early is: sizes with the first piece, bytes that were refused
-   before by their announced hash, a full store before a megabyte was sent for nothing.  A board
-   has a share of its own, so that one board cannot fill the store for the others; only bytes that
-   it alone has sent count. */
+   Each check is made as early as possible: sizes with the first piece, rejected bytes by their
+   announced hash, a full store before any transfer. A board has its own quota, so that one board
+   cannot fill the store for others. Only bytes that no other board has sent count against it. */
 #include "debug_admission.h"
 
 #include "debug_catalogue.h"
@@ -20,7 +19,7 @@
 
 enum {
   BOARD_FILES_MAX = 4096,
-  IDLE_S = 30 * 24 * 60 * 60, /* a module that no board used for so long may lose its file */
+  IDLE_S = 30 * 24 * 60 * 60, /* a file may be evicted if no board used its module for so long */
   SHA256_BYTES = 32,
 };
 
@@ -55,7 +54,7 @@ int debug_admission_check(const struct debug_piece *piece, struct debug_why why)
   return refuse(why, -EBADMSG, "neither an ELF file nor a list of symbols");
 }
 
-/* Gives up files that nobody uses until BYTES more fit. */
+/* Evicts unused files until BYTES more fit. */
 static bool make_room(sqlite3 *db, const struct debug_folder *folder, uint64_t bytes) {
   struct catalogue_file idle;
   int64_t before_s = catalogue_now_s() - IDLE_S;

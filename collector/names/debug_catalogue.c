@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of who sees which file, as SQL.
+/* The rules of the files' visibility, as SQL.
 
-   A file belongs to the module whose build-id a worker found in it; what its sender called it
-   counts only until then, and only towards the sender.  A file without build-id is known by the
-   SHA-256 of its bytes, which nobody can claim for other bytes.
+   A file belongs to the module of the build-id that a worker found in it. The sender's claim counts
+   only until then, and only for the sender's samples. A file without a build-id is identified by
+   the SHA-256 of its bytes, which cannot be claimed for other bytes.
 
-   A file that one board sent names that board's samples only.  Two boards with the same bytes, or
-   an operator, make it everybody's: one taken-over board can then spoil only its own names, and two
-   of them none that an operator has seen to.
+   A file from one board names only that board's samples. If two boards send the same bytes, or an
+   operator does, all samples use it. So one compromised board can corrupt only its own names, and
+   two of them cannot corrupt names that an operator has supplied.
 
-   Refused files keep their row, so that the same bytes are not taken and parsed again. */
+   Rejected files keep their row, so that the same bytes are not accepted and parsed again. */
 #include "debug_catalogue.h"
 
 #include "common/clock.h"
@@ -22,7 +22,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { DEBUG_MODULES_PER_BOARD = 8192 }; /* a board's daemon sees some hundreds */
+enum { DEBUG_MODULES_PER_BOARD = 8192 }; /* a board's daemon reports some hundreds */
 
 #define FILE_COLUMNS                               \
   "file.sha256, bytes, quality, build_id, reason," \
@@ -37,7 +37,8 @@ static void copy_bytes(struct span from, uint8_t *to, size_t room) {
   if (from.len > 0) memcpy(to, from.data, from.len < room ? from.len : room);
 }
 
-/* Of the board that comes first by name; operators, whose name is empty, come before all. */
+/* Returns the sender by the alphabetically first board; operators, whose name is empty, come
+   first. */
 static uint32_t sender_of(const char *board) {
   if (board == NULL || board[0] == '\0') return INDEX_TEXTS_OPERATORS;
   return 1 + (uint32_t)(table_hash(board, strlen(board), 0) % (INDEX_TEXTS_SENDERS - 1));
@@ -75,7 +76,8 @@ int catalogue_add_file(sqlite3 *db, const struct catalogue_file *file, const cha
       debug_db_run(db, "INSERT OR IGNORE INTO file VALUES(?1, ?2, 0, ?3, NULL, '', ?4)", "biii",
                    sha256, (int64_t)file->bytes, (int64_t)INDEX_VERSION, catalogue_now_s());
   if (changes < 0) return changes;
-  /* A board's supplement counts once it is an operator's, too: it is read again, and then found. */
+  /* If an operator also sends a board's supplement, it counts from then on: it is read again, and
+     then found. */
   debug_db_run(db, "UPDATE file SET quality = 0 WHERE sha256 = ?1 AND quality = ?2 AND ?3 = ''",
                "bis", sha256, (int64_t)DEBUG_SUPPLEMENT, board);
   return outcome(debug_db_run(db, "INSERT OR IGNORE INTO origin VALUES(?1, ?2, ?3)", "bsb", sha256,
@@ -130,8 +132,8 @@ int catalogue_find(sqlite3 *db, struct span sha256, struct catalogue_file *ret) 
   return take_file(statement, error, ret);
 }
 
-/* Boards have nothing to say to others about the names of a module of which an operator has sent a
-   file with a symbol table (5), or better. */
+/* If an operator has sent a file of a module with a symbol table (5) or better, boards' files do
+   not name other boards' samples of it. */
 #define OVERRULED                                                                  \
   "(quality >= 5 AND EXISTS(SELECT 1 FROM file AS other JOIN origin USING(sha256)" \
   "  WHERE other.build_id = file.build_id AND other.quality >= 5 AND origin.board = ''))"
@@ -146,7 +148,7 @@ _Static_assert(DEBUG_SYMTAB == 5, "OVERRULED says it");
   " (count(DISTINCT board) >= 2 AND NOT " OVERRULED ") OR max(board = ?2) OR max(board = '')" \
   " FROM origin WHERE origin.sha256 = file.sha256))"
 
-/* Of equals an operator's, then the one that can say more. */
+/* Of equal quality an operator's file comes first, then the largest. */
 #define BEST_FIRST " ORDER BY quality DESC, " IS_OPERATORS " DESC, bytes DESC, file.sha256"
 
 int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret) {
@@ -330,7 +332,7 @@ int catalogue_each_unrefused(sqlite3 *db, const char *board, int64_t now_s, int6
   return error;
 }
 
-/* Why module of ROW has no better names, and what to do about it. */
+/* Returns the reason why the module of ROW has no better names, and the remedy. */
 static const char *reason_of(sqlite3_stmt *row, enum debug_quality quality, char *text,
                              size_t text_len) {
   const char *told = (const char *)sqlite3_column_text(row, 2);

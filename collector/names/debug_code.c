@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers alone are read, of files that nobody has vouched for: elf_outline is made for that. */
+/* Reads only the headers, because the files are unverified: elf_outline is made for that. */
 #include "debug_code.h"
 
 #include "symbol/elf_outline.h"

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables behind the debug store, and three ways to ask them.
+/* The tables of the debug store, and three functions to query them.
 
-     file     what is in DIR/debug, by the SHA-256 of its bytes, and what the worker found in it
-     origin   which board (or operator: '') sent it, and for which module it said it was
-     module   which modules boards use, and until when there is no use asking for their files
-     upstream modules that other servers were asked for, and until when they are not again
+     file     files in DIR/debug, by the SHA-256 of their bytes, with the worker's results
+     origin   the board (or operator: '') that sent a file, and the module that it named
+     module   modules that boards use, and until when requests for their files are suspended
+     upstream modules requested from other servers, and until when they are not requested again
      refer    the build-id of the supplement that a file refers to
-     made     how many bytes the indexes of a file take
-     partial  uploads that are not whole yet
-     dwarf    files whose debug information is not in an index: it waits to be read, or cannot be
+     made     the bytes of a file's indexes
+     partial  incomplete uploads
+     dwarf    files with debug information in no index: it waits to be read, or cannot be
 
-   What is lost here can be asked for again, so the log is not synced at each commit.
+   Data lost here can be requested again, so the log is not synced at each commit.
 
-   All statements are texts of this folder, a few dozen; each is prepared once and kept with the
-   connection, where the next one who asks the same finds it.  (A fleet that connects asks about
-   each module of each board: preparing anew was nine tenths of that.) */
+   All statements are a few dozen texts of this folder. Each is prepared once and kept with the
+   connection for the next query with the same text. A fleet that connects queries each module of
+   each board: preparing took nine tenths of that time. */
 #include "debug_db.h"
 
 #include "sqlite/sqlite_check.h"
@@ -29,7 +29,7 @@ static const char schema[] =
     "PRAGMA synchronous=NORMAL;"
     "CREATE TABLE IF NOT EXISTS file(sha256 BLOB PRIMARY KEY, bytes INTEGER NOT NULL,"
     " quality INTEGER NOT NULL, reader INTEGER NOT NULL, build_id BLOB, reason TEXT NOT NULL,"
-    " added_s INTEGER NOT NULL);" /* with rowids: they tell the order of arrival */
+    " added_s INTEGER NOT NULL);" /* with rowids: they give the order of arrival */
     "CREATE INDEX IF NOT EXISTS file_build_id ON file(build_id);"
     "CREATE TABLE IF NOT EXISTS origin(sha256 BLOB, board TEXT, module BLOB,"
     " PRIMARY KEY(sha256, board, module)) WITHOUT ROWID;"
@@ -39,15 +39,16 @@ static const char schema[] =
     " wanted_s INTEGER NOT NULL, reason TEXT NOT NULL, until_s INTEGER NOT NULL,"
     " PRIMARY KEY(id, board)) WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS module_board ON module(board, wanted_s);"
-    /* version 1 knew no lists of symbols */
+    /* version 1 had no lists of symbols */
     "UPDATE file SET quality = quality + 1, reader = 2 WHERE reader = 1 AND quality >= 3;"
-    /* version 2 no bounds without names */
+    /* version 2 had no bounds without names */
     "UPDATE file SET quality = quality + 1, reader = 3 WHERE reader = 2 AND quality >= 2;"
-    /* schema 0 took lists of symbols for better than exported functions */
+    /* schema 0 ranked lists of symbols above exported functions */
     "UPDATE file SET quality = 7 - quality WHERE quality IN (3, 4)"
     " AND (SELECT user_version FROM pragma_user_version) = 0;"
     "CREATE TABLE IF NOT EXISTS dwarf(sha256 BLOB PRIMARY KEY, state INTEGER NOT NULL,"
-    " why TEXT NOT NULL, reader INTEGER NOT NULL);" /* with rowids: they tell who waits longest */
+    " why TEXT NOT NULL, reader INTEGER NOT NULL);" /* with rowids: they give the order of waiting
+                                                     */
     "CREATE TABLE IF NOT EXISTS upstream(id BLOB PRIMARY KEY, until_s INTEGER NOT NULL)"
     " WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS refer(sha256 BLOB PRIMARY KEY, id BLOB NOT NULL) WITHOUT ROWID;"
@@ -59,7 +60,7 @@ static const char schema[] =
 
 enum { BUSY_MS_MAX = 5000 }; /* a backup may hold the file for a moment */
 
-/* Looks at the tables before they are changed.  They are small: rows, not files. */
+/* Checks the tables before they are changed. They are small: rows, not files. */
 static int look(sqlite3 *db, const char *path, int64_t *ret_version, char *error,
                 size_t error_len) {
   int failure = sqlite_check(db);
@@ -89,7 +90,7 @@ int debug_db_open(const char *path, sqlite3 **ret, char *error, size_t error_len
   if (failure == 0) failure = look(db, path, &version, error, error_len);
   errno = 0;
   if (failure == 0) failure = sqlite_error(sqlite3_exec(db, schema, NULL, NULL, NULL), errno);
-  if (failure == 0 && version != DEBUG_DB_VERSION) /* a write, which a full disk would refuse */
+  if (failure == 0 && version != DEBUG_DB_VERSION) /* this is a write, which fails on a full disk */
     failure = sqlite_error(sqlite3_exec(db, "PRAGMA user_version = 1", NULL, NULL, NULL), errno);
   if (failure == 0) {
     *ret = db;
@@ -104,7 +105,7 @@ int debug_db_open(const char *path, sqlite3 **ret, char *error, size_t error_len
   return failure;
 }
 
-/* A value that is not bound would be NULL, which no row has.  Returns 0 or -errno. */
+/* An unbound value would be NULL, which no row contains. Returns 0 or -errno. */
 static int bind_values(sqlite3_stmt *statement, const char *types, va_list values) {
   int code = SQLITE_OK;
   for (int i = 0; types[i] != '\0' && code == SQLITE_OK; i++) {

@@ -3,11 +3,11 @@
 
      DIR/debug/<sha256>            a whole file, exactly as sent
      DIR/debug/<sha256>.index      its symbol index
-     DIR/debug/<sha256>.dwarf      the one with its debug information
-     DIR/debug/<sha256>.index.new  one being made
-     DIR/debug/partial/<key>       an upload under way; the key hides names chosen by boards
+     DIR/debug/<sha256>.dwarf      the index with its debug information
+     DIR/debug/<sha256>.index.new  an index under construction
+     DIR/debug/partial/<key>       a partial upload; the key hides names chosen by boards
 
-   The database says what should be here; after a crash the folder is swept to agree with it. */
+   The database lists the valid files; after a crash the folder is swept to agree with it. */
 #include "debug_folder.h"
 
 #include "common/hex_text.h"
@@ -100,7 +100,7 @@ static bool parse_name(const char *name, uint8_t sha256[32]) {
   return *suffix == '\0' || strcmp(suffix, index_suffix) == 0 || strcmp(suffix, dwarf_suffix) == 0;
 }
 
-/* Finds the number that no earlier one has. */
+/* Finds the first unused number. */
 static int free_number(const struct debug_folder *folder, unsigned *ret) {
   char name[DEBUG_PATH_BYTES];
   for (unsigned i = 0; i < CORRUPT_NAMES_MAX; i++) {
@@ -112,7 +112,7 @@ static int free_number(const struct debug_folder *folder, unsigned *ret) {
   return -EEXIST;
 }
 
-/* Whether NAME is a whole file, and no index of one, that IS_KNOWN does not know. */
+/* Whether NAME is a whole file, not an index, for which IS_KNOWN returns false. */
 static bool is_strange(const char *name, bool (*is_known)(void *context, const uint8_t sha256[32]),
                        void *context) {
   uint8_t sha256[32];
@@ -163,7 +163,7 @@ int debug_folder_sweep(const struct debug_folder *folder,
     if (aside[0] != '\0' && is_strange(entry->d_name, is_known, context) &&
         renameat(dirfd(listing), entry->d_name, AT_FDCWD, to) == 0)
       continue;
-    unlinkat(dirfd(listing), entry->d_name, 0); /* leaves the folder below: it is not a file */
+    unlinkat(dirfd(listing), entry->d_name, 0); /* fails for the folder below: not a file */
   }
   closedir(listing);
   return aside[0] != '\0' ? strange : 0;

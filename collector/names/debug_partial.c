@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uploads that are not whole yet.
+/* Incomplete uploads.
 
-   The file's length is how far the upload got; the row in the database says how long it shall be
-   and what its hash is, so that pieces of two versions of a file are never glued together.  Nothing
-   is synced before the end: what a power cut leaves is found out by the hash, and sent again.
+   The file's length is the progress of the upload. The database row has its final length and hash,
+   so that pieces of two versions of a file are never joined. Nothing is synced before the end: the
+   hash detects damage from a power cut, and the file is sent again.
 
-   A board has a few uploads at most, operators together some more; one more takes the place of that
-   which was touched least recently, so that uploads given up never keep anybody from sending. */
+   A board may have UPLOADS_PER_BOARD_MAX uploads, all operators together UPLOADS_OF_OPERATORS_MAX.
+   A further upload evicts the least recently touched one, so that abandoned uploads never block a
+   sender. */
 #include "debug_partial.h"
 
 #include "debug_catalogue.h"
@@ -59,7 +60,7 @@ void debug_partial_remove(sqlite3 *db, const struct debug_folder *folder, const 
   debug_db_run(db, "DELETE FROM partial WHERE key = ?1", "s", key);
 }
 
-/* Copies the key that ROW answers, finalizing it.  Returns false when there is none. */
+/* Copies the key in ROW and ends the statement. Returns false if there is none. */
 static bool take_key(sqlite3_stmt *row, char key[DEBUG_KEY_BYTES]) {
   bool is_found = sqlite3_step(row) == SQLITE_ROW && sqlite3_column_text(row, 0) != NULL;
   if (is_found) snprintf(key, DEBUG_KEY_BYTES, "%s", (const char *)sqlite3_column_text(row, 0));
@@ -89,7 +90,7 @@ void debug_partial_sweep(sqlite3 *db, const struct debug_folder *folder, int64_t
   remove_strays(db, folder);
 }
 
-/* Leaves room for one more upload of BOARD. */
+/* Makes room for one more upload of BOARD. */
 static void limit_uploads(sqlite3 *db, const struct debug_folder *folder, const char *board) {
   static const char sql[] = "SELECT key FROM partial WHERE board = ?1"
                             " ORDER BY touched_s DESC LIMIT 1 OFFSET ?2";
@@ -100,7 +101,7 @@ static void limit_uploads(sqlite3 *db, const struct debug_folder *folder, const 
     debug_partial_remove(db, folder, key);
 }
 
-/* Whether an upload is here of another file than PIECE's. */
+/* Whether the upload KEY is of another file than PIECE's. */
 static bool is_conflicting(sqlite3 *db, const char *key, const struct debug_piece *piece) {
   sqlite3_stmt *row;
   if (debug_db_query(db, &row, "SELECT bytes, sha256 FROM partial WHERE key = ?1", "s", key) != 0)
@@ -114,8 +115,8 @@ static bool is_conflicting(sqlite3 *db, const char *key, const struct debug_piec
   return is_other;
 }
 
-/* Writes PIECE where it belongs, behind the HERE bytes that are there or over some of them: of an
-   operator's file, whose hash says that they are the same, somebody else may have sent more. */
+/* Writes PIECE at its offset, after the HERE bytes that exist or over some of them. Another
+   operator may have sent more of the same file, whose hash proves equal bytes; these are kept. */
 static int write_bytes(const char *path, uint64_t here, const struct debug_piece *piece) {
   int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return -errno;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files: what is asked for, how pieces become files, who sees them.
+/* Debug files: requests to boards, uploads, and visibility.
 
-   This process only moves bytes and hashes them.  What an ELF file says about itself, its build-id
-   first of all, is known only after a sandboxed worker has read it, so a whole file waits as
-   "unread" under the name that its sender gave it, visible to nobody but that sender.
+   This process only moves and hashes bytes. An ELF file's own data, above all its build-id, is
+   known only after a sandboxed worker has read it. So a complete file waits as "unread" under the
+   module that its sender named, visible only to that sender.
 
-   What boards are asked for is debug_wishes.c.
+   Requests to boards are in debug_wishes.c.
 
-   One lock, one database connection.  Hashing a whole file is done outside the lock, under a name
+   One lock protects one database connection. A whole file is hashed outside the lock, under a name
    that no other piece can be written to. */
 #include "debug_store.h"
 
@@ -33,9 +33,9 @@
 
 enum {
   DAY_S = 24 * 60 * 60,
-  NONSENSE_S = 60 * 60,  /* the board sent what is no file of the module */
-  FORGET_S = 30 * DAY_S, /* what was refused may be tried again */
-  PARTIAL_S = 7 * DAY_S, /* an upload that nobody goes on with */
+  NONSENSE_S = 60 * 60,  /* pause after a board sent an invalid or another module's file */
+  FORGET_S = 30 * DAY_S, /* a rejected file may be tried again */
+  PARTIAL_S = 7 * DAY_S, /* limit of an abandoned upload */
 };
 
 _Static_assert(DEBUG_PATH_BYTES == sizeof((struct debug_file *)0)->path, "paths fit");
@@ -44,11 +44,11 @@ struct debug_store {
   pthread_mutex_t lock;
   sqlite3 *db;
   struct debug_folder folder;
-  uint64_t set_aside;    /* catalogues, at the start */
-  const char *loss;      /* what was wrong with it then, or NULL */
-  bool is_older;         /* than the last that was here */
-  uint64_t staged_count; /* makes names of files that are being hashed */
-  uint8_t hurried[32];   /* file whose debug information is needed first; zeros: none */
+  uint64_t set_aside;    /* number of catalogues set aside at the start */
+  const char *loss;      /* problem of the catalogue at the start, or NULL */
+  bool is_older;         /* than the last catalogue of this folder */
+  uint64_t staged_count; /* makes unique names of files that are being hashed */
+  uint8_t hurried[32];   /* file to read debug information of first; zeros: none */
   struct module_changes *changes;
   struct debug_wishes wishes;
 };
@@ -121,7 +121,7 @@ static bool is_known(void *context, const uint8_t sha256[32]) {
   return catalogue_find(store->db, span_of(sha256, 32), &file) == 0 && file.quality != DEBUG_BAD;
 }
 
-/* Forgets rows whose file is gone; the folder lost it, so it is asked for again. */
+/* Deletes rows of files that are missing from the folder, so that the file is requested again. */
 static void forget_lost_files(struct debug_store *store) {
   sqlite3_stmt *row;
   if (debug_db_query(store->db, &row, "SELECT sha256 FROM file WHERE quality <> 1", "") != 0)
@@ -136,8 +136,8 @@ static void forget_lost_files(struct debug_store *store) {
   debug_db_end(row);
 }
 
-/* Makes folder and database agree, whatever a crash left; a newer worker looks again at what an
-   older one refused. */
+/* Makes folder and database agree after a crash. Files that an older reader rejected become
+   readable again. */
 static int tidy(struct debug_store *store) {
   debug_db_run(store->db, "DELETE FROM file WHERE quality = 1 AND (reader <> ?1 OR added_s < ?2)",
                "ii", (int64_t)INDEX_VERSION, catalogue_now_s() - FORGET_S);
@@ -159,8 +159,8 @@ static int tidy(struct debug_store *store) {
   return moved < 0 ? moved : 0;
 }
 
-/* Files without their catalogue are nobody's: who may be named by one is known only there.  So both
-   are set aside, and boards are asked for theirs again. */
+/* Only the catalogue records which boards' samples a file may name. Without it the files are
+   unusable, so folder and database are set aside, and boards are asked for their files again. */
 static int begin_anew(struct debug_store *store, const char *dir, const char *why) {
   char aside[DEBUG_PATH_BYTES];
   int failure = debug_folder_set_aside(&store->folder, aside);
@@ -187,7 +187,7 @@ static bool is_empty(const char *dir) {
   return has_none;
 }
 
-/* Counts a start, durably: a checkpoint flushes.  Returns whether it did. */
+/* Stores the number of this start durably: a checkpoint flushes. Returns whether it succeeded. */
 static bool count_start(sqlite3 *db, uint64_t generation) {
   return marks_write(db, MARKS_GENERATION, generation) == 0 &&
          sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) == SQLITE_OK;
@@ -200,20 +200,21 @@ void debug_store_mark(struct debug_store *store, const char *dir) {
   pthread_mutex_lock(&store->lock);
   if (marks_read(store->db, MARKS_STORE, &here) == 0 &&
       sqlite3_exec(store->db, MARKS_SCHEMA, NULL, NULL, NULL) == SQLITE_OK)
-    marks_write(store->db, MARKS_STORE, folder); /* what fails is done another time */
+    marks_write(store->db, MARKS_STORE, folder); /* a failure is retried at the next start */
   marks_read(store->db, MARKS_GENERATION, &starts);
   if (starts < noted) starts = noted;
   marks_note(dir, "landing.db", "debug.db", count_start(store->db, starts + 1) ? starts + 1 : 1);
   pthread_mutex_unlock(&store->lock);
 }
 
-/* Commits are not flushed, so it is no count of changes that tells an older copy from what a power
-   cut has left: starts are counted, in it first.  A backup is of one start. */
+/* Commits are not flushed, so a count of changes cannot distinguish an older copy from the state
+   after a power cut. So starts are counted, first in the catalogue. A backup has the count of its
+   start. */
 static bool is_older(const char *dir) {
   uint64_t noted = 0, starts = 0;
   return marks_peek(dir, "landing.db", "debug.db", &noted) == 1 &&
          marks_peek(dir, "debug.db", MARKS_GENERATION, &starts) >= 0 && starts < noted &&
-         noted > 1; /* 1: noted by a version that did not count */
+         noted > 1; /* 1: written by a version that did not count */
 }
 
 const char *debug_store_find_loss(const char *dir) {
@@ -303,7 +304,7 @@ void debug_store_changed(struct debug_store *store, const uint8_t sha256[32]) {
   debug_db_end(row);
 }
 
-/* ---- what boards cannot send ---- */
+/* ---- files that boards cannot send ---- */
 
 static bool is_usable_name(const char *board, struct span id) {
   return strlen(board) <= LIMIT_NAME_BYTES && id.len > 0 && id.len <= LIMIT_MODULE_ID_BYTES;
@@ -318,7 +319,7 @@ void debug_store_unavailable(struct debug_store *store, const char *board, struc
   pthread_mutex_unlock(&store->lock);
 }
 
-/* ---- finding ---- */
+/* ---- lookups ---- */
 
 void debug_store_describe(const struct debug_store *store, const struct catalogue_file *file,
                           struct debug_file *ret) {
@@ -467,8 +468,8 @@ int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32]
 
 /* ---- uploads ---- */
 
-/* Writes PIECE.  When it was the last one, moves the upload to STAGED, where no other piece can
-   change it. */
+/* Writes PIECE. After the last piece, moves the upload to STAGED, where no other piece can change
+   it. */
 static int write_piece(struct debug_store *store, const struct debug_piece *piece,
                        char staged[DEBUG_PATH_BYTES], struct debug_why why) {
   char key[DEBUG_KEY_BYTES], name[DEBUG_KEY_BYTES + 24], path[DEBUG_PATH_BYTES];
@@ -486,8 +487,8 @@ static int write_piece(struct debug_store *store, const struct debug_piece *piec
   return 1;
 }
 
-/* Refuses what an operator sends of another build than another operator's file says, though boards
-   may have sent the same. */
+/* Rejects an operator's file that contradicts another operator's file of the same build-id, even if
+   boards have sent the same bytes. */
 static int refuse_rival(struct debug_store *store, const struct debug_piece *piece,
                         const uint8_t sha256[32], struct debug_why why) {
   uint8_t rival[32];
@@ -518,7 +519,7 @@ static int take_staged(struct debug_store *store, const struct debug_piece *piec
   return error;
 }
 
-/* Leaves a board whose file was refused alone for a while. */
+/* Suspends requests to the sender of a rejected file. */
 static void refuse_sender(struct debug_store *store, const struct debug_piece *piece, int error,
                           struct debug_why why) {
   if (piece->board == NULL || !is_usable_name(piece->board, piece->id)) return;
@@ -546,7 +547,7 @@ int debug_store_write(struct debug_store *store, const struct debug_piece *piece
     int error = take_staged(store, piece, staged, reason);
     if (error != 0) result = error;
   }
-  if (result == -ESPIPE) /* an honest mistake: a board is asked for it again at once */
+  if (result == -ESPIPE) /* an honest mistake: the board is asked again at once */
     return piece->board != NULL ? -EBADMSG : -ESPIPE;
   if (result < 0) refuse_sender(store, piece, result, reason);
   return result;

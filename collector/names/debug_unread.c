@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file is taken before it is read.  When the collector ends between the two, or the worker had no
-   CPU time, nobody sends it again: its bytes are here. */
+/* A file is accepted before it is read. If the collector ends between the two, or the worker had no
+   CPU time, no sender repeats the upload: its bytes are stored. */
 #include "debug_unread.h"
 
 #include "debug_catalogue.h"

@@ -9,14 +9,15 @@
 
 enum {
   ID_BYTES_MIN = 8,  /* xxhash ids of lld are the shortest */
-  ID_BYTES_MAX = 20, /* SHA-1, what linkers make; 32 bytes may be our own hash of a file */
+  ID_BYTES_MAX = 20, /* SHA-1, the linkers' default; 32 bytes may be a file's SHA-256 */
 };
 
 int debug_upstream_next(struct debug_store *store, uint8_t ret_id[LIMIT_MODULE_ID_BYTES],
                         size_t *ret_len) {
   static const char sql[] =
       "SELECT id FROM module WHERE length(id) BETWEEN ?2 AND ?3 GROUP BY id"
-      " HAVING max(until_s) > ?1" /* some board has none; one that is away says nothing */
+      " HAVING max(until_s) > ?1" /* some board reported that it has none; an offline board does not
+                                     count */
       " AND NOT EXISTS (SELECT 1 FROM upstream WHERE upstream.id = module.id AND until_s > ?1)"
       " AND NOT EXISTS (SELECT 1 FROM file WHERE build_id = module.id"
       "                 AND (quality = ?4 OR quality >= ?5)"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker has found in a file becomes what the store knows of it: whose it is, how good, and
-   what is to be said to those who sent it. */
+/* Turns a worker's result into the store's records: the file's module, its quality, and the reasons
+   reported to its senders. */
 #include "debug_catalogue.h"
 #include "debug_folder.h"
 #include "debug_store_parts.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Says in WHY what stands against FILE as module ID's. */
+/* Writes to WHY the reason why FILE cannot be module ID's. */
 static int judge(const struct catalogue_file *file, struct span id, char *why, size_t why_len) {
   char text[2 * LIMIT_MODULE_ID_BYTES + 1];
   why[0] = '\0';
@@ -42,8 +42,7 @@ int debug_store_set_identity(struct debug_store *store, const uint8_t sha256[32]
   hex_text_print(build_id, text, sizeof text);
   snprintf(reason, sizeof reason, "the file sent is another module's: %s", text);
   sqlite3 *db = debug_store_lock(store);
-  debug_store_changed(store,
-                      sha256); /* it may have been another module's by an older reader's word */
+  debug_store_changed(store, sha256); /* an older reader may have assigned it to another module */
   int error = catalogue_set_identity(db, key, build_id);
   if (error == 0)
     error =

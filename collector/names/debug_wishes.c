@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board is asked for a module's file when nothing at least as good as a symbol table is visible
-   to it.  When its best turns out to be less, or it has none, it is left alone for a while: its
-   file would be the same again.
+/* A board is asked for a module's file if it sees no file as good as a symbol table. If its best
+   file is worse, or it has none, requests are suspended for a while: its file would be the same
+   again.
 
-   Every batch asks, and what it may have to wait for is in memory: first the notes are asked about
-   all modules of the batch, then the database about those that are left, in one transaction.  A
-   note is thrown away with whatever could make it a lie:
+   Every batch queries this, so answers are cached in memory. First the cache is queried for all
+   modules of the batch, then the database for the rest, in one transaction. An entry is invalidated
+   by all events that may change its answer:
 
-     a file of the module comes, or is read     the module's generation
-     a piece of it comes from the board         debug_wishes_forget
+     a file of the module arrives, or is read   the module's generation
+     the board sends a piece of it              debug_wishes_forget
      the board cannot send it, or sent nonsense debug_wishes_forget
-     time: a rest is over                       until_ns
+     time: a pause is over                      until_ns
 
-   Some modules get no further sample: their program has ended, and so has the daemon that knew its
-   file.  A board that connects, or pings, is therefore asked again for what its earlier batches
-   named.  A board that has no file is asked again after a pause, which doubles up to an hour: a
-   package may be installed, or a file system mounted, a moment later.
+   Some modules get no further sample: their program has ended, and so has the daemon that had its
+   file. So a board that connects, or pings, is asked again for modules of its earlier batches. A
+   board that has no file is asked again after a pause, which doubles up to an hour: a package may
+   be installed, or a file system mounted, a moment later.
 
-   All of that happens with the store's turn, which whoever asks the database has, too: so no answer
-   is noted after what it does not know of. */
+   All of that happens with the store locked, as do database queries. So no answer is cached after
+   an event that would invalidate it. */
 #include "debug_wishes.h"
 
 #include "ask_turns.h"
@@ -36,26 +36,25 @@
 #include <errno.h>
 
 enum {
-  NOTED_S = 60 * 60,  /* how often a module in use is noted as such */
-  WANTED_S = 60,      /* how long it is certain that a file is wanted */
-  PIECE_PAUSE_S = 10, /* while pieces come nobody asks for more */
-  LATER_S = 10 * 60,  /* other boards are asked first; and as long again at random, so that they */
-                      /* do not all come at once */
-  AGAIN_S = 15,           /* between two looks at what one connected board has not sent */
-  LOOKED_MAX = 256,       /* modules of a board in one look, the last used first */
-  PAUSE_S_MIN = 15,       /* after a board's first word that it has no file */
-  PAUSE_DOUBLINGS = 8,    /* to the longest */
+  NOTED_S = 60 * 60,   /* interval of recording a module as used */
+  WANTED_S = 60,       /* how long the answer "wanted" stays valid */
+  PIECE_PAUSE_S = 10,  /* no further request while pieces arrive */
+  LATER_S = 10 * 60,   /* pause while other boards are asked, plus up to as long at random */
+  AGAIN_S = 15,        /* interval of checking a connected board again */
+  LOOKED_MAX = 256,    /* modules of a board in one check, the last used first */
+  PAUSE_S_MIN = 15,    /* after a board's first report that it has no file */
+  PAUSE_DOUBLINGS = 8, /* until PAUSE_S_MAX */
   PAUSE_S_MAX = 60 * 60,
 };
 
-/* Whose files are asked for, and why. */
+/* The board to ask, and the purpose. */
 struct asker {
   const char *board;
   bool needs_code;
   struct wish_notes *notes;
 };
 
-/* One look at what a board may be asked for again. */
+/* One check of a board for modules to request again. */
 struct second_look {
   struct debug_store *store;
   sqlite3 *db;
@@ -104,7 +103,7 @@ int64_t debug_wishes_pause_s(struct debug_wishes *wishes, const char *board, str
 
 /* ---- the database ---- */
 
-/* Whether the board may send code that no file has; it has sent what it has. */
+/* Whether no stored file has the code and the board has not sent its file yet. */
 static bool lacks_code(struct debug_store *store, sqlite3 *db, const struct asker *asker,
                        struct span id) {
   struct catalogue_file files[DEBUG_SOURCES_MAX];
@@ -113,7 +112,7 @@ static bool lacks_code(struct debug_store *store, sqlite3 *db, const struct aske
   return count > 0 && !debug_code_is_there(debug_store_folder(store), files, count);
 }
 
-/* Until when no file need be asked for: 0 when it should be now.  Wall time, seconds. */
+/* Returns until when no file need be requested; 0: request it now. Wall time, seconds. */
 static int64_t rest_until(struct debug_store *store, sqlite3 *db, const struct asker *asker,
                           struct span id, int64_t now_s) {
   struct catalogue_file file;
@@ -121,7 +120,7 @@ static int64_t rest_until(struct debug_store *store, sqlite3 *db, const struct a
     return now_s + NOTED_S;
   if (catalogue_unread(db, asker->board, id, &file) == 0) return now_s + PIECE_PAUSE_S;
   int64_t until_s = catalogue_refused_until(db, asker->board, id);
-  /* A time further off was written when the clock was wrong. */
+  /* A later time was written when the clock was wrong. */
   if (until_s > now_s && until_s <= now_s + DEBUG_NO_BETTER_S) return until_s;
   return 0;
 }
@@ -138,7 +137,7 @@ static void keep_note(struct debug_store *store, const struct asker *asker,
   pthread_mutex_unlock(&wishes->lock);
 }
 
-/* Whether it is this board's turn to be asked.  If not it is noted as not wanted, for a while. */
+/* Whether this board may be asked now. If not, the module is cached as not wanted, for a while. */
 static bool has_turn(struct debug_store *store, const struct asker *asker,
                      const struct debug_wish *wish) {
   if (ask_turns_take(debug_store_wishes(store)->turns, wish->id, clock_monotonic_ns())) return true;
@@ -147,7 +146,7 @@ static bool has_turn(struct debug_store *store, const struct asker *asker,
   return false;
 }
 
-/* The file is wanted, unless pieces of it are coming. */
+/* Requests the file, unless pieces of it are arriving. */
 static void want(struct debug_store *store, sqlite3 *db, const struct asker *asker,
                  struct debug_wish *wish, int64_t now_s) {
   const struct debug_piece piece = {.board = asker->board, .id = wish->id};
@@ -172,14 +171,14 @@ static void ask_database(struct debug_store *store, sqlite3 *db, const struct as
     want(store, db, asker, wish, now_s);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static bool is_usable(const struct asker *asker, const struct debug_wish *wish) {
   return strlen(asker->board) <= LIMIT_NAME_BYTES && wish->id.len > 0 &&
          wish->id.len <= LIMIT_MODULE_ID_BYTES;
 }
 
-/* Answers WISH from the notes.  Returns whether they know. */
+/* Answers WISH from the cache. Returns whether it had an entry. */
 static bool recall(struct debug_store *store, const struct asker *asker, struct debug_wish *wish,
                    uint64_t now_ns) {
   const struct wish_note *note = wish_notes_find(asker->notes, asker->board, wish->id);
@@ -189,7 +188,7 @@ static bool recall(struct debug_store *store, const struct asker *asker, struct 
   return true;
 }
 
-/* Answers what is noted.  Returns how many of COUNT are left; they stand first in LEFT. */
+/* Answers cached modules. Returns how many of COUNT remain; their indexes are in LEFT. */
 static uint32_t recall_all(struct debug_store *store, const struct asker *asker,
                            struct debug_wish *wishes, uint32_t count, uint32_t *left) {
   pthread_mutex_t *lock = &debug_store_wishes(store)->lock;
@@ -213,7 +212,7 @@ static void ask_about(struct debug_store *store, const struct asker *asker,
   for (uint32_t i = 0; i < count; i++) ask_database(store, db, asker, &wishes[left[i]]);
   bool is_lost = is_begun && debug_db_run(db, "COMMIT", "") < 0;
   if (is_lost) debug_db_run(db, "ROLLBACK", "");
-  for (uint32_t i = 0; i < count && is_lost; i++) /* that they are in use is not written */
+  for (uint32_t i = 0; i < count && is_lost; i++) /* their use was not recorded */
     debug_wishes_forget(debug_store_wishes(store), asker->board, wishes[left[i]].id);
   debug_store_unlock(store);
 }
@@ -228,9 +227,9 @@ void debug_wishes_ask(struct debug_store *store, const char *board, bool needs_c
   if (left_count > 0) ask_about(store, &asker, wishes, left, left_count);
 }
 
-/* ---- asking again ---- */
+/* ---- repeated requests ---- */
 
-/* Returns whether a board that stays connected is looked at now, and notes that it was. */
+/* Returns whether a connected board is due for a check, and records the check. */
 static bool is_due(struct debug_wishes *wishes, const struct asker *asker) {
   const struct span all = span_of("", 0); /* no module has an empty id */
   uint64_t now_ns = clock_monotonic_ns();

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One module at a time, and each at most once a day: a fleet's new build must not become a storm of
-   questions somewhere else.
+/* Requests one module at a time, and each at most once a day: a fleet's new build must not cause a
+   storm of requests to other servers.
 
-   A file that comes goes into the store piece by piece, as uploads do, so none is in memory whole.
-   Its length is limited like any upload's; where it is not told first (chunks) the file is kept
-   aside, without a name, until it has one.  A server may send us on, to where fetch/redirect lets
-   anybody be sent, REDIRECTS_MAX times.  A server that cannot be reached is left alone for as long
-   as a module is: with a minute and a half of waiting for each module it would hold up all others.
-   The worker reads it in its sandbox and finds out whose it is, so a server can give us wrong names
-   for nothing but the module that we asked for.
+   A received file goes into the store piece by piece, as uploads do, so no whole file is in memory.
+   Its length is limited like any upload's. If the length is not announced (chunked transfer), the
+   file is first kept in an unnamed temporary file. A server may redirect up to REDIRECTS_MAX times,
+   within the rules of fetch/redirect. An unreachable server is skipped for as long as a module: its
+   timeout of a minute and a half for each module would delay all others. The worker reads the file
+   in its sandbox and finds its build-id. So a server can give wrong names only for the requested
+   module.
 
-   Our own client is enough: one GET.  elfutils' library would bring curl, a cache of its own, and
-   servers from the environment, which nobody who starts a collector has in mind. */
+   fleetprof's own client suffices: one GET. elfutils' library would add curl, a cache of its own,
+   and servers from the environment, which the operator of a collector does not expect. */
 #include "debuginfod.h"
 
 #include "common/clock.h"
@@ -36,20 +36,20 @@
 #include <unistd.h>
 
 enum {
-  ROUND_S = 2,                /* between two looks at what is wanted */
+  ROUND_S = 2,                /* interval of checks for wanted modules */
   NOT_FOUND_S = 24 * 60 * 60, /* distributions publish late */
   UNREACHED_S = 10 * 60,
   STOP_S = 2,
   REDIRECTS_MAX = 4,
-  PIECE_BYTES = 256 << 10, /* of what was kept aside */
+  PIECE_BYTES = 256 << 10,
   ID_TEXT_BYTES = 2 * LIMIT_MODULE_ID_BYTES + 1,
 };
-#define IDLE_MS UINT64_C(90000) /* federated servers take their time */
+#define IDLE_MS UINT64_C(90000) /* federated servers are slow */
 #define TOTAL_MS UINT64_C(15 * 60 * 1000)
 
 struct debuginfod {
   char *urls;
-  uint64_t rests_until_ns[DEBUGINFOD_SERVERS_MAX]; /* of each: no question before */
+  uint64_t rests_until_ns[DEBUGINFOD_SERVERS_MAX]; /* of each server: no request before */
   struct debug_store *store;
   struct symbolizer *symbolizer;
   pthread_t thread;
@@ -58,7 +58,7 @@ struct debuginfod {
   _Atomic bool is_stopping;
 };
 
-/* Cuts the next URL off TEXT.  Returns false at the end; a URL that is too long is cut. */
+/* Takes the next URL from TEXT. Returns false at the end. A URL that is too long is truncated. */
 static bool next_url(const char **text, char *ret, size_t ret_len) {
   const char *at = *text + strspn(*text, " \t\n");
   size_t len = strcspn(at, " \t\n");
@@ -89,8 +89,8 @@ int debuginfod_check(const char *urls, char *why, size_t why_len) {
 struct download {
   struct debuginfod *debuginfod;
   struct span id;
-  struct fetch_answer *answer; /* its head is there before the first piece */
-  int aside;                   /* descriptor of what came without a length; -1: nothing */
+  struct fetch_answer *answer; /* its head is valid before the first piece */
+  int aside;                   /* descriptor of data without an announced length; -1: none */
   uint64_t offset;
   bool is_whole;
   char why[256];
@@ -107,7 +107,7 @@ static int write_piece(struct download *download, struct span bytes, uint64_t to
   return written < 0 ? -1 : 0;
 }
 
-/* A file without a name beside those of the store, which goes when it is closed. */
+/* Opens an unnamed file in the store's folder; it is deleted when closed. */
 static int open_aside(const struct debug_store *store) {
   static const uint8_t any[32];
   char path[DEBUG_PATH_BYTES];
@@ -130,7 +130,7 @@ static bool is_stopping(const struct debuginfod *debuginfod) {
   return atomic_load_explicit(&debuginfod->is_stopping, memory_order_relaxed);
 }
 
-/* debug_store_write's pieces are those of the network. */
+/* Passes each piece from the network on. */
 static int on_piece(void *context, struct span bytes) {
   struct download *download = context;
   if (is_stopping(download->debuginfod)) return -1;
@@ -139,7 +139,7 @@ static int on_piece(void *context, struct span bytes) {
   return write_piece(download, bytes, download->answer->length);
 }
 
-/* What was kept aside goes into the store, now that its length is known. */
+/* Moves the temporary file into the store, now that its length is known. */
 static int take_aside(struct download *download) {
   off_t total = lseek(download->aside, 0, SEEK_END);
   uint8_t *room = malloc(PIECE_BYTES);
@@ -155,8 +155,8 @@ static int take_aside(struct download *download) {
   return error;
 }
 
-/* Asks SERVER for TARGET.  Returns 0 when the file is in the store; 1 when SERVER and TARGET are
-   now where it has sent us; -ENOENT when it has no file, or none that is of use; or -errno. */
+/* Requests TARGET from SERVER. Returns 0 when the file is in the store; 1 for a redirect, with the
+   new place in SERVER and TARGET; -ENOENT if it has no usable file; or -errno. */
 static int ask_once(struct debuginfod *debuginfod, struct url *server,
                     char target[REDIRECT_TARGET_BYTES], struct span id, char why[FETCH_WHY_BYTES]) {
   const struct fetch_server asked = {.url = *server};
@@ -185,15 +185,15 @@ static int ask_once(struct debuginfod *debuginfod, struct url *server,
     error = redirect_parse(server, location, server, target) == 0 ? 1 : -ENOENT;
   else if (error == 0)
     error = download.is_whole ? 0 : -ENOENT;
-  if (*download.why) error = -ENOENT; /* came, and was refused: the same again tomorrow */
+  if (*download.why) error = -ENOENT; /* arrived, but was rejected: retry tomorrow */
   if (download.aside >= 0) close(download.aside);
   fetch_answer_fini(&answer);
   fetch_close(fetch);
   return error;
 }
 
-/* Asks the server URL for module ID.  Returns 0 when its file is in the store, -ENOENT when it has
-   none (or none that is of use), or -errno when it could not be asked. */
+/* Requests module ID from the server URL. Returns 0 when its file is in the store, -ENOENT if the
+   server has no usable file, or -errno if the request failed. */
 static int ask(struct debuginfod *debuginfod, const char *url, struct span id) {
   char target[REDIRECT_TARGET_BYTES], text[ID_TEXT_BYTES], why[FETCH_WHY_BYTES] = "";
   struct url server;
@@ -204,7 +204,7 @@ static int ask(struct debuginfod *debuginfod, const char *url, struct span id) {
     error = ask_once(debuginfod, &server, target, id, why);
     if (error != 1) break;
   }
-  if (error == 1) error = -ENOENT; /* in a circle */
+  if (error == 1) error = -ENOENT; /* a redirect loop */
   if (error != 0) log_debug("debuginfod %s: %s: %s", text, url, why);
   if (error == 0) error = symbolizer_prepare(debuginfod->symbolizer, NULL, id);
   if (error == 0) log_info("debuginfod %s: names from %s", text, url);
@@ -213,7 +213,7 @@ static int ask(struct debuginfod *debuginfod, const char *url, struct span id) {
 
 /* ---- the thread ---- */
 
-/* Asks the server of number AT for module ID, unless it rests.  Returns as ask does, or
+/* Requests module ID from server number AT, unless its back-off lasts. Returns as ask, or
    -EHOSTDOWN. */
 static int ask_unless_it_rests(struct debuginfod *debuginfod, unsigned at, const char *url,
                                struct span id) {
@@ -225,8 +225,8 @@ static int ask_unless_it_rests(struct debuginfod *debuginfod, unsigned at, const
   return error;
 }
 
-/* Asks one server after the other for module ID, and notes that they were asked.  Returns 0, or
-   -errno when that cannot be noted: who goes on at once would ask the same again. */
+/* Requests module ID from each server in turn, and records that. Returns 0, or -errno if that
+   cannot be recorded: continuing at once would repeat the same request. */
 static int ask_all(struct debuginfod *debuginfod, struct span id) {
   const char *urls = debuginfod->urls;
   char url[512];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The debug information of a kernel takes half a minute to read, and its symbol table a second.  So
-   nobody waits for the former: answers have the names of the symbol table until one of them finds
-   the better index there.
+/* A kernel's debug information takes half a minute to read, its symbol table a second. So queries
+   never wait for debug information: they use the names of the symbol table until the better index
+   exists.
 
-   One thread, one file at a time, with a nursery of its own, so that the next file's symbol table
-   has not to wait behind it; its workers have low priority.  What waits is in the store, which
-   survives us; a file that answers were just asked about goes first. */
+   One thread reads one file at a time, with a nursery of its own, so that it does not delay the
+   next file's symbol table. Its workers have low priority. The queue is in the store, which
+   survives restarts. A file that a query just needed takes precedence. */
 #include "deep_reader.h"
 
 #include "common/clock.h"
@@ -22,7 +22,7 @@
 #include <time.h>
 
 enum {
-  RETRY_S = 30, /* after no worker could be had */
+  RETRY_S = 30, /* after no worker could be started */
 };
 
 struct deep_reader {
@@ -32,11 +32,11 @@ struct deep_reader {
   pthread_cond_t changed;
   pthread_t thread;
   bool is_started, is_stopping;
-  bool is_awake; /* something may wait */
-  bool is_busy;  /* something may wait, or is being read */
+  bool is_awake; /* the queue may have files */
+  bool is_busy;  /* the queue may have files, or one is being read */
 };
 
-/* Waits until something may wait to be read.  Returns false when it is time to stop. */
+/* Waits until the queue may have files. Returns false when it is time to stop. */
 static bool await_work(struct deep_reader *reader) {
   pthread_mutex_lock(&reader->lock);
   while (!reader->is_stopping && !reader->is_awake)
@@ -64,8 +64,8 @@ static int read_file(struct deep_reader *reader, const struct debug_file *file) 
   return error;
 }
 
-/* Reads what is next.  Returns false when nothing is.  What fails for a reason of this machine is
-   tried again, and not at once. */
+/* Reads the next file. Returns false if the queue is empty. After a failure of this machine the
+   file is retried, with a delay. */
 static bool read_next(struct deep_reader *reader) {
   struct debug_file file;
   int error = debug_store_next_dwarf(reader->store, &file);
@@ -82,7 +82,7 @@ static void *work(void *context) {
   pthread_setname_np(pthread_self(), "deep-reader");
   while (await_work(reader)) {
     pthread_mutex_lock(&reader->lock);
-    reader->is_awake = false; /* before the look: who comes later wakes us again */
+    reader->is_awake = false; /* before reading the queue: a later file wakes the thread again */
     pthread_mutex_unlock(&reader->lock);
     bool is_more = read_next(reader);
     pthread_mutex_lock(&reader->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the debug information of files whose symbol table is read already, one after the other, in
-   the background. */
+/* Reads debug information in the background, one file at a time, after the symbol table was
+   read. */
 #ifndef NAMES_DEEP_READER_H
 #define NAMES_DEEP_READER_H
 
@@ -9,16 +9,15 @@
 struct debug_store;
 struct deep_reader;
 
-/* Forks the process that workers come from: call before the first thread is made.  Borrows STORE.
-   Returns 0 or -errno. */
+/* Starts the fork server of its workers. Borrows STORE. Returns 0 or -errno. */
 int deep_reader_open(struct debug_store *store, struct deep_reader **ret);
-/* Ends what is being read: it is read again by the next one. */
+/* Ends the current job: its file is read again after the next start. */
 void deep_reader_close(struct deep_reader *reader);
 
-/* Something may wait in the store: the first time this starts a thread.  Any thread. */
+/* Signals that the queue may have files; the first call starts the thread. Any thread. */
 void deep_reader_wake(struct deep_reader *reader);
 
-/* Waits, MS at most, until nothing waits to be read.  Returns whether that is so.  Any thread. */
+/* Waits at most MS milliseconds until the queue is empty. Returns whether it is. Any thread. */
 bool deep_reader_settle(struct deep_reader *reader, unsigned ms);
 
 #endif

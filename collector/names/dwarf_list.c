@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is left to do of a file when its symbol table has been read.  In the database, so that a
-   collector that is started anew goes on where the last one stopped, and does not try again what
-   ended a worker. */
+/* The work left for a file after its symbol table was read. It is in the database, so that a
+   restarted collector continues and does not retry a file that crashed a worker. */
 #include "dwarf_list.h"
 
 #include "debug_db.h"
@@ -40,7 +39,7 @@ int dwarf_list_refuse(sqlite3 *db, struct span sha256, const char *why) {
 }
 
 int dwarf_list_leave(sqlite3 *db, struct span sha256, const char *why) {
-  return refuse_by(db, sha256, why, 0); /* no reader's number */
+  return refuse_by(db, sha256, why, 0); /* no reader has this number */
 }
 
 int dwarf_list_postpone(sqlite3 *db, struct span sha256) {

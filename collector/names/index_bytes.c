@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names in a file may share their bytes, each the end of a longer one; in an index they do not.  So
-   a file of some hundred kilobytes can ask for an index of hundreds of megabytes.  Of real files
-   with debug information the index is a seventh at most (docs/performance.md). */
+/* Names in a file may share bytes, each the end of a longer one; in an index they do not. So a file
+   of some hundred kilobytes can produce an index of hundreds of megabytes. For real files with
+   debug information the index is at most a seventh of the file (docs/performance.md). */
 #include "index_bytes.h"
 
 #include "debug_db.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 enum { NAMES_PER_BYTE = 4 };          /* readable names are longer than mangled ones */
-#define SMALL_FILE_BYTES (4ULL << 20) /* which says enough for a symbol table without much else */
+#define SMALL_FILE_BYTES (4ULL << 20) /* enough for a symbol table without much else */
 
 uint64_t index_bytes_max(uint64_t file_bytes) {
   return SMALL_FILE_BYTES + file_bytes;

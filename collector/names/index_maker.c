@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a whole debug file to an index that may be believed.
+/* Makes a trusted index from a whole debug file.
 
-   Failures are of two kinds, and must not be mixed.  The file's: it is malformed, it crashed the
-   worker, it ran into a limit; then it is bad for ever and its bytes are not kept.  The machine's:
-   no process, no space, a worker that somebody else killed or that had no CPU time; then nothing is
-   recorded and the next question tries again.  A kill from outside may also be the kernel's, short
-   of memory because of this very file: the second one in a row is put down to the file.  A worker
-   that gets nowhere never is; after a few of them the file waits for the collector's next start.
+   Failures are of two kinds that must be kept apart. The file's fault: it is malformed, crashed the
+   worker, or ran into a limit. It is then bad for ever and its bytes are deleted. The machine's
+   fault: no process, no space, a worker killed from outside or without CPU time. Then nothing is
+   recorded and the next query tries again. The kernel may also kill a worker because this very file
+   used up memory. So the second kill in a row counts as the file's fault. A stalled worker never
+   does; after a few stalls the file waits for the collector's next start.
 
    The symbol table is read first and alone: that takes milliseconds, and its sender waits for it.
-   The debug information is read later, by whoever has the time (deep_reader.h); what comes to grief
-   over it leaves the names of the symbol table as they are, be they none.
+   The debug information is read later, in the background (deep_reader.h). If it fails, the names of
+   the symbol table stay as they are, even if there are none.
 
-   What the worker wrote is checked in full before it gets its name, since the worker may have been
-   taken over by the file. */
+   The worker's output is verified in full before it gets its name, since the file may have
+   compromised the worker. */
 #include "index_maker.h"
 
 #include "debug_store_dwarf.h"
@@ -35,11 +35,11 @@
 enum { TRIES_MAX = 2 };
 
 struct draft {
-  char path[600]; /* where the index belongs, and a suffix */
+  char path[600]; /* the index's path with a suffix */
   int elf, index; /* descriptors */
 };
 
-/* What an index is made of beside the file itself. */
+/* The inputs of an index other than the file itself. */
 struct recipe {
   enum index_depth depth;
   int supplements[WORKER_SUPPLEMENTS_MAX]; /* descriptors */
@@ -60,7 +60,7 @@ static int open_draft(const struct debug_file *file, const char *index_path, str
 }
 
 static void close_draft(struct draft *draft) {
-  unlink(draft->path); /* gone already when it was accepted */
+  unlink(draft->path); /* already renamed if it was accepted */
   close(draft->index);
   close(draft->elf);
 }
@@ -84,7 +84,7 @@ static int run_worker(struct nursery *nursery, const struct debug_file *file, st
   return 0;
 }
 
-/* Of the files that an index is made of. */
+/* Returns the bytes of all files that the index is made from. */
 static uint64_t count_bytes(const struct draft *draft, const struct recipe *recipe) {
   struct stat status;
   uint64_t bytes = fstat(draft->elf, &status) == 0 ? (uint64_t)status.st_size : 0;
@@ -93,8 +93,8 @@ static uint64_t count_bytes(const struct draft *draft, const struct recipe *reci
   return bytes;
 }
 
-/* Gives the draft, made of FROM bytes, its name when it is sound and WHY stays "": its names take
-   no more memory than the files can tell. */
+/* Verifies the draft, made from FROM bytes, and renames it to its final path. If its names would
+   exceed the limit for FROM, WHY has the reason instead. */
 static int accept_draft(const char *index_path, struct draft *draft, uint64_t from,
                         char why[LIMIT_VALUE_BYTES]) {
   struct index_file index;
@@ -116,7 +116,7 @@ static bool is_files_fault(int status) {
   return status == -EBADMSG || status == -EOVERFLOW || status == -ENOMEM || status == -EPROTO;
 }
 
-/* What the file is, when its symbols were read. */
+/* The result after the symbols were read. */
 struct verdict {
   enum debug_quality quality;
   const char *reason;
@@ -145,8 +145,8 @@ static int record_identity(struct debug_store *store, const struct debug_file *f
   return 0;
 }
 
-/* Why RESULT, of a worker that got no further or whose reply is a refusal, is the file's fault; ""
-   when there is nothing against it. */
+/* Writes to WHY why RESULT, a failed worker or a rejection, is the file's fault; "" if it is
+   not. */
 static void explain(const struct nursery_result *result, char why[LIMIT_VALUE_BYTES]) {
   why[0] = '\0';
   if (result->outcome == NURSERY_KILLED)
@@ -160,7 +160,7 @@ static void explain(const struct nursery_result *result, char why[LIMIT_VALUE_BY
     snprintf(why, LIMIT_VALUE_BYTES, "%s", result->reply.reason);
 }
 
-/* Says in WHY when the index would take more than what it is made of can tell. */
+/* Writes to WHY if the index exceeds the limit for its inputs. */
 static void limit_bytes(const struct draft *draft, uint64_t from, char why[LIMIT_VALUE_BYTES]) {
   struct stat status;
   if (fstat(draft->index, &status) != 0 || (uint64_t)status.st_size <= index_bytes_max(from))
@@ -170,8 +170,7 @@ static void limit_bytes(const struct draft *draft, uint64_t from, char why[LIMIT
            (unsigned long long)status.st_size, (unsigned long long)index_bytes_max(from));
 }
 
-/* Makes the index of FILE by RECIPE.  Returns 0, with WHY "" or saying what is wrong with the file;
-   or -errno. */
+/* Makes the index of FILE by RECIPE. Returns 0, with WHY "" or the file's fault; or -errno. */
 static int make(struct nursery *nursery, const struct debug_file *file, const struct recipe *recipe,
                 struct nursery_result *result, char why[LIMIT_VALUE_BYTES]) {
   struct draft draft;
@@ -199,7 +198,7 @@ static bool is_supplement(const struct nursery_result *result) {
          result->reply.is_supplement != 0;
 }
 
-/* Records what the worker, which has replied, says of FILE. */
+/* Records the worker's reply about FILE. */
 static int record_reply(struct debug_store *store, const struct debug_file *file,
                         const struct worker_reply *reply) {
   struct span alternate = span_of(reply->alternate_id, reply->alternate_id_len);
@@ -226,7 +225,8 @@ static unsigned count_supplements(struct debug_store *store, const struct debug_
   return recipe.supplement_count;
 }
 
-/* Says in WHY when FILE, whose symbols were read, contradicts another one of its build-id. */
+/* Writes to WHY if FILE contradicts another file of its build-id. Its symbols must have been read.
+ */
 static int find_rival(struct debug_store *store, const struct debug_file *file,
                       char why[LIMIT_VALUE_BYTES]) {
   uint8_t sha256[32];
@@ -258,8 +258,8 @@ int index_maker_make(struct debug_store *store, struct nursery *nursery,
   return waits ? debug_store_await_dwarf(store, file->sha256) : error;
 }
 
-/* Makes the index of all of FILE, with its supplements; without them where they spoil it, and then
-   LACKS says so. */
+/* Makes the full index of FILE with its supplements. If they spoil it, makes it without them, with
+   the reason in LACKS. */
 static int make_deep(struct debug_store *store, struct nursery *nursery,
                      const struct debug_file *file, struct nursery_result *result,
                      char why[LIMIT_VALUE_BYTES], char lacks[LIMIT_VALUE_BYTES]) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has a worker read a debug file, judges what it made, and tells the store. */
+/* Has a worker read a debug file, checks the result, and records it in the store. */
 #ifndef NAMES_INDEX_MAKER_H
 #define NAMES_INDEX_MAKER_H
 
@@ -7,14 +7,14 @@
 
 struct nursery;
 
-/* Makes the index of FILE's symbols, which takes a moment, and has its debug information wait to be
-   read when it has some.  Returns 0 when the store knows what the file is, be it bad; or -errno
-   when nothing was learned, because the machine or its owner stood in the way.  Any thread. */
+/* Makes the index of FILE's symbols, which is quick, and queues its debug information, if any.
+   Returns 0 if the store has recorded a result, even DEBUG_BAD; or -errno if a fault of this
+   machine prevented one. Any thread. */
 int index_maker_make(struct debug_store *store, struct nursery *nursery,
                      const struct debug_file *file);
 
-/* Makes the index of all that FILE tells, which may take as long as NURSERY lets it.  Returns as
-   above: the store knows whether the debug information is of use.  Any thread. */
+/* Makes the full index of FILE, which may take as long as NURSERY allows. Returns as above; the
+   store has recorded whether the debug information is usable. Any thread. */
 int index_maker_deepen(struct debug_store *store, struct nursery *nursery,
                        const struct debug_file *file);
 

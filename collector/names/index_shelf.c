@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An index that was opened once stays open.  Names are handed out as pointers into it and may be in
-   use anywhere; its pages are the kernel's to drop.  So the index of a file's symbols stays when
-   the one with its debug information comes, and that stays when it is made anew, with supplements
-   that came later.
+/* An opened index stays open. Callers hold pointers to its names anywhere, and the kernel may drop
+   its pages. So the index of a file's symbols stays open when the index with its debug information
+   arrives. That one stays open when it is made again with later supplements.
 
-   There is a limit, far above what a store of debug files holds; beyond it newcomers have no names,
-   and the log says so.  One board's files must not use it up: operators' files are counted apart,
-   and of boards one gets on while it has no more than what is free of their half, as with the names
-   in them (symbol/index_texts.c): so there is always a rest for others. */
+   The limit is far above the number of files in a debug store. Beyond it new indexes are rejected,
+   which is logged once. One board's files must not use it up: operators' files are counted
+   separately. A board may open more while it has no more than is free in the boards' half, as with
+   names (symbol/index_texts.c). So some room always remains for others. */
 #include "index_shelf.h"
 
 #include "common/clock.h"
@@ -26,7 +25,7 @@ struct index_shelf {
   uint32_t count, of_boards;
   uint32_t held[INDEX_TEXTS_SENDERS]; /* by sender */
   bool has_refused;
-  struct table by_sha256; /* its first 8 bytes -> place in indexes */
+  struct table by_sha256; /* its first 8 bytes -> index in indexes */
 };
 
 struct index_shelf *index_shelf_new(void) {
@@ -56,7 +55,7 @@ static const char *path_of(const struct debug_file *file) {
   return file->quality == DEBUG_DWARF ? file->dwarf_path : file->index_path;
 }
 
-/* Says in RET which index of FILE there is now. */
+/* Writes to RET the identity of FILE's current index. */
 static int identify(const struct debug_file *file, struct shelved_index *ret) {
   struct stat status;
   if (stat(path_of(file), &status) != 0) return -errno;
@@ -94,7 +93,7 @@ const struct shelved_index *index_shelf_find(struct index_shelf *shelf,
   return found;
 }
 
-/* Whether SENDER, of a file, may have another index open.  With the lock held. */
+/* Whether SENDER may have another index open. With the lock held. */
 static bool has_room(const struct index_shelf *shelf, uint32_t sender) {
   uint32_t half = INDEX_SHELF_MAX / 2, held = shelf->held[sender];
   if (sender == INDEX_TEXTS_OPERATORS) return held < half;
@@ -111,7 +110,7 @@ static void refuse(struct index_shelf *shelf, uint32_t sender) {
            (unsigned)shelf->held[sender]);
 }
 
-/* With the lock held.  Returns whether it could. */
+/* With the lock held. Returns whether it succeeded. */
 static bool add(struct index_shelf *shelf, struct shelved_index *fresh) {
   if (table_add(&shelf->by_sha256, key_of(fresh->sha256), shelf->count) != 0) return false;
   shelf->indexes[shelf->count++] = fresh;
@@ -120,7 +119,8 @@ static bool add(struct index_shelf *shelf, struct shelved_index *fresh) {
   return true;
 }
 
-/* Adds FRESH, which somebody else may have added meanwhile.  Returns which one counts, or NULL. */
+/* Adds FRESH, unless another thread has added the same meanwhile. Returns the one that was kept, or
+   NULL. */
 static struct shelved_index *keep(struct index_shelf *shelf, struct shelved_index *fresh) {
   pthread_mutex_lock(&shelf->lock);
   struct shelved_index *kept = find(shelf, fresh);
@@ -137,7 +137,7 @@ int index_shelf_open(struct index_shelf *shelf, const struct debug_file *file,
                      const struct shelved_index **ret) {
   struct shelved_index *fresh = calloc(1, sizeof *fresh);
   if (fresh == NULL) return -ENOMEM;
-  int error = identify(file, fresh); /* before it is opened: what comes meanwhile is found later */
+  int error = identify(file, fresh); /* before opening: a later version is then found next time */
   if (error == 0) error = index_file_open(path_of(file), &fresh->file);
   if (error != 0) {
     free(fresh);

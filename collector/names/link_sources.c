@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A separate debug file may have unwind rows and has no code; the stripped file that runs has code.
-   So each is asked, and the highest rung that any of them has told counts. */
+/* A separate debug file may have unwind rows but no code; the stripped running file has code. So
+   each file is queried, and the best result counts. */
 #include "link_sources.h"
 
 _Static_assert(LR_HELD_BY_ROW < LR_HELD_BY_SCAN && LR_HELD_BY_SCAN < LR_LOST, "best first");

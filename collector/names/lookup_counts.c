@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One a distinct address of a question, not one a sample: it is what work was done and how well it
-   ended.  Each counter stands for itself: relaxed. */
+/* Counts each distinct address of a query once, not each sample: it measures work and its results.
+   Each counter is independent: relaxed. */
 #include "lookup_counts.h"
 
 #include "common/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What looking up addresses has found, for /metrics.  Any thread. */
+/* Results of address lookups, for /metrics. Any thread. */
 #ifndef NAMES_LOOKUP_COUNTS_H
 #define NAMES_LOOKUP_COUNTS_H
 
@@ -7,8 +7,8 @@
 
 struct buf;
 
-/* An address in a file of code was looked up; QUALITY: of the file that named it, DEBUG_NONE: none.
-   A translator that named it (IS_TRANSLATED) is told of by that alone. */
+/* Counts a lookup of an address in a file of code. QUALITY: of the file that named it, DEBUG_NONE:
+   none. If a translator named it (IS_TRANSLATED), only that is counted. */
 void lookup_counts_add(enum debug_quality quality, bool is_translated);
 
 void lookup_counts_print(struct buf *ret);

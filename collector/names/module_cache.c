@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every batch of every board names its modules, and every answer to a query has them named; for
-   nearly all of them nothing has changed since the last time.  This remembers that in fixed memory.
+/* Every batch of every board lists its modules, and every query needs their names; for nearly all
+   of them nothing has changed since the last time. This caches the answers in fixed memory.
 
-   It may forget at any time: each pair has one place, given by a hash with a seed that boards do
-   not know, and a newcomer takes it.  A pair that was forgotten is asked from the database once
-   more.  Keys are compared in full, so a collision never gives a wrong answer. */
+   It may evict at any time: each pair has one cell, given by a hash with a seed that boards do not
+   have, and a new pair replaces the old one. An evicted pair costs one more database query. Keys
+   are compared in full, so a collision never gives a wrong answer. */
 #include "module_cache.h"
 
 #include "common/table.h"
@@ -43,7 +43,7 @@ void module_cache_free(struct module_cache *cache) {
   free(cache);
 }
 
-/* Writes BOARD, a NUL and ID to KEY.  Returns the length, or 0 when they are over their limits. */
+/* Writes BOARD, a NUL and ID to KEY. Returns the length, or 0 if they exceed their limits. */
 static size_t make_key(const char *board, struct span id, uint8_t key[KEY_BYTES]) {
   size_t board_len = strlen(board) + 1;
   if (board_len > LIMIT_NAME_BYTES + 1 || id.len > LIMIT_MODULE_ID_BYTES) return 0;

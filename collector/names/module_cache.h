@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A note for each (board, module) pair, in fixed memory.  One thread at a time. */
+/* A cache entry for each (board, module) pair, in fixed memory. One thread at a time. */
 #ifndef NAMES_MODULE_CACHE_H
 #define NAMES_MODULE_CACHE_H
 
@@ -8,19 +8,19 @@
 struct module_cache;
 
 struct module_note {
-  uint64_t until_ns;   /* what the note says holds until then... */
-  uint64_t generation; /* ...and while this is the module's */
+  uint64_t until_ns;   /* valid until then... */
+  uint64_t generation; /* ...and while the module has this generation */
   void *value;
 };
 
 struct module_cache *module_cache_new(void); /* or NULL */
 void module_cache_free(struct module_cache *cache);
 
-/* Returns the note of the pair, valid until the next change, or NULL. */
+/* Returns the entry of the pair, valid until the next change, or NULL. */
 const struct module_note *module_cache_find(const struct module_cache *cache, const char *board,
                                             struct span id);
 
-/* Adds or replaces a note; an older one of another pair may be forgotten for it. */
+/* Adds or replaces an entry; it may evict another pair's. */
 void module_cache_add(struct module_cache *cache, const char *board, struct span id,
                       const struct module_note *note);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One number for all modules would make every file that arrives a reason to ask the database about
-   every module anew: under a stream of uploads that is all that anybody does.  One number a module
-   would need memory for as many modules as strangers care to invent.  So modules share a fixed
-   number of counters, by a hash with a seed that strangers do not know: a change of one is, for one
-   other in some thousands, a false alarm. */
+/* With one number for all modules, every arriving file would force a database query for every
+   module: under a stream of uploads nothing else would run. One number for each module would need
+   memory for any number of invented modules. So modules share a fixed number of counters, by a hash
+   with a secret seed. A change of one module is a false alarm for one other in some thousands. */
 #include "module_changes.h"
 
 #include "common/table.h"
@@ -35,7 +34,7 @@ static size_t place(const struct module_changes *changes, struct span id) {
   return table_hash(id.data, id.len, changes->seed) % COUNTERS;
 }
 
-/* Partner of module_changes_count's acquire: who reads the new number finds the change. */
+/* Pairs with the acquire in module_changes_count: a reader of the new number sees the change. */
 void module_changes_add(struct module_changes *changes, struct span id) {
   atomic_fetch_add_explicit(&changes->counters[place(changes, id)], 1, memory_order_release);
 }

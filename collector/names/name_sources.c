@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A module may have been sent as it runs, stripped, as its debug file, and as a list of symbols.
-   Each knows something that the others do not: the debug file inlined functions and lines, the
-   stripped one its procedure linkage table, the list the local functions of a program whose debug
-   file nobody kept.  So the ladder is climbed down for each address and not for each module: the
-   first file that has a name for it is believed.
+/* A module may have been sent as the stripped file, as its debug file, and as a list of symbols.
+   Each has names that the others lack. The debug file has inlined functions and lines; the stripped
+   file has its procedure linkage table; the list has the local functions of a program without its
+   debug file. So the order is applied for each address, not for each module: the first file with a
+   name for it is used.
 
      debug information  >  symbol table  >  exported symbols  >  list  >  bounds without a name
 
-   A list comes after exported symbols because those are the module's own bytes, proven by its
-   build-id, while a list is anybody's word, and its functions reach as far as the next one.  For
-   the same reason it is not asked about what a symbol table has left open: that is no function.
+   A list ranks below exported symbols. Those are the module's own bytes, proven by its build-id,
+   while a list is unverified, and its functions reach up to the next one. For the same reason a
+   list is not used for gaps of a symbol table: those are no functions.
 
-   A debug file knows where the linkage table is and not what is in it, so [plt] is what is left
-   when no file knows the stub. */
+   A debug file has the address of the linkage table but not its contents, so [plt] is used only if
+   no file names the stub. */
 #include "name_sources.h"
 
 #include "symbol/alias_name.h"
@@ -21,7 +21,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* CURSORS: one a file, or NULL. */
+/* CURSORS: one for each file, or NULL. */
 static int find_chain(const struct name_sources *sources, struct symbol_cursor *cursors,
                       uint64_t address, struct symbol_frame *frames,
                       enum debug_quality *ret_quality) {

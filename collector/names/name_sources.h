@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that name one module, best first, and which of them says what an address is called. */
+/* The files that name one module, best first, and the choice among them for an address. */
 #ifndef NAMES_NAME_SOURCES_H
 #define NAMES_NAME_SOURCES_H
 
@@ -12,27 +12,27 @@ struct name_source {
 };
 
 struct name_sources {
-  struct name_source sources[DEBUG_SOURCES_MAX]; /* each better than the next */
+  struct name_source sources[DEBUG_SOURCES_MAX]; /* by descending quality */
   uint32_t count;
 };
 
-/* Finds the functions at ADDRESS as symbol_index_chain does, and the QUALITY of the file that named
-   them; BOUNDS: the one function's name is "".  Returns their number or -ENOENT.  Pure. */
+/* Finds the functions at ADDRESS as symbol_index_chain does, and the quality of the file that named
+   them. For DEBUG_BOUNDS the one function's name is "". Returns their number or -ENOENT. Pure. */
 int name_sources_chain(const struct name_sources *sources, uint64_t address,
                        struct symbol_frame frames[SYMBOL_CHAIN_MAX],
                        enum debug_quality *ret_quality);
 
-/* Whether any of SOURCES shows TOLD, what a translator says of ADDRESS, to be wrong (false_name.h).
-   Any thread. */
+/* Whether any of SOURCES contradicts TOLD, a translator's answer for ADDRESS (false_name.h). Any
+   thread. */
 bool name_sources_refute(const struct name_sources *sources, uint64_t address,
                          const struct symbol_frame *told);
 
-/* Whether any of SOURCES has TOLD as another name of the function at ADDRESS (alias_name.h).  Any
+/* Whether TOLD is an alias, in any of SOURCES, of the function at ADDRESS (alias_name.h). Any
    thread. */
 bool name_sources_has_alias(const struct name_sources *sources, uint64_t address,
                             const struct symbol_frame *told);
 
-/* For many lookups in one module: keeps where it is in each file.  One thread. */
+/* For many lookups in one module: caches the position in each file. One thread. */
 struct name_cursor {
   const struct name_sources *sources; /* borrowed */
   struct symbol_cursor cursors[DEBUG_SOURCES_MAX];
@@ -40,7 +40,7 @@ struct name_cursor {
 
 void name_cursor_init(struct name_cursor *cursor, const struct name_sources *sources);
 
-/* As name_sources_chain; fastest when ADDRESS ascends. */
+/* As name_sources_chain; fastest with ascending addresses. */
 int name_cursor_chain(struct name_cursor *cursor, uint64_t address,
                       struct symbol_frame frames[SYMBOL_CHAIN_MAX],
                       enum debug_quality *ret_quality);

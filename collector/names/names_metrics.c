@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files are counted when somebody asks: there are thousands at most. */
+/* Files are counted at each request: there are thousands at most. */
 #include "names_metrics.h"
 
 #include "common/buf.h"

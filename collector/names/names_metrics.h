@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is to name by, and how reading it goes. */
+/* Metrics of debug files and of reading them. */
 #ifndef NAMES_NAMES_METRICS_H
 #define NAMES_NAMES_METRICS_H
 

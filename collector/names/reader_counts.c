@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each counter stands for itself: relaxed. */
+/* Each counter is independent: relaxed. */
 #include "reader_counts.h"
 
 #include "common/buf.h"
@@ -30,7 +30,7 @@ static enum kind kind_of(const struct nursery_result *result) {
 }
 
 void reader_counts_add(const struct nursery_result *result, int error) {
-  if (error == -ECANCELED) return; /* we stop */
+  if (error == -ECANCELED) return; /* the collector is stopping */
   enum kind kind = error != 0 ? NO_WORKER : kind_of(result);
   atomic_fetch_add_explicit(&counts[kind], 1, memory_order_relaxed);
 }

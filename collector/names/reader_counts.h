@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How runs of the program that reads debug files have ended, since this process began. */
+/* Results of the program that reads debug files, since this process started. */
 #ifndef NAMES_READER_COUNTS_H
 #define NAMES_READER_COUNTS_H
 
@@ -7,10 +7,10 @@
 
 struct buf;
 
-/* A run has ended as RESULT says, or there was none for ERROR.  Any thread. */
+/* Counts a run with RESULT, or a failure to run it with ERROR. Any thread. */
 void reader_counts_add(const struct nursery_result *result, int error);
 
-/* Appends them to RET in Prometheus' text form.  Any thread. */
+/* Appends the counters to RET in Prometheus' text form. Any thread. */
 void reader_counts_print(struct buf *ret);
 
 #endif

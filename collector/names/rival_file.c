@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program, its debug file, and either of them compressed or stripped of this or that, have one
-   build-id and agree about what is where.  A file that does not was given the build-id of another,
-   by mistake or on purpose, and would rename samples of years.  So of two operators' files that
-   contradict each other the first one stands and the second is refused.
+/* A program, its debug file, and compressed or partly stripped copies of both have one build-id and
+   agree on the place of each function. A file that disagrees has the build-id of another, by
+   mistake or on purpose, and would rename samples of years. So of two operators' files that
+   contradict each other the first is kept and the second is rejected.
 
-   Symbol tables are compared, as they are read first; whoever makes debug information that
-   contradicts its own symbol table is not found out.  Stripping leaves functions out and adds none,
-   so it is enough that one of the two has all that the other one has.
+   Symbol tables are compared, as they are read first. Debug information that contradicts its own
+   symbol table is not detected. Stripping removes functions and adds none, so it suffices that one
+   of the two contains all functions of the other.
 
-   A board's files name that board alone and may contradict who they like.  When an operator sends
-   the same bytes they are to name everybody's samples, and have been read long ago: they are
-   compared before they are an operator's. */
+   A board's file names only that board's samples and may contradict any other. If an operator sends
+   the same bytes, they would name all samples, and were read long ago. So they are compared before
+   they count as an operator's. */
 #include "rival_file.h"
 
 #include "common/hex_text.h"
@@ -24,8 +24,8 @@
 #include <string.h>
 
 enum {
-  RIVAL_FUNCTIONS_MAX = 4096, /* of one file that are compared: some milliseconds */
-  RIVAL_FILES_MAX = 8,        /* that one is held against */
+  RIVAL_FUNCTIONS_MAX = 4096, /* of one file to compare: some milliseconds */
+  RIVAL_FILES_MAX = 8,        /* to compare a file with */
   SHARE = 64,                 /* one function in so many may differ: odd aliases */
 };
 
@@ -38,7 +38,7 @@ bool rival_file_is_why(const char *why) {
   return strstr(why, RIVAL_FILE_REASON) != NULL;
 }
 
-/* A name that one kind of file has and another one makes up: stubs of linkage tables, bounds. */
+/* Whether NAME was made up and exists only in one kind of file: stubs of linkage tables, bounds. */
 static bool is_made_up(const char *name) {
   size_t len = strlen(name);
   return len == 0 || name[0] == '[' || (len > 4 && strcmp(name + len - 4, "@plt") == 0);
@@ -54,7 +54,8 @@ static void compare_at(struct comparison *comparison, const struct symbol_match 
   if (!is_same) comparison->different++;
 }
 
-/* Whether OTHER calls what ONE has a name for differently, or does not know of it. */
+/* Whether more than 1/SHARE of the compared functions of ONE have another name in OTHER, or are
+   missing. */
 static bool is_unlike(const struct symbol_index *one, const struct symbol_index *other) {
   struct comparison comparison = {.other = other};
   for (uint32_t i = 0; i < one->block_count; i++) {
@@ -70,14 +71,13 @@ static bool is_unlike(const struct symbol_index *one, const struct symbol_index 
   return comparison.different * SHARE > comparison.compared;
 }
 
-/* Whether they call more than an eighth of the functions that the smaller of them has differently,
-   or have them elsewhere. */
+/* Whether more than 1/SHARE of the functions differ in both directions. */
 static bool are_unlike(const struct symbol_index *one, const struct symbol_index *other) {
   return is_unlike(one, other) && is_unlike(other, one);
 }
 
-/* The operators' files of the build-id of SHA256, into FOUND; none when that is no list and, unless
-   it IS_NEW to them, no operator's. */
+/* Writes to FOUND the operators' files with the build-id of SHA256. Finds none unless SHA256 is an
+   operator's file itself or, if it IS_NEW to operators, not a list. */
 static int find_others(struct debug_store *store, struct span sha256, bool is_new,
                        uint8_t found[RIVAL_FILES_MAX][32]) {
   static const char sql[] =
@@ -106,13 +106,13 @@ static bool contradicts(struct debug_store *store, const struct symbol_index *mi
   char path[DEBUG_PATH_BYTES];
   struct index_file other;
   debug_store_index_path(store, sha256, path);
-  if (index_file_open(path, &other) != 0) return false; /* lost: it says nothing now */
+  if (index_file_open(path, &other) != 0) return false; /* the index is missing: no evidence */
   bool is_other = are_unlike(mine, &other.index);
   index_file_close(&other);
   return is_other;
 }
 
-/* Finds the one of COUNT OTHERS that contradicts the index at PATH. */
+/* Finds the first of COUNT OTHERS that contradicts the index at PATH. */
 static int find_among(struct debug_store *store, const char *path, uint8_t (*others)[32], int count,
                       uint8_t ret_sha256[32]) {
   struct index_file mine;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bundles on disk; the folder is all there is to know.
+/* Bundles on disk; the folder is the only record.
 
      DIR/sources/<build-id>                        a bundle, exactly as sent
-     DIR/sources/<build-id>-<sha256>-<bytes>.part  an upload under way: its length is how far it got
+     DIR/sources/<build-id>-<sha256>-<bytes>.part  a partial upload: its length is its progress
 
-   The name of an upload says of which bytes it is, so that pieces of two are never put together.  A
-   bundle takes its place by rename: who has mapped the one before reads on.  When the store is full
-   those that nobody has read for longest go; whoever uploads them has the sources. */
+   The name of an upload identifies its bytes, so that pieces of two uploads are never joined. A
+   bundle is put in place by rename: readers that have mapped the previous one continue. When the
+   store is full, the least recently read bundles are evicted; the uploader still has the
+   sources. */
 #include "source_store.h"
 
 #include "common/hex_text.h"
@@ -27,8 +28,8 @@
 #define STORE_BYTES_MAX (UINT64_C(8) << 30)
 
 enum {
-  PART_S = 7 * 24 * 60 * 60, /* an upload that nobody goes on with */
-  NOTED_S = 60 * 60,         /* how often it is noted that a bundle was read */
+  PART_S = 7 * 24 * 60 * 60, /* limit of an abandoned upload */
+  NOTED_S = 60 * 60,         /* interval of recording that a bundle was read */
   SHA256_BYTES = 32,
   NAME_BYTES = 2 * (LIMIT_MODULE_ID_BYTES + SHA256_BYTES) + 32,
 };
@@ -63,7 +64,7 @@ static bool is_part(const char *name) {
 
 /* ---- the folder ---- */
 
-/* Calls ON_FILE with the name and state of each file.  Returns 0 or -errno. */
+/* Calls ON_FILE with the name and status of each file. Returns 0 or -errno. */
 static int each_file(const struct source_store *store,
                      void (*on_file)(void *context, const char *name, const struct stat *status),
                      void *context) {
@@ -134,7 +135,7 @@ static void count_file(void *context, const char *name, const struct stat *statu
   inventory->oldest_at = status->st_mtim;
 }
 
-/* Removes what was read longest ago until BYTES more fit.  Returns 0 or -errno. */
+/* Evicts the least recently read files until BYTES more fit. Returns 0 or -errno. */
 static int make_room(const struct source_store *store, uint64_t bytes) {
   for (;;) {
     struct inventory inventory = {.bytes = 0};
@@ -187,7 +188,7 @@ static int write_part(const struct source_store *store, const char *name,
   if (error == 0 && (uint64_t)status.st_size < piece->offset)
     error = refuse(why, why_len, -ESPIPE, "offset %" PRIu64 ", but only %" PRIu64 " bytes are here",
                    piece->offset, (uint64_t)status.st_size);
-  else if (error == 0) /* somebody else who sends the same may be further: what is there stays */
+  else if (error == 0) /* another sender of the same bytes may be further: later bytes stay */
     error = write_at(fd, piece->bytes, piece->offset);
   close(fd);
   return error;
@@ -213,7 +214,7 @@ void source_store_unmap(struct source_bundle *bundle) {
   *bundle = (struct source_bundle){.count = 0};
 }
 
-/* Judges the upload NAME, all of whose bytes are here. */
+/* Checks the complete upload NAME. */
 static int judge(const struct source_store *store, const char *name,
                  const struct source_piece *piece, char *why, size_t why_len) {
   char path[DEBUG_PATH_BYTES + NAME_BYTES];
@@ -261,7 +262,7 @@ int source_store_write(struct source_store *store, const struct source_piece *pi
   return error;
 }
 
-/* Whether the bundle that PIECE belongs to is in its place. */
+/* Whether the bundle of PIECE is already in place. */
 static bool is_in_place(const struct source_store *store, const struct source_piece *piece) {
   char path[DEBUG_PATH_BYTES + NAME_BYTES], name[NAME_BYTES];
   uint8_t sha256[SHA256_BYTES];

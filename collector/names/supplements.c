@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two kinds, told apart by how they are found.  What `dwz -m` moved out of several files has a
-   build-id, which those files know.  A .dwo or .dwp file has none: it belongs to the module that it
-   was sent for, and which of its units are wanted is between it and the module's file. */
+/* Two kinds with different lookups. The common file of `dwz -m` has a build-id, which the other
+   files refer to. A .dwo or .dwp file has none: it belongs to the module that it was sent for, and
+   the module's file selects its units. */
 #include "supplements.h"
 
 #include "debug_catalogue.h"
@@ -55,7 +55,7 @@ int supplements_open(struct debug_store *store, const uint8_t sha256[32], int *f
     if (found.len != 32) continue;
     debug_store_path(store, found.data, path);
     fds[count] = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fds[count] >= 0) count++; /* else it was given up since */
+    if (fds[count] >= 0) count++; /* else it was evicted since */
   }
   if (error == 0) debug_db_end(row);
   debug_store_unlock(store);

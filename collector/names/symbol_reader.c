@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A symbol table takes milliseconds to read, unless a stranger has made it so that it takes as long
-   as the worker may.  Who sent a file waits for the verdict.  Answers do not: they have the names
-   that there are, and the file is read by the thread here; the store tells then that what is known
-   of the module has changed, and the next answer has the better names.
+/* A symbol table takes milliseconds to read, unless it was built to take as long as the worker may.
+   The sender of a file waits for the result. Queries do not wait: they use the names that exist,
+   and a thread here reads the file. The store then marks the module as changed, and the next query
+   has better names.
 
-   One file is read by one thread: others that want it wait for that, and look again. */
+   One thread reads a file at a time: others that need it wait, and check again. */
 #include "symbol_reader.h"
 
 #include "common/clock.h"
@@ -23,8 +23,8 @@
 #include <time.h>
 
 enum {
-  REQUESTS_MAX = 256, /* of modules of one answer; what is forgotten is asked for again */
-  READING_MAX = 16,   /* threads that read at once: uploads, boards' files, debuginfod, ours */
+  REQUESTS_MAX = 256, /* of modules of one query; dropped requests are repeated */
+  READING_MAX = 16,   /* threads that read at once: uploads, boards' files, debuginfod, its own */
 };
 
 struct symbol_reader {
@@ -35,21 +35,21 @@ struct symbol_reader {
   pthread_cond_t changed;
   pthread_t thread;
   bool is_started, is_stopping;
-  uint8_t reading[READING_MAX][32];         /* files that a thread reads now; zeros: a free place */
+  uint8_t reading[READING_MAX][32];         /* files that a thread reads now; zeros: a free slot */
   struct debug_file requests[REQUESTS_MAX]; /* the first is being read */
   unsigned request_count;
 };
 
 /* ---- reading ---- */
 
-/* With the lock held.  Returns the place of SHA256 among what is being read, or READING_MAX. */
+/* With the lock held. Returns the slot of SHA256, or READING_MAX if it is not being read. */
 static unsigned find_reading(const struct symbol_reader *reader, const uint8_t sha256[32]) {
   unsigned at = 0;
   while (at < READING_MAX && memcmp(reader->reading[at], sha256, 32) != 0) at++;
   return at;
 }
 
-/* Takes a place for SHA256 once nobody else reads it.  Returns it. */
+/* Waits until no other thread reads SHA256, takes a slot for it, and returns the slot. */
 static unsigned begin_reading(struct symbol_reader *reader, const uint8_t sha256[32]) {
   static const uint8_t nothing[32];
   unsigned place;
@@ -69,7 +69,7 @@ static void end_reading(struct symbol_reader *reader, unsigned place) {
   pthread_mutex_unlock(&reader->lock);
 }
 
-/* Whether somebody has read FILE, or given it up, since it was looked up. */
+/* Whether FILE was read, or evicted, since it was looked up. */
 static bool is_outdated(struct symbol_reader *reader, const struct debug_file *file) {
   struct catalogue_file now;
   sqlite3 *db = debug_store_lock(reader->store);
@@ -89,7 +89,7 @@ int symbol_reader_read(struct symbol_reader *reader, const struct debug_file *fi
 
 /* ---- requests ---- */
 
-/* Waits for a request.  Returns false when it is time to stop. */
+/* Waits for a request. Returns false when it is time to stop. */
 static bool await_request(struct symbol_reader *reader, struct debug_file *ret) {
   pthread_mutex_lock(&reader->lock);
   while (!reader->is_stopping && reader->request_count == 0)
@@ -149,7 +149,7 @@ bool symbol_reader_settle(struct symbol_reader *reader, unsigned ms) {
   return is_settled;
 }
 
-/* ---- from beginning to end ---- */
+/* ---- opening and closing ---- */
 
 int symbol_reader_open(struct debug_store *store, struct deep_reader *deep,
                        struct symbol_reader **ret) {

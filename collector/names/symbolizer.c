@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* (board, module, address) -> names.
 
-   Two steps, remembered apart.  Which files name a board's module depends on what the board may
-   see and changes when files arrive: they are noted with the store's generation, so that one
-   comparison tells whether the note still holds, be it "none".  An index depends only on the file's
-   bytes, so boards with the same program share it.  What an address is called depends on these
-   indexes alone.
+   Two steps with separate caches. The files that name a board's module depend on the board's view
+   and change when files arrive. They are cached with the store's generation, so one comparison
+   validates an entry, even the entry "none". An index depends only on the file's bytes, so boards
+   with the same program share it. The name of an address depends on these indexes alone.
 
-   Nobody who asks for names waits for a file.  One that was not read yet is read because it was
-   asked for, its symbol table first, and its debug information behind that; each raises the
-   generation of its module, so the next question finds what is better now. */
+   No query waits for a file. A query for an unread file requests it: first its symbol table, then
+   its debug information. Each raises the generation of its module, so the next query finds the
+   better names. */
 #include "symbolizer.h"
 
 #include "common/clock.h"
@@ -31,9 +30,9 @@
 #include <string.h>
 
 enum {
-  UNREAD_FILES_MAX = 16, /* of one module, read in one go */
-  UNREAD_LEFT_MAX = 256, /* by the last collector; more are read when they are asked for */
-  RETRY_S = 30,          /* after what was asked for did not come */
+  UNREAD_FILES_MAX = 16, /* of one module, read in one call */
+  UNREAD_LEFT_MAX = 256, /* by the previous collector; further ones are read on request */
+  RETRY_S = 30,          /* until a missing file is looked up again */
   SOURCES_MAX = 65536,   /* different sets of files since the start */
 };
 
@@ -44,8 +43,8 @@ struct symbolizer {
   struct symbol_reader *reader;
   struct index_shelf *shelf;
   pthread_mutex_t lock;
-  struct module_cache *modules;  /* notes with a struct name_sources, or NULL: no names */
-  struct name_sources **sources; /* each set of files once, for ever: a note may point to it */
+  struct module_cache *modules;  /* entries with a struct name_sources, or NULL: no names */
+  struct name_sources **sources; /* each set of files once, until the end: entries point to them */
   uint32_t source_count, source_room;
   struct table by_content;
 };
@@ -76,7 +75,7 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
 
 void symbolizer_close(struct symbolizer *symbolizer) {
   if (symbolizer == NULL) return;
-  symbol_reader_close(symbolizer->reader); /* it wakes the other */
+  symbol_reader_close(symbolizer->reader); /* it wakes deep */
   deep_reader_close(symbolizer->deep);
   index_shelf_free(symbolizer->shelf);
   for (uint32_t i = 0; i < symbolizer->source_count; i++) free(symbolizer->sources[i]);
@@ -101,8 +100,8 @@ bool symbolizer_settle(struct symbolizer *symbolizer, unsigned ms) {
 
 /* ---- preparing ---- */
 
-/* Has every file that BOARD sent for module ID, and nobody read, read; what cannot be read for a
-   reason of this machine is tried once more, later. */
+/* Reads every unread file that BOARD sent for module ID. After a fault of this machine the file is
+   requested once more, in the background. */
 static int read_unread(struct symbolizer *symbolizer, const char *board, struct span id) {
   struct debug_file file;
   for (int i = 0; i < UNREAD_FILES_MAX; i++) {
@@ -127,8 +126,8 @@ int symbolizer_prepare(struct symbolizer *symbolizer, const char *board, struct 
 
 /* ---- files of a module ---- */
 
-/* Opens FILE's index.  Returns 0; 1 when it is lost, torn or of an older version: it is made anew;
-   or -errno. */
+/* Opens FILE's index. Returns 0; 1 if it is missing, damaged or of an older version, and is being
+   made again; or -errno. */
 static int open_index(struct symbolizer *symbolizer, const struct debug_file *file,
                       const struct shelved_index **ret) {
   *ret = index_shelf_find(symbolizer->shelf, file);
@@ -139,9 +138,8 @@ static int open_index(struct symbolizer *symbolizer, const struct debug_file *fi
   return 1;
 }
 
-/* The files that name BOARD's module ID now, with indexes that are open, into RET; one that cannot
-   be opened now takes nothing from the others.  Returns how many more there may be soon, or -errno
-   when there is none that can be opened. */
+/* Writes to RET the files that name BOARD's module ID now, with open indexes; files that cannot be
+   opened are left out. Returns how many more may follow soon, or -errno if none can be opened. */
 static int look_up(struct symbolizer *symbolizer, const char *board, struct span id,
                    struct name_sources *ret) {
   struct debug_file files[DEBUG_SOURCES_MAX], unread;
@@ -167,10 +165,10 @@ static int look_up(struct symbolizer *symbolizer, const char *board, struct span
   return ret->count == 0 && failure < 0 ? failure : late;
 }
 
-/* With the lock held.  Returns the set that is equal to WANTED, or NULL when there are too many. */
+/* With the lock held. Returns the set that equals WANTED, or NULL if there are too many. */
 static struct name_sources *keep_sources(struct symbolizer *symbolizer,
                                          const struct name_sources *wanted) {
-  uint64_t key = table_hash(wanted, sizeof *wanted, 0); /* of addresses: nobody chooses them */
+  uint64_t key = table_hash(wanted, sizeof *wanted, 0); /* addresses: not chosen by senders */
   uint32_t cursor;
   uint32_t at = table_find(&symbolizer->by_content, key, &cursor);
   while (at != TABLE_NONE && memcmp(symbolizer->sources[at], wanted, sizeof *wanted) != 0)
@@ -200,7 +198,7 @@ static const struct name_sources *resolve(struct symbolizer *symbolizer, const c
                                           struct span id) {
   struct name_sources found;
   struct name_sources *kept = NULL;
-  uint64_t generation = debug_store_generation(symbolizer->debug, id); /* before the look */
+  uint64_t generation = debug_store_generation(symbolizer->debug, id); /* before the lookup */
   int late = look_up(symbolizer, board, id, &found);
   if (late < 0)
     log_warn("symbols-unread %s: a module's file cannot be read now: %s",
@@ -213,7 +211,7 @@ static const struct name_sources *resolve(struct symbolizer *symbolizer, const c
     if (kept == NULL) note.until_ns = clock_monotonic_ns() + RETRY_S * NS_PER_SECOND;
   }
   note.value = kept;
-  if (!meter_was_refused()) /* else the next question may have what this one may not */
+  if (!meter_was_refused()) /* else a query with more memory might succeed */
     module_cache_add(symbolizer->modules, board != NULL ? board : "", id, &note);
   pthread_mutex_unlock(&symbolizer->lock);
   return kept;

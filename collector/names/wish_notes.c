@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every batch of every board names its modules, and for nearly all of them the answer is what it
-   was ten seconds ago: named well enough, refused, or asked for and not come yet.  All three are
-   noted here, so that the database is asked about a pair once, and then when something changed.
+/* Every batch of every board lists its modules. For nearly all of them the answer is that of ten
+   seconds ago: named well enough, rejected, or requested and not arrived yet. All three are cached
+   here, so that the database is queried for a pair once, and then after a change.
 
-   A note is 40 bytes: the pair is known by two 64-bit hashes with seeds that boards do not know,
-   and not by its text, since a large fleet has a quarter of a million pairs.  (Who found two pairs
-   with the same hashes would keep a file from being asked for, for an hour.)
+   An entry takes 40 bytes. It stores two 64-bit hashes of the pair, with secret seeds, not its
+   text, since a large fleet has a quarter of a million pairs. (Two pairs with the same hashes could
+   suppress the request for a file for an hour.)
 
-   Notes stand in sets of eight.  A set that is full makes the table twice as large, which takes
-   every set apart in two, until there is room for WISH_NOTES_MAX; then the note of the set that
-   would be over first goes. */
+   Entries are in sets of eight. A full set doubles the table, which divides every set in two, until
+   there is room for WISH_NOTES_MAX entries. Then the entry of the set that expires first is
+   evicted. */
 #include "wish_notes.h"
 
 #include "common/table.h"
@@ -80,7 +80,7 @@ static struct cell *find(const struct wish_notes *notes, const struct key *key) 
   return NULL;
 }
 
-/* A cell of KEY's set that nobody needs at NOW_NS, or NULL. */
+/* Returns an empty or, at NOW_NS, expired cell of KEY's set, or NULL. */
 static struct cell *find_room(const struct wish_notes *notes, const struct key *key,
                               uint64_t now_ns) {
   struct cell *set = set_of(notes, key);
@@ -96,8 +96,8 @@ static struct cell *first_over(const struct wish_notes *notes, const struct key 
   return first;
 }
 
-/* Twice as many sets: one more bit of the key chooses between the two that were one, so there is
-   room for all.  Returns false when there may be no more, or no memory. */
+/* Doubles the number of sets: one more bit of the key chooses between two halves of a set, so all
+   entries fit. Returns false at the maximum, or without memory. */
 static bool grow(struct wish_notes *notes) {
   if (notes->sets >= SETS_MAX) return false;
   struct wish_notes larger = {.sets = 2 * notes->sets};

@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quotas.
 
-   Bytes are a bucket that holds a day's worth and fills evenly: a board that comes back with weeks
-   in its spool may deliver a day's worth at once.  Who finds it empty is told to come later; what
-   it keeps meanwhile is in its own spool, whose limit is the board's.
+   Bytes are a token bucket that holds a day's worth and fills evenly. A board that returns with
+   weeks in its spool may deliver a day's worth at once. If the bucket is empty, the board is asked
+   to retry later; meanwhile its data stays in its own spool, which the board limits.
 
-   Refusals for good are another such bucket: the books of a refused batch are as durable as a
-   stored one, and a board whose batches do not decode must not make us sync for each as fast as it
-   can.
+   Rejections are another token bucket. The record of a rejected batch is as durable as a stored
+   one. So a board with undecodable batches must not cause a sync for each.
 
-   Certificates are a third one, which a certificate's life fills: to sign one and to note it takes
-   a millisecond and a sync.
+   Certificates are a third one, which fills within a certificate's life: signing and recording one
+   takes a millisecond and a sync.
 
-   Series, nodes and modules are counted by sketch, 24 hours from a board's first batch on, then
-   from nothing.  A batch is refused for good when such a quota is used up and the batch would raise
-   the count: so a board over its quota is still stored as far as it brings what is known, and a
-   batch that was stored before and comes again is not refused.  One batch may go over a limit; the
-   next one finds it used up.  A crash forgets the counts: the board gains part of a day.
+   Series, nodes and modules are counted by sketch, for 24 hours from a board's first batch on, then
+   from zero. A batch is rejected if its quota is used up and the batch would raise the count. So a
+   board over its quota can still send known items, and a repeated batch is not rejected. One batch
+   may exceed a limit; the next one is rejected. A restart resets the counts: the board gains part
+   of a day.
 
-   Nor may a day's worth come at once: settling what is new takes time that queries wait for. Beyond
-   a tenth of a quota within a minute (but for one batch, and a thousand) what is new waits until
-   the next.
+   Nor may a day's worth arrive at once: compacting new items takes time that queries wait for.
+   Beyond a tenth of a quota within a minute, but at least 1000, new items wait until the next
+   minute. One batch may exceed that.
 
-   To refuse a batch it has to be inflated and decoded, which a hostile board would make us do as
-   fast as it can send.  So a refusal closes the door to its batches for a while, a second and twice
-   as long each time up to a minute, until one is taken: they are told to come later, unseen.
+   A batch must be inflated and decoded to be rejected, which a hostile board could cause as fast as
+   it can send. So a rejection blocks its batches for a second, and twice as long each time up to a
+   minute, until one is accepted. Blocked batches are delayed without decoding.
 
-   Hashes are keyed by a secret of this process: a board must not be able to choose nodes that hash
-   alike and stay uncounted.
+   Hashes are keyed by a secret of this process: otherwise a board could choose nodes with equal
+   hashes, which would stay uncounted.
 
-   Boards come from certificates, so their number is the operator's; those not heard of for a day
-   are forgotten when the table grows. */
+   Boards come from certificates, so their number is under the operator's control. Boards silent for
+   a day are deleted when the table grows. */
 #include "quota.h"
 
 #include "common/buf.h"
@@ -60,36 +59,36 @@ enum {
   PACE_MIN = 1000,
 };
 
-struct bucket {   /* it holds a limit's worth and fills evenly */
-  uint64_t spent; /* what is missing in it, as of then */
+struct bucket {   /* a token bucket: it holds a limit's worth and fills evenly */
+  uint64_t spent; /* tokens missing at AT_NS */
   uint64_t at_ns;
 };
 
 struct board {
   char name[NAME_BYTES];
-  uint64_t heard_ns, day_ns;     /* of its last batch; when its day began */
-  struct bucket bytes, refusals; /* a day fills them */
+  uint64_t heard_ns, day_ns;     /* of its last batch; start of its day */
+  struct bucket bytes, refusals; /* filled within a day */
   struct bucket renewals;
-  uint64_t closed_until_ns, closed_ns; /* after a refusal, and for how long that was */
+  uint64_t closed_until_ns, closed_ns; /* end and length of the last block after a rejection */
   enum quota closed_by;
-  struct sketch sketches[QUOTA_COUNT]; /* buckets have none */
+  struct sketch sketches[QUOTA_COUNT]; /* unused for token buckets */
   uint64_t counts[QUOTA_COUNT];        /* their estimates */
-  uint64_t paced[QUOTA_COUNT];         /* these, when the minute of PACED_NS began */
+  uint64_t paced[QUOTA_COUNT];         /* their estimates at PACED_NS, the start of the minute */
   uint64_t paced_ns;
   uint64_t refused[QUOTA_COUNT], delayed[QUOTA_COUNT];
 };
 
 struct quotas {
-  pthread_mutex_t lock; /* over all that follows but the secret */
+  pthread_mutex_t lock; /* protects all following fields except the secret */
   struct quota_limits limits;
-  struct table index; /* hash of a name -> boards */
+  struct table index; /* hash of a name -> index in boards */
   struct board **boards;
   uint32_t count, cap;
   uint64_t refused[QUOTA_COUNT], delayed[QUOTA_COUNT];
   uint64_t secret[2];
 };
 
-/* The things of one batch, as hashes. */
+/* Hashes of the items of one batch. */
 struct things {
   uint64_t *hashes[QUOTA_COUNT];
   uint32_t counts[QUOTA_COUNT];
@@ -147,7 +146,8 @@ static struct board *find(const struct quotas *quotas, const char *name) {
   return NULL;
 }
 
-/* Forgets who was not heard of for a day.  Returns false when memory ran out: then all are. */
+/* Deletes boards that were silent for a day. Returns false if memory ran out; then all are
+   deleted. */
 static bool forget_silent(struct quotas *quotas, uint64_t now_ns) {
   uint32_t kept = 0, count = quotas->count;
   bool is_whole = true;
@@ -190,8 +190,8 @@ static struct board *add(struct quotas *quotas, const char *name, uint64_t now_n
   return quotas->boards[quotas->count++] = board;
 }
 
-/* Returns the board with that NAME, heard of now, or NULL when memory ran out: then it is let
-   through, for what protects from that is somewhere else (ingest/shedding). */
+/* Returns the board NAME and updates the time of its last batch. Returns NULL if memory ran out:
+   then the batch is accepted, since overload protection is elsewhere (ingest/shedding). */
 static struct board *hear(struct quotas *quotas, const char *name, uint64_t now_ns) {
   struct board *board = find(quotas, name);
   if (board == NULL) board = add(quotas, name, now_ns);
@@ -209,9 +209,9 @@ static struct board *hear(struct quotas *quotas, const char *name, uint64_t now_
   return board;
 }
 
-/* --- Buckets --- */
+/* --- Token buckets --- */
 
-/* What is missing in the bucket at NOW_NS; LIMIT is its size, which PERIOD_NS fills. */
+/* Returns the tokens missing in the bucket at NOW_NS. LIMIT is its size, which PERIOD_NS fills. */
 static uint64_t spent_of(const struct bucket *bucket, uint64_t limit, uint64_t period_ns,
                          uint64_t now_ns) {
   double filled = (double)limit * (double)(now_ns - bucket->at_ns) / (double)period_ns;
@@ -234,7 +234,8 @@ static uint32_t later_ms(uint64_t wait_ns) {
   return ms < LATER_MS_MAX ? (uint32_t)ms : LATER_MS_MAX;
 }
 
-/* Returns whether AMOUNT may be drawn: all of a full bucket, however large; else RET says when. */
+/* Returns whether AMOUNT may be drawn; a full bucket permits any amount. Else RET has the retry
+   time. */
 static bool has(const struct bucket *bucket, uint64_t limit, uint64_t amount, uint64_t now_ns,
                 struct quota_verdict *ret) {
   uint64_t before = limit ? spent(bucket, limit, now_ns) : 0;
@@ -285,7 +286,7 @@ void quotas_count_refusal(struct quotas *quotas, const char *name, uint64_t now_
 
 bool quotas_take_renewal(struct quotas *quotas, const char *name, uint64_t life_ns,
                          uint64_t now_ns) {
-  enum { UNIT = 1000 }; /* of one certificate: the bucket fills by less */
+  enum { UNIT = 1000 }; /* of one certificate: the bucket fills in smaller steps */
   pthread_mutex_lock(&quotas->lock);
   struct board *board = hear(quotas, name, now_ns);
   bool is_taken = board == NULL;
@@ -299,7 +300,7 @@ bool quotas_take_renewal(struct quotas *quotas, const char *name, uint64_t life_
   return is_taken;
 }
 
-/* --- What is in a batch --- */
+/* --- Items of a batch --- */
 
 /* Mixes all bits of VALUE into HASH. */
 static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -321,7 +322,7 @@ static void hash_modules(const struct quotas *quotas, const struct batch *batch,
   }
 }
 
-/* A node is its road from the root. */
+/* A node is identified by its path from the root. */
 static void hash_nodes(const struct quotas *quotas, const struct batch *batch,
                        const uint64_t *modules, uint64_t *ret) {
   for (uint32_t i = 0; i < batch->node_count; i++) {
@@ -345,8 +346,8 @@ static void hash_series(const struct quotas *quotas, const struct batch *batch,
   }
 }
 
-/* All in one piece of memory, which RET->hashes[QUOTA_MODULES] begins.  Returns false when there
-   is none. */
+/* All hashes are in one allocation, which starts at RET->hashes[QUOTA_MODULES]. Returns false if
+   memory runs out. */
 static bool find_things(const struct quotas *quotas, const struct batch *batch,
                         struct things *ret) {
   size_t count = (size_t)batch->module_count + batch->node_count + batch->thread_count;
@@ -369,8 +370,8 @@ static bool is_too_fast(const struct board *board, enum quota quota, uint64_t li
   return board->counts[quota] - board->paced[quota] > allowed;
 }
 
-/* Adds THINGS to copies of the sketches of BOARD.  Returns the first quota that would need more and
-   is used up, for the day or (RET_TOO_FAST) for this minute; or QUOTA_COUNT. */
+/* Adds THINGS to copies of the sketches of BOARD. Returns the first exhausted quota that would
+   grow, for the day or (RET_TOO_FAST) for this minute; or QUOTA_COUNT. */
 static enum quota try_things(const struct quotas *quotas, const struct board *board,
                              const struct things *things, struct board *trial, bool *ret_too_fast) {
   memcpy(trial->sketches, board->sketches, sizeof trial->sketches);
@@ -433,7 +434,7 @@ bool quotas_take_batch(struct quotas *quotas, const char *name, const struct bat
   return is_taken;
 }
 
-/* --- What others ask --- */
+/* --- State and metrics --- */
 
 void quotas_state(struct quotas *quotas, const char *name, uint64_t now_ns,
                   struct quota_state *ret) {

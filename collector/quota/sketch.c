@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HyperLogLog (Flajolet, Fusy, Gandouet, Meunier 2007): some bits of a hash choose a cell, and the
-   cell keeps the longest run of zeros that the other bits ever began with.  The harmonic mean of
-   2^cell over all cells grows with the number of different hashes; with 512 cells its standard
-   error is 1.04 / sqrt(512) = 4.6 %.  While few cells are taken, counting the empty ones is
-   exacter.
+/* HyperLogLog (Flajolet, Fusy, Gandouet, Meunier 2007). Some bits of a hash choose a cell, which
+   keeps the longest run of leading zeros of the other bits. The harmonic mean of 2^cell over all
+   cells grows with the number of different hashes. With 512 cells its standard error is 1.04 /
+   sqrt(512) = 4.6 %. While few cells are used, counting the empty ones is more exact.
 
-   A set would be exact, and take eight bytes for each of what a hostile board may make up in
-   millions; this is the same half kilobyte whatever comes. */
+   A set would be exact, but take eight bytes for each of the millions of items that a hostile board
+   can invent. The sketch always takes half a kilobyte. */
 #include "sketch.h"
 
 #include <math.h>
@@ -18,14 +17,15 @@ _Static_assert(1 << CELL_BITS == SKETCH_CELLS, "a cell for each value of these b
 
 bool sketch_add(struct sketch *sketch, uint64_t hash) {
   uint8_t *cell = &sketch->cells[hash >> (64 - CELL_BITS)];
-  uint64_t rest = hash << CELL_BITS | 1; /* a run ends somewhere */
+  uint64_t rest = hash << CELL_BITS | 1; /* limits the run */
   uint8_t run = (uint8_t)(__builtin_clzll(rest) + 1);
   if (run <= *cell) return false;
   *cell = run;
   return true;
 }
 
-/* 2 to the power of -CELL, by its bits: ldexp is a call, and half a batch's judgement was that. */
+/* Returns 2 to the power of -CELL, built from its bits: calls of ldexp took half the time of a
+   batch's check. */
 static double share_of(uint8_t cell) {
   uint64_t bits = (uint64_t)(DOUBLE_BIAS - cell) << DOUBLE_FRACTION_BITS;
   double share;

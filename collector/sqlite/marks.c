@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whoever looks at a file that is not its own leaves it as it is: no checkpoint, no clean-up. */
+/* Functions that open another module's database leave its file as it is: they do no checkpoint and
+   no clean-up. */
 #include "marks.h"
 
 #include "sqlite_error.h"
@@ -9,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUSY_MS = 5000 }; /* a backup, or the collector's own commit, may hold the lock so long */
+enum { BUSY_MS = 5000 }; /* a backup, or the collector's own commit, may hold the lock that long */
 
-/* Prepares SQL with NAME, which stays the caller's until the statement is finalized, and VALUE
-   where there is a second parameter.  A name that is not bound would be read as a mark that is
-   missing. */
+/* Prepares SQL with NAME, which stays the caller's until the statement is finalized, and with VALUE
+   if there is a second parameter. An unbound name would look like a missing mark, so a failed bind
+   is an error. */
 static int prepare(sqlite3 *db, const char *sql, const char *name, uint64_t value,
                    sqlite3_stmt **ret) {
   int code = sqlite3_prepare_v2(db, sql, -1, ret, NULL);
@@ -88,7 +89,7 @@ int marks_each(sqlite3 *db, int (*on_mark)(void *context, const char *name, uint
       result = sqlite_error(code, 0);
       break;
     }
-    const char *name = (const char *)sqlite3_column_text(list, 0); /* NULL: no memory */
+    const char *name = (const char *)sqlite3_column_text(list, 0); /* NULL: out of memory */
     uint64_t value = (uint64_t)sqlite3_column_int64(list, 1);
     result = name == NULL ? -ENOMEM : on_mark(context, name, value);
   }
@@ -159,7 +160,7 @@ int marks_file_take(const char *path, struct marks_file *ret) {
 
 bool marks_file_holds(const char *path, struct marks_file *file) {
   struct stat status;
-  if (stat(path, &status) != 0) return errno != ENOENT; /* a folder that cannot be searched */
+  if (stat(path, &status) != 0) return errno != ENOENT; /* true if its folder cannot be searched */
   bool is_same = status.st_dev == file->device && status.st_ino == file->inode;
   if (!is_same || status.st_size < file->bytes) return false;
   file->bytes = status.st_size;

@@ -11,7 +11,7 @@ int sqlite_check(sqlite3 *db) {
   int code = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &check, NULL);
   if (code == SQLITE_OK) code = sqlite3_step(check);
   int error = sqlite_error(code, 0);
-  if (code == SQLITE_DONE) error = -EIO; /* it always says something */
+  if (code == SQLITE_DONE) error = -EIO; /* it always returns a row */
   if (code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(check, 0), "ok") != 0)
     error = -EUCLEAN;
   sqlite3_finalize(check);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A disk without room fails in more ways than SQLITE_FULL: over a quota, or before a WAL's index.
-   What the system said is asked for by way of errno, since sqlite3_system_errno knows nothing of a
+   The system's error is taken from errno, since sqlite3_system_errno does not report it for a
    COMMIT. */
 #include "sqlite_error.h"
 

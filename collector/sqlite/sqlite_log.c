@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A disk that fails has every statement fail, thousands of times a second, and each says so in two
-   or three lines: hence a ration for each kind of failure, so that one that floods hides no other.
-   SQLite calls from whatever thread, with locks of its own held, and may not be called back. */
+/* On a failing disk every statement fails, thousands of times a second, and each logs two or three
+   lines. So there is a rate limit for each kind of failure, and a frequent kind hides no other.
+   SQLite calls from any thread, with its own locks held, so SQLite must not be called from here. */
 #include "sqlite_log.h"
 
 #include "common/clock.h"
@@ -23,7 +23,8 @@ struct ration {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ration rations[KINDS]; /* with the lock held */
 
-/* Returns whether there is a line left for KIND, and how many were left out since the last. */
+/* Returns whether a line of KIND may be logged, and the number of lines suppressed since the
+   last. */
 static bool take_line(unsigned kind, uint64_t *ret_left_out) {
   struct ration *ration = &rations[kind];
   uint64_t now_ns = clock_monotonic_ns();
@@ -46,10 +47,10 @@ static bool take_line(unsigned kind, uint64_t *ret_left_out) {
 
 static bool is_part_of_work(int code) {
   switch (code & 0xff) {
-  case SQLITE_BUSY: /* whoever asked waits, or says it */
+  case SQLITE_BUSY: /* the caller waits, or reports it */
   case SQLITE_LOCKED:
-  case SQLITE_SCHEMA:  /* prepared anew by itself */
-  case SQLITE_WARNING: /* about how a statement is written */
+  case SQLITE_SCHEMA:  /* SQLite prepares the statement again */
+  case SQLITE_WARNING: /* about the wording of a statement */
     return true;
   case SQLITE_NOTICE:
     return code != SQLITE_NOTICE_RECOVER_WAL;

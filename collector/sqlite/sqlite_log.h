@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What SQLite itself has to say, in our log. */
+/* SQLite's own messages in the collector's log. */
 #ifndef SQLITE_SQLITE_LOG_H
 #define SQLITE_SQLITE_LOG_H
 
@@ -8,12 +8,10 @@ enum {
   SQLITE_LOG_PERIOD_S = 60,
 };
 
-/* From now on what goes wrong in SQLite is a warning with its code and text, and a WAL that is
-   taken over after a crash a line at info; what is part of work (others hold the lock, the schema
-   has changed) is at debug.  Beyond SQLITE_LOG_LINES_MAX they are only counted, and the next line
-   of that kind says how many.  Before a database is opened, once in a process: later it does
-   nothing.
- */
+/* Logs SQLite's failures as warnings with code and text, and the recovery of a WAL after a crash at
+   info. Normal events (a lock held by another connection, a changed schema) are at debug. Lines
+   over SQLITE_LOG_LINES_MAX are only counted, and the next line of that kind reports the count.
+   Call it once per process, before a database is opened: later it has no effect. */
 void sqlite_log_start(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libc's vfprintf is _IO_vfprintf, too, and addr2line gives the one or the other as it finds them;
-   an index gives one by its rule (symbol_set.c).  Of the others it keeps 32 bits each, in the order
-   of their functions: enough to know one again. */
+/* Compares names with the aliases of a function. libc's vfprintf is also _IO_vfprintf, and
+   addr2line returns either of them; an index returns one name by its rule (symbol_set.c). The index
+   stores a 32-bit hash for each other name, ordered by function: enough to recognize the name. */
 #include "alias_name.h"
 
 #include "symbol_index.h"
@@ -14,7 +14,7 @@ uint32_t alias_name_hash(struct span name) {
   return (uint32_t)table_hash(name.data, name.len, 0);
 }
 
-/* The first alias of a function that starts at OFFSET or behind it. */
+/* Returns the first alias of a function that starts at OFFSET or later. */
 static uint32_t find_first(const struct symbol_index *index, uint64_t offset) {
   uint32_t low = 0, high = index->alias_count;
   while (low < high) {

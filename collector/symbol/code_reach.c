@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An assembler's function may have a symbol without a size and no call frame information.  All code
-   up to the next symbol would be its, and in a stripped file that is code of others, which have no
-   names.  So its instructions are followed: what no way from its start leads to is not its.
+/* An assembler function may have a symbol without a size and no call frame information. All code up
+   to the next symbol would be attributed to it. In a stripped file that code belongs to other
+   functions, which have no names. So its instructions are followed: code unreachable from its start
+   is not its own.
 
      work: ... jne 1f ... ret | 1: ... jmp work | (padding) | other: ... ret
 
-   Calls come back, and lead to parts of it, too.  Jumps by a register or a table may lead anywhere,
-   so such a function has all up to the next symbol, as has one of a CPU that is not known here.
-   Where the symbols of a file are whole, code behind padding alone can be another function's: there
-   assembler's functions may have more entries than the one with the name.
+   Calls return, and may also lead to parts of the function. Jumps by a register or a table may lead
+   anywhere, so a function with such a jump keeps all code up to the next symbol. So does a function
+   of an unsupported CPU. Where the symbols of a file are complete, padding alone does not start
+   another function: assembler functions may have more entries than the named one.
 
-   A symbol without a type may mark a place (`text_start:`) where a function had been aligned: then
-   nothing but padding follows, and it is no function. */
+   A symbol without a type may mark a place (`text_start:`) before an aligned function. Then only
+   padding follows it, and it is not a function. */
 #include "code_reach.h"
 
 #include "tables/elf_image.h"
@@ -24,7 +25,7 @@
 enum {
   ALIGNED = 16, /* where compilers and assemblers put functions */
   SWEEPS_MAX = 32,
-  BYTES_MAX = 32 << 20, /* of code that is followed, in a file */
+  BYTES_MAX = 32 << 20, /* of code to follow in a file */
   LONGEST_PAD = 15,
 };
 
@@ -37,14 +38,14 @@ struct code_reach {
   size_t bytes_left;
 };
 
-/* The code that is followed. */
+/* The code to follow. */
 struct walk {
   const struct instruction_cpu *cpu;
   struct span code;
   uint64_t start;
-  uint8_t *states; /* one a byte */
-  uint64_t end;    /* of what is reached, from START */
-  bool is_wild;    /* it may go on anywhere */
+  uint8_t *states; /* one for each byte */
+  uint64_t end;    /* of the reached code, from START */
+  bool is_wild;    /* it may continue anywhere */
   bool is_whole;   /* as in struct code_reach */
 };
 
@@ -68,7 +69,7 @@ void code_reach_close(struct code_reach *reach) {
 
 /* ---- padding ---- */
 
-/* Length of the long form of NOP at the head of CODE: prefixes, 0f 1f, and what it names; or 0. */
+/* Returns the length of a long NOP at the head of CODE (prefixes, 0f 1f and its operand), or 0. */
 static size_t long_nop(struct span code) {
   size_t at = 0;
   while (at < code.len && (code.data[at] == 0x66 || code.data[at] == 0x2e)) at++;
@@ -79,7 +80,7 @@ static size_t long_nop(struct span code) {
   return len <= LONGEST_PAD && len <= code.len ? len : 0;
 }
 
-/* Length of the padding at the head of CODE; 0: that is none. */
+/* Returns the length of the padding at the head of CODE, or 0 if there is none. */
 static size_t pad_len(const struct instruction_cpu *cpu, struct span code) {
   static const uint8_t nop_aarch64[] = {0x1f, 0x20, 0x03, 0xd5}, zeros[4];
   if (cpu->machine != EM_X86_64) {
@@ -92,7 +93,7 @@ static size_t pad_len(const struct instruction_cpu *cpu, struct span code) {
   return first == 0x90 || first == 0xcc || first == 0 ? 1 : long_nop(code);
 }
 
-/* The code from AT on, which is no further than its end. */
+/* Returns the code from AT on. AT must not be past the end. */
 static struct span code_from(const struct walk *walk, uint64_t at) {
   return span_of(walk->code.data + at, walk->code.len - (size_t)at);
 }
@@ -103,15 +104,15 @@ static uint64_t skip_padding(const struct walk *walk, uint64_t at) {
   return at;
 }
 
-/* ---- ways ---- */
+/* ---- control flow ---- */
 
 static void reach(struct walk *walk, uint64_t at) {
   if (at >= walk->code.len || walk->states[at] != UNSEEN) return;
   walk->states[at] = REACHED;
 }
 
-/* A jump through a word of memory, as a rule of the table that the linker fills, leaves the
-   function. */
+/* A jump through a word of memory, usually of the table that the dynamic linker fills, leaves the
+ * function. */
 static bool is_tail_call(const struct walk *walk, uint64_t at) {
   const uint8_t *code = walk->code.data + at;
   return walk->cpu->machine == EM_X86_64 && walk->code.len - at >= 6 && code[0] == 0xff &&
@@ -132,7 +133,7 @@ static void follow(struct walk *walk, uint64_t at) {
     reach(walk, next);
 }
 
-/* Follows all ways from the start. */
+/* Follows all paths from the start. */
 static void follow_all(struct walk *walk) {
   bool is_more = true;
   reach(walk, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Demangling by libiberty, which knows the Itanium C++ scheme and both of Rust's.
+/* Demangling by libiberty, which supports the Itanium C++ scheme and both schemes of Rust.
 
-   Substitutions let a mangled name of some hundred bytes stand for gigabytes of text, so the
-   pieces of the answer come through a callback that stops at a limit.  The library has no way to
-   be stopped: the callback jumps out.  That leaks nothing, since the callback forms of both
-   demanglers keep their state on the stack.  Depth is bounded by the library itself. */
+   Substitutions let a mangled name of some hundred bytes expand to gigabytes of text. So the text
+   arrives through a callback that stops at a limit. The library has no way to abort: the callback
+   calls longjmp. That leaks nothing, since the callback forms of both demanglers keep their state
+   on the stack. The library itself bounds the recursion depth. */
 #include "demangle.h"
 
 #include "common/buf.h"
@@ -32,7 +32,7 @@ static bool is_mangled(struct span name) {
 }
 
 static bool demangle_with(struct span name, int more_options, struct buf *ret) {
-  static const char stub[] = "@plt"; /* which is behind the name of what the stub leads to */
+  static const char stub[] = "@plt"; /* follows the name of the stub's target */
   const size_t stub_len = sizeof stub - 1;
   if (!is_mangled(name)) return false;
   bool is_stub = memcmp(name.data + name.len - stub_len, stub, stub_len) == 0;

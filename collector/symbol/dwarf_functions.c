@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries (DIEs) of a unit: functions, and what was inlined into them.
+/* The entries (DIEs) of a unit: functions, and the functions inlined into them.
 
-   A function that stands in the code names its source function through up to REFERENCES_MAX
-   references (abstract origin, specification), which may lead into other units, such as the partial
-   units that dwz makes.  The linkage name is the better one: it says namespace and arguments;
-   better still may be what dwarf_scopes has found out. A function whose name cannot be had is left
-   out, and what was inlined into it counts as inlined into its caller.
+   A function with code refers to its source function through up to REFERENCES_MAX references
+   (abstract origin, specification). They may lead into other units, for example the partial units
+   of dwz. The linkage name is preferred to the short name because it has namespaces and arguments.
+   Without a linkage name, dwarf_scopes may supply a full name. A function without a readable name
+   is left out, and functions inlined into it count as inlined into its caller.
 
-   Entries are only ever read forwards, and no more of them than the unit has bytes: references to
-   siblings could otherwise lead round in circles, or have a tree with 2^n places in n entries. */
+   Entries are only read forwards, and no more of them than the unit has bytes. Otherwise references
+   to siblings could lead round in circles, or make a tree with 2^n places from n entries. */
 #include "dwarf_unit.h"
 #include "symbol_set.h"
 
@@ -17,13 +17,13 @@
 
 enum {
   REFERENCES_MAX = 16,
-  ENTRY_DEPTH_MAX = 512, /* of entries in each other; blocks have a level each */
+  ENTRY_DEPTH_MAX = 512, /* nesting depth of entries; each block is a level */
   CALL_DEPTH_MAX = INDEX_DEPTH_MAX,
 };
 
 #define NAMELESS (UINT32_MAX - 1)
 
-/* What one entry says itself. */
+/* Attributes of one entry. */
 struct facts {
   const char *name, *linkage_name;
   const void *name_place; /* of the entry that has the name */
@@ -80,7 +80,8 @@ static uint32_t as_line(uint64_t line) {
   return line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
-/* Number of the file that is INDEX in the table of the unit CU; 0 when it has none. */
+/* Adds the file at INDEX in the file table of the unit CU and returns its number; 0 if it has
+   none. */
 static int add_file(struct dwarf_context *context, Dwarf_CU *cu, uint64_t index, uint32_t *ret) {
   Dwarf_Die unit;
   Dwarf_Files *files;
@@ -92,7 +93,7 @@ static int add_file(struct dwarf_context *context, Dwarf_CU *cu, uint64_t index,
   return dwarf_context_add_file(context, cu, path, ret);
 }
 
-/* Follows the references of the entry of FACTS for what it does not say itself. */
+/* Follows the references of the entry of FACTS for attributes that it lacks. */
 static void complete(struct facts *facts) {
   struct facts next = *facts;
   for (int i = 0; i < REFERENCES_MAX && next.has_reference; i++) {
@@ -133,8 +134,8 @@ static int add_function(struct dwarf_context *context, struct facts *facts, uint
   return source_map_add_function(context->map, &function, ret);
 }
 
-/* The source function that ENTRY, with FACTS of its own, is or refers to.  Sets *RET_NAME, when it
-   is not NULL, to its raw name.  RET is SOURCE_NONE for one without a name. */
+/* Finds the source function of ENTRY, with FACTS as its own attributes. If RET_NAME is not NULL,
+ *RET_NAME is its raw name. *RET is SOURCE_NONE for a function without a name. */
 static int find_function(struct dwarf_context *context, Dwarf_Die *entry, struct facts *facts,
                          uint32_t *ret, const char **ret_name) {
   uint64_t place = (uintptr_t)entry->addr;
@@ -153,10 +154,10 @@ static int find_function(struct dwarf_context *context, Dwarf_Die *entry, struct
   return error;
 }
 
-/* A place in the tree of entries. */
+/* A level of the tree of entries. */
 struct level {
   Dwarf_Die entry;
-  uint32_t call;  /* the function that the entry stands in, or SOURCE_NONE */
+  uint32_t call;  /* the function that contains the entry, or SOURCE_NONE */
   uint32_t depth; /* of that function; 0: none */
 };
 
@@ -170,16 +171,16 @@ static int add_symbol(struct dwarf_context *context, const struct unit_cover *co
   return symbol_set_add(context->set, &candidate);
 }
 
-/* Adds the ranges of ENTRY as places of CALL.  SYMBOL_NAME is not NULL for a function that is not
+/* Adds the ranges of ENTRY as places of CALL. SYMBOL_NAME is not NULL for a function that is not
    inlined. */
 static int add_covers(struct dwarf_context *context, Dwarf_Die *entry, uint32_t call,
                       uint32_t depth, const char *symbol_name) {
-  enum { NO_LIST = 1 }; /* what dwarf_ranges returns for an entry of one range */
+  enum { NO_LIST = 1 }; /* dwarf_ranges returns this for an entry of one range */
   Dwarf_Addr base = 0, start, end;
   ptrdiff_t at = 0;
   int error = 0;
   while (error == 0 && (at = dwarf_ranges(entry, at, &base, &start, &end)) > 0) {
-    if (at != NO_LIST && base == 0) { /* the list chose none for itself */
+    if (at != NO_LIST && base == 0) { /* the list sets no base */
       start += context->range_base;
       end += context->range_base;
     }
@@ -232,8 +233,8 @@ static int read_inlined(struct dwarf_context *context, struct level *level,
                     : add_covers(context, &level->entry, ret_inside->call, ret_inside->depth, NULL);
 }
 
-/* Reads the entry of LEVEL.  *RET_DESCENDS says whether functions can stand in it; RET_INSIDE is
-   where they do. */
+/* Reads the entry of LEVEL. *RET_DESCENDS: whether functions can be nested in it. RET_INSIDE: the
+   level of nested entries. */
 static int read_entry(struct dwarf_context *context, struct level *level, bool *ret_descends,
                       struct level *ret_inside) {
   *ret_descends = true;
@@ -260,8 +261,8 @@ static int read_entry(struct dwarf_context *context, struct level *level, bool *
   }
 }
 
-/* Goes on behind the entry of the deepest LEVEL: to its sibling, or to one of what is around it.
-   Returns the number of levels that are left, or -EBADMSG. */
+/* Advances from the entry of the deepest LEVEL to its sibling, or to a sibling of an enclosing
+   entry. Returns the number of remaining levels, or -EBADMSG. */
 static int go_on(struct level *levels, int count) {
   for (; count > 0; count--) {
     Dwarf_Die *entry = &levels[count - 1].entry;

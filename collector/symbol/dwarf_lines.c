@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line table of a unit, which libdw sorts by address. */
+/* Reads the line table of a unit. libdw sorts it by address. */
 #include "dwarf_unit.h"
 
 #include <dwarf.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All units of a file, one after the other, each read and forgotten.
+/* Reads the units of a file one at a time; each is freed before the next.
 
-   libdw keeps what it has decoded (line tables, abbreviations) until its handle is closed, so the
-   handle is opened anew every UNITS_PER_HANDLE units; the file, and what was unpacked of it, stays.
-   When libdw is out of memory it calls a handler that must not return: it jumps out, and what libdw
-   has then is lost, in a process that ends soon.
+   libdw keeps decoded data (line tables, abbreviations) until its handle is closed. So the handle
+   is reopened every UNITS_PER_HANDLE units; the file and its unpacked sections stay. When libdw is
+   out of memory it calls a handler that must not return. The handler calls longjmp, and libdw's
+   memory is lost, in a process that ends soon.
 
-   Link-time optimization by GCC makes a unit of what came of all sources, which refers to entries
-   of theirs.  Such units may stand before or behind the others, so they are looked for first.  They
-   are read last, when the names in the others are known.
+   Link-time optimization by GCC makes a unit of code from all sources, which refers to entries of
+   their units. That unit may stand before or after the others, so a first pass looks for it. It is
+   read last, when the names in the other units are known.
 
-   Names that `dwz -m` has moved to another file (.gnu_debugaltlink) are there when that file is
-   among the supplements.  What is not to be had is said. */
+   Names that `dwz -m` moved to another file (.gnu_debugaltlink) are found if that file is among the
+   supplements. The reader reports information that it could not find. */
 #include "dwarf_reader.h"
 
 #include "common/hex_text.h"
@@ -41,17 +41,17 @@ enum {
 struct dwarf_file {
   Elf *elf;
   Dwarf *dwarf;       /* may be NULL */
-  Elf *alternate_elf; /* the file that .gnu_debugaltlink leads to; or NULL, as the next one */
+  Elf *alternate_elf; /* the file of .gnu_debugaltlink; this and the next may be NULL */
   Dwarf *alternate;
   struct dwarf_splits *splits; /* .dwo and .dwp files; or NULL */
   struct elf_packed packed;
   struct code_range *code;
   size_t code_count;
-  struct dwarf_scopes scopes; /* has texts that symbols borrow */
+  struct dwarf_scopes scopes; /* holds texts that symbols borrow */
   uint32_t missing_units;
 };
 
-/* What is done with all units, one pass after the other.  The second counts what is malformed. */
+/* The passes over all units, in order. READ_OTHERS counts malformed units. */
 enum pass { FIND_OPTIMIZED, READ_OTHERS, READ_OPTIMIZED };
 
 struct reader {
@@ -59,15 +59,15 @@ struct reader {
   struct dwarf_file *file;
   struct dwarf_context context;
   bool is_object;
-  bool has_optimized;          /* a unit of link-time optimization was met */
-  char missing[MISSING_BYTES]; /* the name of the first .dwo file that is not there, or its end */
-  const char *alternate_name;  /* of the file that .gnu_debugaltlink leads to, with: */
-  struct span alternate_id; /* of the file that .gnu_debugaltlink leads to; empty: there is none */
+  bool has_optimized;          /* a unit of link-time optimization was found */
+  char missing[MISSING_BYTES]; /* the end of the name of the first .dwo file that was not found */
+  const char *alternate_name;  /* of the file of .gnu_debugaltlink */
+  struct span alternate_id;    /* its build-id; empty: there is none */
   char *why;
   size_t why_len;
 };
 
-static jmp_buf memory_ran_out; /* there is one thread */
+static jmp_buf memory_ran_out; /* the process has one thread */
 
 _Noreturn static void on_out_of_memory(void) {
   longjmp(memory_ran_out, 1);
@@ -104,7 +104,7 @@ const struct code_range *dwarf_context_find_code(const struct dwarf_context *con
   return &context->code[low - 1];
 }
 
-/* The folder that the unit CU was compiled in; "" when it is not known. */
+/* Returns the folder that the unit CU was compiled in; "" if it is unknown. */
 static const char *folder_of(Dwarf_CU *cu) {
   Dwarf_Die unit;
   Dwarf_Attribute attribute;
@@ -138,7 +138,7 @@ static int compare_code(const void *left, const void *right) {
   return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Of an object file no other code has an address. */
+/* In an object file only .text has an address. */
 static bool is_text(Elf *elf, const GElf_Shdr *section) {
   size_t names;
   if (elf_getshdrstrndx(elf, &names) != 0) return false;
@@ -154,7 +154,7 @@ static int prepare_object(struct reader *reader) {
   return reader->is_object ? object_relocate(reader->file->elf) : 0;
 }
 
-/* Finds where code is. */
+/* Finds the ranges of code. */
 static int read_sections(struct reader *reader) {
   struct dwarf_file *file = reader->file;
   Elf_Scn *scn = NULL;
@@ -176,7 +176,7 @@ static int read_sections(struct reader *reader) {
   return 0;
 }
 
-/* Opens the supplement IMAGE as the alternate file when its build-id is ID. */
+/* Opens the supplement IMAGE as the alternate file if its build-id is ID. */
 static void try_alternate(struct reader *reader, struct span image, struct span id) {
   struct dwarf_file *file = reader->file;
   const void *bytes;
@@ -195,7 +195,7 @@ static void try_alternate(struct reader *reader, struct span image, struct span 
   dwarf_new_oom_handler(file->alternate, on_out_of_memory);
 }
 
-/* Gives the handle the file that its .gnu_debugaltlink leads to, if that is here. */
+/* Sets the alternate file of the handle (.gnu_debugaltlink) if it is among the supplements. */
 static void set_alternate(struct reader *reader) {
   struct dwarf_file *file = reader->file;
   const char *name;
@@ -209,11 +209,11 @@ static void set_alternate(struct reader *reader) {
   dwarf_setalt(file->dwarf, file->alternate);
 }
 
-/* Opens libdw's handle, or opens it anew. */
+/* Opens or reopens libdw's handle. */
 static int open_handle(struct reader *reader) {
   struct dwarf_file *file = reader->file;
   if (file->dwarf != NULL) dwarf_end(file->dwarf);
-  table_clear(&reader->context.files); /* paths were in its memory */
+  table_clear(&reader->context.files); /* paths were in the handle's memory */
   file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
   if (file->dwarf == NULL) {
     snprintf(reader->why, reader->why_len, "its debug information cannot be read: %s",
@@ -225,7 +225,7 @@ static int open_handle(struct reader *reader) {
   return 0;
 }
 
-/* TEXT, or as much of its end as there is room for. */
+/* Returns TEXT, or the part of its end that fits in ROOM. */
 static const char *end_of(const char *text, size_t room) {
   size_t len = strlen(text);
   return len > room ? text + len - room : text;
@@ -238,7 +238,7 @@ static const char *text_of(Dwarf_Die *unit, unsigned name, unsigned gnu_name) {
   return text != NULL ? text : "";
 }
 
-/* The unit that SKELETON stands for is not here. */
+/* Records that the .dwo unit of SKELETON was not found. */
 static void note_missing(struct reader *reader, Dwarf_Die *skeleton) {
   struct buf *list = reader->input->missing;
   const char *name = text_of(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
@@ -250,7 +250,7 @@ static void note_missing(struct reader *reader, Dwarf_Die *skeleton) {
   buf_append(list, name, strlen(name) + 1);
 }
 
-/* Reads functions of the unit that SKELETON stands for, where it is here. */
+/* Reads the functions of the .dwo unit of SKELETON if that unit is available. */
 static int read_split(struct reader *reader, Dwarf_Die *skeleton) {
   struct dwarf_file *file = reader->file;
   struct dwarf_context *context = &reader->context;
@@ -269,7 +269,7 @@ static int read_split(struct reader *reader, Dwarf_Die *skeleton) {
   error = dwarf_functions_read(context, &unit.die, unit.bytes);
   context->skeleton = NULL;
   context->range_base = 0;
-  table_clear(&context->files); /* paths were in its memory */
+  table_clear(&context->files); /* paths were in the handle's memory */
   split_unit_close(&unit);
   return error;
 }
@@ -318,7 +318,7 @@ static int read_units(struct reader *reader, enum pass pass) {
   return error;
 }
 
-/* Whose names are in another file, and in which. */
+/* Reports how many functions have their names in a missing file, and its name. */
 static void say_whats_elsewhere(struct reader *reader) {
   struct span id = reader->alternate_id;
   int len = snprintf(reader->why, reader->why_len,
@@ -329,7 +329,7 @@ static void say_whats_elsewhere(struct reader *reader) {
     hex_text_print(id, reader->why + len, reader->why_len - (size_t)len);
 }
 
-/* Says what of the debug information could not be had. */
+/* Reports the debug information that could not be found. */
 static void say_what_is_missing(struct reader *reader) {
   const struct dwarf_context *context = &reader->context;
   if (context->split > 0)
@@ -373,7 +373,7 @@ static int read_file(struct reader *reader) {
 
 static int read_within_memory(struct reader *reader) {
   if (setjmp(memory_ran_out) == 0) return read_file(reader);
-  reader->file->dwarf = reader->file->alternate = NULL; /* in what state nobody knows */
+  reader->file->dwarf = reader->file->alternate = NULL; /* their state is undefined now */
   return -ENOMEM;
 }
 

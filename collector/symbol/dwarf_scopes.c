@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilers give linkage names to what other files can see.  A function of an anonymous namespace,
-   a static one and a lambda's have `step`, `parse` and `operator()` for a name, the same as others
-   of the program: rows of a table that are not one function.  What they are called stands around
-   them, so a unit of C++ is walked once before its functions are read:
+/* Compilers give linkage names only to functions that are visible to other files. A function of an
+   anonymous namespace, a static function and a lambda have the names `step`, `parse` and
+   `operator()`. Other functions of the program share these names, and a table would merge them in
+   one row. The full name follows from the enclosing entries, so a unit of C++ is walked once before
+   its functions are read:
 
      namespace alpha { namespace { struct Stage { int step(int); }; } }
-       a symbol starts where an instance of it does  _ZN5alpha12_GLOBAL__N_15Stage4stepEi
+       a symbol starts at an instance of it   _ZN5alpha12_GLOBAL__N_15Stage4stepEi
        none does: all of them were inlined    alpha::(anonymous namespace)::Stage::step(int)
 
      int stir(int x) { auto f = [](int y) ...
-       likewise                            stir(int)::{lambda(int)#1}::operator()(int) const
+       likewise                               stir(int)::{lambda(int)#1}::operator()(int) const
 
-   What has no name is numbered in what it is declared in, as in symbols: one more line above it
-   makes it no other function.  What is around it and what it takes is told in a symbol's words as
-   far as debug information has them (dwarf_signature.h), with the arguments of templates, so that a
-   build in which it was inlined everywhere calls it like one in which it was not.
+   Entries without a name are numbered in the entry that declares them, as in symbols: one more line
+   above does not change the name. Scopes and parameters, with template arguments, are written as in
+   a symbol, as far as debug information has them (dwarf_signature.h). So a build that inlined the
+   function everywhere gives it the same name as a build that did not.
 
-   A copy that the compiler made (`.constprop.0`) is the same function, so what follows a point is
-   left out.  Instances, inlined or not, refer to the entry that has the name, and that is how all
-   of them get the same. */
+   A copy that the compiler made (`.constprop.0`) is the same function, so the suffix from the point
+   on is dropped. All instances, inlined or not, refer to the entry that has the name, so all get
+   the same name. */
 #include "dwarf_scopes.h"
 
 #include "common/array.h"
@@ -35,27 +36,28 @@
 
 enum { ENTRY_DEPTH_MAX = 512, REFERENCES_MAX = 16, NAMES_MAX = 4 << 20 };
 
-/* What is known of the function whose name is at a place. */
+/* Information about the function named at a place. */
 struct scoped_name {
-  const char *scope;      /* what is around it, each part with "::" behind it; may be "" */
+  const char *scope;      /* the enclosing scopes, each followed by "::"; may be "" */
   const char *symbol;     /* or NULL */
-  const char *signature;  /* what stands behind its name then; or NULL */
-  const char *whole;      /* all of it, once it was put together; or NULL */
-  Dwarf_Die named, class; /* of a template or in one: where its name is, and its class, if any */
+  const char *signature;  /* text after its name if it has no symbol; or NULL */
+  const char *whole;      /* the full name once it is built; or NULL */
+  Dwarf_Die named, class; /* of a template or its member: the entry with its name, and its class */
   bool is_template, has_class;
 };
 
 struct scoped_class {
-  const char *around, *whole; /* as struct dwarf_classes tells it */
+  const char *around, *whole; /* as in struct dwarf_classes */
 };
 
 struct scope_walk {
   struct dwarf_scopes *scopes;
   const struct symbol_set *set;
-  bool numbers_all_lambdas; /* of a function together, whatever they take */
+  bool numbers_all_lambdas; /* number all lambdas of a function in one sequence, whatever their
+                               parameters */
 };
 
-/* A function that entries stand in. */
+/* A function that contains entries. */
 struct outer_function {
   Dwarf_Die named;    /* the entry that has its name */
   const char *symbol; /* or NULL */
@@ -66,7 +68,7 @@ struct scope_level {
   Dwarf_Die entry;
   const char *scope;
   struct outer_function function;
-  Dwarf_Die class; /* that entries stand in */
+  Dwarf_Die class; /* that contains the entries */
   bool has_class;
 };
 
@@ -82,8 +84,8 @@ void dwarf_scopes_fini(struct dwarf_scopes *scopes) {
   *scopes = (struct dwarf_scopes){0};
 }
 
-/* Codes that the list of languages (dwarfstd.org) got after DWARF 5, and elfutils' header has not.
-   Clang uses them; dialects of C++ are C++ to us. */
+/* Codes that the list of languages (dwarfstd.org) received after DWARF 5; elfutils' header lacks
+   them. Clang uses them. Dialects of C++ count as C++. */
 enum {
   LANG_C_PLUS_PLUS_17 = 0x2a,
   LANG_C_PLUS_PLUS_20 = 0x2b,
@@ -94,7 +96,7 @@ enum {
   LANG_C_PLUS_PLUS_23 = 0x3a,
 };
 
-/* Rust is not among them: rustc gives all of its functions linkage names. */
+/* Rust is absent: rustc gives all its functions linkage names. */
 static bool is_of_cplusplus(Dwarf_Die *unit) {
   switch (dwarf_srclang(unit)) {
   case DW_LANG_C_plus_plus:
@@ -115,8 +117,8 @@ static bool is_of_cplusplus(Dwarf_Die *unit) {
   }
 }
 
-/* FIRST SECOND THIRD; NULL when that is too long or there is no memory for it: then it is not
-   told. */
+/* Returns FIRST SECOND THIRD. Returns NULL if that is too long or memory runs out; then the name is
+   left out. */
 static const char *join(struct dwarf_scopes *scopes, const char *first, struct span second,
                         const char *third) {
   size_t before = strlen(first), after = strlen(third);
@@ -143,8 +145,8 @@ static int list_symbols(struct scope_walk *walk) {
   return error;
 }
 
-/* The symbol of the function that ENTRY is the code of, without what tells copies apart; empty:
-   there is none. */
+/* Returns the symbol of the function with the code of ENTRY, without the suffix of a copy;
+   empty if there is none. */
 static struct span symbol_of(const struct scope_walk *walk, Dwarf_Die *entry) {
   Dwarf_Addr base, start, end;
   uint32_t cursor;
@@ -168,8 +170,8 @@ static const char *linkage_name(Dwarf_Die *entry) {
   return name != NULL ? name : string_of(entry, DW_AT_MIPS_linkage_name);
 }
 
-/* Follows ENTRY to the one that has the function's name.  Returns whether there is one;
-   RET_LINKAGE: the linkage name of one on the way, or NULL. */
+/* Follows ENTRY to the entry that has the function's name. Returns whether it exists. RET_LINKAGE:
+   the first linkage name on the way, or NULL. */
 static bool find_named(Dwarf_Die *entry, Dwarf_Die *ret, const char **ret_linkage) {
   *ret = *entry;
   *ret_linkage = linkage_name(ret);
@@ -215,22 +217,21 @@ static bool find_class(void *context, const Dwarf_Die *class, const char **ret_a
   return true;
 }
 
-/* Keeps what CLASS is called: templates of many are made of few. */
+/* Keeps the name of CLASS: many templates consist of few classes. */
 static void keep_class(void *context, const Dwarf_Die *class, struct span text) {
   struct dwarf_scopes *scopes = context;
   struct scoped_class *known = class_of(scopes, class);
   if (known == NULL) return;
   if (text.len > 0)
     known->whole = join(scopes, "", text, "::");
-  else if (scopes->is_walked) /* else what it is made of may come behind it */
+  else if (scopes->is_walked) /* while walking, the parts of the name may follow later */
     known->around = NULL;
 }
 
-/* What stands behind the name of the function of ENTRY, which other files cannot see; NULL: not
-   told.  What they can see without a linkage name is C's. */
+/* Returns the text after the name of the function of ENTRY; NULL if it is unknown. An external
+   function without a linkage name is a C function, which has none. */
 static const char *signature_of(struct dwarf_scopes *scopes, Dwarf_Die *entry) {
-  const struct dwarf_classes classes = {find_class, keep_class,
-                                        scopes}; /* those that were read so far */
+  const struct dwarf_classes classes = {find_class, keep_class, scopes}; /* those read so far */
   struct buf text = {0};
   const char *signature = NULL;
   bool is_const;
@@ -241,7 +242,7 @@ static const char *signature_of(struct dwarf_scopes *scopes, Dwarf_Die *entry) {
   return signature;
 }
 
-/* Notes in NAME where its arguments are described: in entries that may not be read yet. */
+/* Notes in NAME which entries describe its arguments; they may not have been read yet. */
 static void note_template(const struct scope_level *level, Dwarf_Die *named,
                           struct scoped_name *name) {
   const char *text = string_of(named, DW_AT_name);
@@ -252,8 +253,8 @@ static void note_template(const struct scope_level *level, Dwarf_Die *named,
   name->has_class = level->has_class;
 }
 
-/* Notes what is around the function of LEVEL and its symbol, where its name is.  INSIDE: what is
-   around entries in it. */
+/* Notes the scope and the symbol of the function of LEVEL at the place of its name. INSIDE: the
+   scope of entries in it. */
 static int read_function(struct scope_walk *walk, struct scope_level *level,
                          struct scope_level *inside) {
   struct dwarf_scopes *scopes = walk->scopes;
@@ -283,7 +284,7 @@ static int read_function(struct scope_walk *walk, struct scope_level *level,
   return error;
 }
 
-/* ---- what is around them ---- */
+/* ---- enclosing scopes ---- */
 
 static const char *enter(struct scope_walk *walk, const struct scope_level *level,
                          const char *name) {
@@ -296,7 +297,7 @@ static const char *enter_namespace(struct scope_walk *walk, struct scope_level *
   return enter(walk, level, name != NULL ? name : "(anonymous namespace)");
 }
 
-/* What is around entries of LEVEL, as a symbol says it: a function with its parameters. */
+/* Returns the scope of entries of LEVEL as in a symbol: a function with its parameters. */
 static const char *around(struct scope_walk *walk, const struct scope_level *level) {
   struct dwarf_scopes *scopes = walk->scopes;
   struct outer_function function = level->function;
@@ -316,7 +317,7 @@ static const char *around(struct scope_walk *walk, const struct scope_level *lev
   return scope != NULL ? scope : level->scope;
 }
 
-/* Finds how one calls what is of CLASS: a lambda has that.  RET_IS_ONE: it is no template's. */
+/* Finds the call operator of CLASS; a lambda has one. RET_IS_ONE: it is not a template's. */
 static bool find_call(Dwarf_Die *class, Dwarf_Die *ret, bool *ret_is_one) {
   static const char call[] = "operator()";
   int error = dwarf_child(class, ret);
@@ -331,8 +332,8 @@ static bool find_call(Dwarf_Die *class, Dwarf_Die *ret, bool *ret_is_one) {
   return false;
 }
 
-/* What demanglers call CLASS, which has no name, without its number, which RET_NUMBERED is counted
-   for. */
+/* Appends the demangler's name for the nameless CLASS, without its number. RET_NUMBERED: the part
+   of the text that the number counts. */
 static void print_kind(struct scope_walk *walk, Dwarf_Die *class, struct buf *ret,
                        struct span *ret_numbered) {
   const struct dwarf_classes classes = {find_class, keep_class, walk->scopes};
@@ -347,7 +348,7 @@ static void print_kind(struct scope_walk *walk, Dwarf_Die *class, struct buf *re
   *ret_numbered = span_of(ret->data, walk->numbers_all_lambdas ? len : ret->len);
 }
 
-/* Counts one more of KIND in SCOPE, in this unit.  Returns its number; 0: there is no room. */
+/* Counts one more of KIND in SCOPE, in this unit. Returns its number; 0 if there is no room. */
 static uint32_t count_kind(struct dwarf_scopes *scopes, const char *scope, struct span kind) {
   uint64_t key = table_hash(kind.data, kind.len, table_hash(scope, strlen(scope), 0));
   uint32_t cursor, at = table_find(&scopes->by_kind, key, &cursor);
@@ -363,7 +364,7 @@ static uint32_t count_kind(struct dwarf_scopes *scopes, const char *scope, struc
   return ++scopes->numbers[at];
 }
 
-/* Enters a class without a name, which is a lambda's more often than not. */
+/* Enters a class without a name; most are lambdas. */
 static const char *enter_nameless(struct scope_walk *walk, struct scope_level *level) {
   struct scope_level outside = {.scope = around(walk, level)};
   struct buf kind = {0}, text = {0};
@@ -380,7 +381,8 @@ static const char *enter_nameless(struct scope_walk *walk, struct scope_level *l
   return inside != NULL ? inside : level->scope;
 }
 
-/* Notes what is around the class at PLACE, where there is room; else names with it are not told. */
+/* Notes the scope of the class at PLACE. If there is no room, names with this class are left
+   out. */
 static void note_class(struct dwarf_scopes *scopes, const void *place,
                        const struct scoped_class *class) {
   if (scopes->class_count == NAMES_MAX) return;
@@ -404,14 +406,14 @@ static const char *enter_class(struct scope_walk *walk, struct scope_level *leve
     class.around = outside.scope;
     inside = enter(walk, &outside, name);
   }
-  /* One that stands for a class in a unit of types does not say what is around that. */
+  /* An entry that refers to a class in a type unit does not have the scope of that class. */
   if (!dwarf_hasattr(&level->entry, DW_AT_signature))
     note_class(walk->scopes, level->entry.addr, &class);
   return inside;
 }
 
-/* Returns 0 or -ENOMEM.  *RET_DESCENDS: functions can stand in it; INSIDE, which is as LEVEL at
-   first, is where they do. */
+/* Returns 0 or -ENOMEM. *RET_DESCENDS: functions can be nested in it. INSIDE, a copy of LEVEL at
+   first, is the level of nested entries. */
 static int read_entry(struct scope_walk *walk, struct scope_level *level, bool *ret_descends,
                       struct scope_level *inside) {
   *ret_descends = true;
@@ -440,7 +442,8 @@ static int read_entry(struct scope_walk *walk, struct scope_level *level, bool *
   }
 }
 
-/* Goes on behind the deepest level.  Returns how many are left; 0 where the tree is malformed. */
+/* Advances from the deepest level. Returns the number of remaining levels; 0 if the tree is
+   malformed. */
 static int go_on(struct scope_level *levels, int count) {
   for (; count > 0; count--) {
     Dwarf_Die *entry = &levels[count - 1].entry;
@@ -452,7 +455,8 @@ static int go_on(struct scope_level *levels, int count) {
   return 0;
 }
 
-/* GCC before 14 gives symbols of lambdas such numbers; from then on each signature has its own. */
+/* GCC before 14 numbers lambdas in symbols this way; later versions number each signature
+   separately. */
 static bool numbers_all_lambdas(Dwarf_Die *unit) {
   static const char gcc[] = "GNU C++";
   const char *producer = string_of(unit, DW_AT_producer);
@@ -490,7 +494,7 @@ int dwarf_scopes_read(struct dwarf_scopes *scopes, const struct symbol_set *set,
   return error;
 }
 
-/* Puts together the name of a template, or of what is in one; NULL where that cannot be told. */
+/* Builds the name of a template or of its member; NULL if it is unknown. */
 static const char *whole_name(struct dwarf_scopes *scopes, struct scoped_name *name) {
   const struct dwarf_classes classes = {find_class, keep_class, scopes};
   struct buf around = {0}, text = {0};
@@ -509,7 +513,7 @@ static const char *whole_name(struct dwarf_scopes *scopes, struct scoped_name *n
   return whole;
 }
 
-/* Puts NAME together, unless that was tried before. */
+/* Builds NAME unless that was tried before. */
 static void complete(struct dwarf_scopes *scopes, struct scoped_name *name) {
   if (!name->is_template || name->whole != NULL) return;
   name->whole = whole_name(scopes, name);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A symbol says (unsigned long, char const*); debug information has the types that this is made of,
-   a reference from each to the next:
+/* Writes types as symbols do. A symbol has (unsigned long, char const*); debug information has the
+   parts of these types, each referring to the next:
 
      pointer ─▶ const ─▶ char                  char const*
      typedef size_t ─▶ long unsigned int       unsigned long
 
-   The name of a type does not say in which namespace it is.  struct dwarf_classes knows that of
-   classes; without it, parameters of classes are left out rather than spelled unlike the symbol.
-   Names of templates have arguments in the compiler's words, in which two lambdas are alike; so
-   the arguments are spelled anew, from the entries that they refer to:
+   The name of a type lacks its namespace. struct dwarf_classes supplies it for classes; without it,
+   a function with parameters of classes gets no parameter list, because it would differ from the
+   symbol's. Names of templates have arguments in the compiler's words, where two lambdas look
+   alike. So the arguments are spelled anew, from the entries that they refer to:
 
      sort<main()::<lambda(int)> >      sort<main::{lambda(int)#2}> */
 #include "dwarf_signature.h"
@@ -23,7 +23,7 @@ enum { PARTS_MAX = 16 /* of one type */, ARGUMENTS_DEPTH_MAX = 3, AUTOS_MAX = 16
 
 static const char call_name[] = "operator()";
 
-/* GCC's words for types of the language, where they are not the demanglers', and those that are. */
+/* GCC's names of the language's types, with the demanglers' names. */
 static const struct {
   const char *told, *name;
 } plain_types[] = {
@@ -74,8 +74,8 @@ static bool next_type(Dwarf_Die *type) {
   return true;
 }
 
-/* What stands behind the name of what TYPE refers to; NULL: it refers to nothing, or is not told.
- */
+/* Returns the text after the name of the type that TYPE refers to; NULL if TYPE refers to none, or
+   has no spelling here. */
 static const char *part_of(Dwarf_Die *type) {
   switch (dwarf_tag(type)) {
   case DW_TAG_pointer_type:
@@ -99,7 +99,7 @@ static bool is_class(Dwarf_Die *type) {
          tag == DW_TAG_enumeration_type;
 }
 
-/* Appends what TYPE refers to, a plain type or a class. */
+/* Appends the name of TYPE, a plain type or a class. */
 static bool append_name(const struct dwarf_classes *classes, Dwarf_Die *type, struct buf *ret) {
   const char *name = plain_name(type);
   if (name != NULL) buf_append_string(ret, name);
@@ -107,8 +107,8 @@ static bool append_name(const struct dwarf_classes *classes, Dwarf_Die *type, st
   return classes != NULL && is_class(type) && dwarf_signature_print_class(classes, type, ret);
 }
 
-/* Appends the type that ENTRY has.  That it is const itself is no part of it where it IS_PARAMETER:
-   signatures do not say that. */
+/* Appends the type of ENTRY. If it IS_PARAMETER, its outermost const is left out, as in
+   signatures. */
 static bool append_type(const struct dwarf_classes *classes, const Dwarf_Die *entry,
                         bool is_parameter, struct buf *ret) {
   const char *parts[PARTS_MAX];
@@ -130,7 +130,7 @@ static bool append_type(const struct dwarf_classes *classes, const Dwarf_Die *en
   return true;
 }
 
-/* Whether PARAMETER, a pointer to the object, points to what is const. */
+/* Whether PARAMETER, a pointer to the object, points to a const object. */
 static bool is_of_const(const Dwarf_Die *parameter) {
   Dwarf_Die type = *parameter;
   if (!next_type(&type)) return false;
@@ -168,11 +168,11 @@ bool dwarf_signature_print(const struct dwarf_classes *classes, Dwarf_Die *funct
 
 /* ---- lambdas with auto ---- */
 
-/* What a lambda's call takes in one instance of it: types, in their order. */
+/* The parameters of one instance of a lambda's call: types, in order. */
 struct instance {
   Dwarf_Die autos[AUTOS_MAX], parameters[AUTOS_MAX];
-  const char *first_auto; /* its name */
-  bool are_all;           /* the autos */
+  const char *first_auto; /* name of the first auto */
+  bool are_all;           /* all autos are in the list */
   unsigned auto_count, parameter_count;
 };
 
@@ -180,7 +180,7 @@ static bool is_auto(const char *name) {
   return name != NULL && strncmp(name, "auto:", strlen("auto:")) == 0;
 }
 
-/* Notes CHILD of a call.  Returns false when no spelling can be derived from it. */
+/* Notes CHILD of a call. Returns false if no spelling can be derived from it. */
 static bool note_child(struct instance *instance, Dwarf_Die *child) {
   const char *name = dwarf_diename(child);
   Dwarf_Die type = *child;
@@ -208,7 +208,8 @@ static bool note_child(struct instance *instance, Dwarf_Die *child) {
   }
 }
 
-/* Whether PARAMETER can be one of type AUTO.  PARTS: what stands behind "auto" then, in reverse. */
+/* Whether PARAMETER can have the type of an auto. PARTS: text after "auto" in that case,
+   reversed. */
 static bool can_be_auto(const Dwarf_Die *parameter, Dwarf_Die *type, const char *parts[PARTS_MAX],
                         unsigned *ret_count) {
   Dwarf_Die at = *parameter;
@@ -221,7 +222,7 @@ static bool can_be_auto(const Dwarf_Die *parameter, Dwarf_Die *type, const char 
     if (!is_outermost || *part != ' ') parts[count++] = part;
     is_outermost = false;
   }
-  /* Only auto&& stands for a reference. */
+  /* Only auto&& can be a reference. */
   int tag = dwarf_tag(type);
   bool is_reference = tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
   if (is_reference && count > 0) return false;
@@ -230,8 +231,8 @@ static bool can_be_auto(const Dwarf_Die *parameter, Dwarf_Die *type, const char 
   return true;
 }
 
-/* Assigns autos to parameters, each as early as it can be, or as late.  RET: the number of a
-   parameter's auto, or AUTOS_MAX.  Returns whether all found one. */
+/* Assigns autos to parameters, each as early as possible, or as late. RET: the number of each
+   parameter's auto, or AUTOS_MAX. Returns whether all autos were assigned. */
 static bool assign_autos(struct instance *instance, bool is_early, unsigned ret[AUTOS_MAX]) {
   unsigned found = 0, count = instance->auto_count, parameters = instance->parameter_count;
   for (unsigned i = 0; i < parameters; i++) {
@@ -259,7 +260,7 @@ bool dwarf_signature_print_generic(const struct dwarf_classes *classes, Dwarf_Di
   for (unsigned i = 0; i < instance.parameter_count; i++) {
     const char *parts[PARTS_MAX];
     unsigned count;
-    if (early[i] != late[i]) return false; /* a type of the source is that of an auto, too */
+    if (early[i] != late[i]) return false; /* ambiguous: another type equals an auto */
     buf_append_string(ret, i == 0 ? "(" : ", ");
     if (early[i] == AUTOS_MAX) {
       if (!append_type(classes, &instance.parameters[i], true, ret)) return false;
@@ -273,8 +274,8 @@ bool dwarf_signature_print_generic(const struct dwarf_classes *classes, Dwarf_Di
   return true;
 }
 
-/* Whether FUNCTION is the call of a lambda with auto, which stands in AROUND.  Its name has "auto"
-   as the return type: debug information does not say whether the source had another. */
+/* Whether FUNCTION is the call of a lambda with auto, in the scope AROUND. Its printed return type
+   is "auto": debug information does not show whether the source had another. */
 static bool is_generic_call(const char *around, Dwarf_Die *function) {
   size_t len = strlen(around);
   const char *name = dwarf_diename(function);
@@ -298,7 +299,7 @@ struct arguments {
   const char *first; /* name of the first parameter */
 };
 
-/* A number, with what tells its type: 3ul, true, (char)97. */
+/* Appends a number with its type: 3ul, true, (char)97. */
 static bool append_value(struct arguments *arguments, Dwarf_Die *entry) {
   static const struct {
     const char *type, *ending;
@@ -341,7 +342,7 @@ static bool append_argument(struct arguments *arguments, Dwarf_Die *entry) {
   }
 }
 
-/* Appends the arguments that are children of ENTRY, or of packs among these. */
+/* Appends the arguments among the children of ENTRY, and of packs among these. */
 static bool append_arguments(struct arguments *arguments, Dwarf_Die *entry, unsigned depth,
                              bool *ret_is_template) {
   Dwarf_Die child;
@@ -365,7 +366,8 @@ static bool append_arguments(struct arguments *arguments, Dwarf_Die *entry, unsi
   return error >= 0;
 }
 
-/* Length of NAME without the arguments that it ends with.  Operators have such signs, too. */
+/* Returns the length of NAME without its trailing template arguments. Operators may contain < and >
+   too. */
 static size_t base_len(const char *name) {
   size_t len = strlen(name), at = len, depth = 0;
   if (len == 0 || name[len - 1] != '>') return len;
@@ -387,7 +389,7 @@ static bool append_with_arguments(const struct dwarf_classes *classes, Dwarf_Die
   if (name == NULL || before > SIGNATURE_BYTES_MAX) return false;
   buf_append(ret, name, base_len(name));
   if (!append_arguments(&arguments, entry, 0, ret_is_template)) return false;
-  if (!*ret_is_template) { /* an operator's sign, or a class that is but declared */
+  if (!*ret_is_template) { /* an operator's sign, or a class that is only declared */
     ret->len = before;
     buf_append_string(ret, name);
     return strchr(name, '<') == NULL || strchr(name, '(') == NULL ||

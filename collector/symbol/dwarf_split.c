@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libdw would look for .dwo files by itself, by path, which it cannot here; .dwp files the version
-   that we build with does not know.  But a split unit needs little of its skeleton: addresses,
-   where its ranges count from, and sometimes the names of its files.  So each unit is shown to
-   libdw as a file of its own: headers that we make, its own parts of the .dwo or .dwp file, and the
-   skeleton's parts of the module's file, each cut so that it begins where the skeleton says that
-   the unit's begins.  Nothing is copied but range lists: libelf is told where the bytes are. */
+/* Gives libdw each split unit as a file of its own. libdw would look for .dwo files by path, which
+   is impossible in this process, and the version of this build does not support .dwp files. But a
+   split unit needs little of its skeleton: addresses, the base of its ranges, and sometimes the
+   names of its files. So each file has headers made here, the unit's parts of the .dwo or .dwp
+   file, and the skeleton's parts of the module's file. Each part is cut to begin at the unit's
+   offset in the skeleton. Only range lists are copied: libelf gets pointers to the other bytes. */
 #include "dwarf_split.h"
 
 #include "common/table.h"
@@ -18,9 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { UNITS_A_FILE_MAX = 4096 }; /* of a .dwo: one, and types, but `ld -r` joins some */
+enum { UNITS_A_FILE_MAX = 4096 }; /* a .dwo has one unit and types, but `ld -r` joins some */
 
-/* What a unit's file is put together from. */
+/* The parts of a unit's file. */
 enum part { INFO, ABBREV, LINE, STR_OFFSETS, RNGLISTS, STR, ADDR, RANGES, LINE_STR, PARTS };
 
 static const char *const part_names[PARTS] = {
@@ -46,7 +46,7 @@ static bool is_big_endian(Elf *elf) {
   return ident != NULL && ident[EI_DATA] == ELFDATA2MSB;
 }
 
-/* Whether INFO begins with a unit of types, which each have a section of their own in a .dwo. */
+/* Whether INFO begins with a type unit. In a .dwo each of them has its own section. */
 static bool is_of_types(struct span info) {
   static const uint8_t long_form[4] = {0xff, 0xff, 0xff, 0xff};
   size_t at = info.len > 4 && memcmp(info.data, long_form, 4) == 0 ? 12 : 4;
@@ -54,7 +54,7 @@ static bool is_of_types(struct span info) {
   return info.data[at + 2] == DW_UT_split_type || info.data[at + 2] == DW_UT_type;
 }
 
-/* The bytes of section NAME of ELF, unpacked; empty when there is none. */
+/* Returns the bytes of section NAME of ELF, unpacked; empty if there is none. */
 static struct span section_bytes(Elf *elf, const char *name) {
   size_t names;
   struct span types = {0};
@@ -67,13 +67,13 @@ static struct span section_bytes(Elf *elf, const char *name) {
     bool is_old = text != NULL && strncmp(text, ".z", 2) == 0 && strcmp(text + 2, name + 1) == 0;
     if (text == NULL || section.sh_type == SHT_NOBITS) continue;
     if (!is_old && strcmp(text, name) != 0) continue;
-    if (is_old) elf_compress_gnu(scn, 0, 0); /* fails where that was done before */
+    if (is_old) elf_compress_gnu(scn, 0, 0); /* fails if it is already unpacked */
     if ((section.sh_flags & SHF_COMPRESSED) != 0 && elf_compress(scn, 0, 0) < 0) break;
     Elf_Data *bytes = elf_rawdata(scn, NULL);
     if (bytes == NULL || bytes->d_buf == NULL) break;
     struct span found = span_of(bytes->d_buf, bytes->d_size);
     if (strcmp(name, ".debug_info.dwo") != 0 || !is_of_types(found)) return found;
-    if (types.len == 0) types = found; /* in a .dwp all are in one section */
+    if (types.len == 0) types = found; /* in a .dwp all units are in one section */
   }
   return types;
 }
@@ -87,7 +87,7 @@ static struct span cut_from(struct span bytes, uint64_t offset) {
   return offset > bytes.len ? span_of(NULL, 0) : cut(bytes, offset, bytes.len - offset);
 }
 
-/* Appends the structure FROM, as files of the byte order of IDENT have it. */
+/* Appends the structure FROM in the byte order DATA. */
 static void append_as(struct buf *out, const void *from, size_t len, Elf_Type type, unsigned data) {
   uint8_t bytes[64];
   Elf_Data source = {
@@ -103,8 +103,8 @@ static void put_name(char *names, unsigned number, const char *name) {
   snprintf(names + (size_t)NAME_BYTES * number, NAME_BYTES, "%s", name);
 }
 
-/* Makes the headers of a file with a section for each part that is there, of a byte each, which
-   stands for the part's bytes. */
+/* Makes the headers of a file with a section for each present part. Each section is a placeholder
+   of one byte, to which put_parts assigns the part's bytes. */
 static int make_image(const struct span parts[PARTS], unsigned data, struct buf *out) {
   static const char zeros[SECTIONS_MAX * NAME_BYTES];
   char names[SECTIONS_MAX * NAME_BYTES];
@@ -137,7 +137,7 @@ static int make_image(const struct span parts[PARTS], unsigned data, struct buf 
   return out->failed ? -ENOMEM : 0;
 }
 
-/* Has libelf take the bytes of PARTS for those of the sections. */
+/* Makes libelf use the bytes of PARTS as those of the sections. */
 static bool put_parts(Elf *elf, const struct span parts[PARTS]) {
   Elf_Scn *scn = NULL;
   for (unsigned i = 0; i < PARTS; i++) {
@@ -152,7 +152,7 @@ static bool put_parts(Elf *elf, const struct span parts[PARTS]) {
   return true;
 }
 
-/* Shows PARTS to libdw as a file. */
+/* Opens PARTS in libdw as a file. */
 static int show_parts(const struct span parts[PARTS], bool is_big, struct split_unit *unit) {
   int error = make_image(parts, is_big ? ELFDATA2MSB : ELFDATA2LSB, &unit->image);
   if (error != 0) return error;
@@ -164,8 +164,8 @@ static int show_parts(const struct span parts[PARTS], bool is_big, struct split_
 
 /* ---- the files ---- */
 
-/* Notes the units of FILE, a .dwo, or an object file that has such sections beside its own: these
-   alone are shown to libdw, which would take the others.  Returns 0 or -ENOMEM. */
+/* Notes the units of FILE, a .dwo or an object file that has .dwo sections beside its own. libdw
+   gets only these sections, because it would read the others. Returns 0 or -ENOMEM. */
 static int note_units(struct dwarf_splits *splits, struct split_file *file) {
   struct split_unit unit = {0};
   Dwarf_CU *cu = NULL;
@@ -231,7 +231,7 @@ void dwarf_splits_close(struct dwarf_splits *splits) {
 
 /* ---- one unit ---- */
 
-/* Finds the parts of unit ID that .dwo and .dwp files have. */
+/* Finds the parts of unit ID in the .dwo and .dwp files. */
 static int find_parts(const struct dwarf_splits *splits, uint64_t id, struct span parts[PARTS]) {
   uint32_t cursor, number = table_find(&splits->by_id, id, &cursor);
   if (number != TABLE_NONE) {
@@ -259,14 +259,15 @@ static uint64_t number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name) {
   return dwarf_formudata(&attribute, &number) == 0 ? number : 0;
 }
 
-/* Adds what the unit of SKELETON has in MAIN, and what of its own counts from there. */
+/* Adds the parts of the unit of SKELETON that are in MAIN, and rebases its own that are relative to
+   them. */
 static int add_main_parts(Elf *main, Dwarf_Die *skeleton, unsigned version,
                           struct span parts[PARTS], struct split_unit *unit) {
   Dwarf_Addr base;
   if (dwarf_lowpc(skeleton, &base) != 0) base = 0;
   parts[ADDR] = cut_from(section_bytes(main, part_names[ADDR]),
                          number_of(skeleton, DW_AT_addr_base, DW_AT_GNU_addr_base));
-  if (parts[LINE].len == 0) { /* its files are those of the skeleton */
+  if (parts[LINE].len == 0) { /* it uses the skeleton's files */
     parts[LINE] = cut_from(section_bytes(main, part_names[LINE]),
                            number_of(skeleton, DW_AT_stmt_list, DW_AT_stmt_list));
     parts[LINE_STR] = section_bytes(main, part_names[LINE_STR]);
@@ -280,7 +281,7 @@ static int add_main_parts(Elf *main, Dwarf_Die *skeleton, unsigned version,
   if (parts[RNGLISTS].len == 0) return 0;
   int error = range_lists_rebase(parts[RNGLISTS], is_big_endian(main), base, &unit->ranges);
   parts[RNGLISTS] = error == 0 ? buf_span(&unit->ranges) : span_of(NULL, 0);
-  return error == -ENOMEM ? error : 0; /* without ranges there is still most of it */
+  return error == -ENOMEM ? error : 0; /* without ranges most of the unit is still usable */
 }
 
 static int find_die(struct split_unit *unit, uint64_t id) {

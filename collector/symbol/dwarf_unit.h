@@ -15,38 +15,39 @@ struct code_range {
   uint64_t start, end;
 };
 
-/* What all units share. */
+/* State shared by all units. */
 struct dwarf_context {
   struct index_names *names;
   struct source_map *map;
   struct symbol_set *set;
-  struct unit_rows rows;         /* of the unit that is read */
+  struct unit_rows rows;         /* of the current unit */
   const struct code_range *code; /* executable sections, by start */
   size_t code_count;
   struct dwarf_scopes *scopes; /* borrowed */
-  struct table functions; /* place of a function's description -> number in the map */
-  Dwarf_CU *skeleton;     /* of the split unit that is read; or NULL */
-  uint64_t range_base;    /* where its .debug_ranges count from */
+  struct table functions;      /* place of a function's description -> number in the map */
+  Dwarf_CU *skeleton;          /* of the current split unit; or NULL */
+  uint64_t range_base;         /* base of its .debug_ranges */
   struct buf path;
   struct table files; /* place of a path in libdw's memory -> number in the map */
-  uint32_t nameless;  /* functions whose names are in another file */
-  uint32_t malformed; /* units that were left half-way */
-  uint32_t split;     /* units whose functions are in .dwo files that are not here */
+  uint32_t nameless;  /* functions with names in another file */
+  uint32_t malformed; /* units that were left half-read */
+  uint32_t split;     /* units with functions in missing .dwo files */
 };
 
-/* The executable section that holds ADDRESS, or NULL. */
+/* Returns the executable section that contains ADDRESS, or NULL. */
 const struct code_range *dwarf_context_find_code(const struct dwarf_context *context,
                                                  uint64_t address);
 
-/* Number of the source file PATH, in libdw's memory, of the unit CU; 0 for NULL. */
+/* Adds the source file PATH, in libdw's memory, of the unit CU and sets RET to its number; 0 for
+   NULL. */
 int dwarf_context_add_file(struct dwarf_context *context, Dwarf_CU *cu, const char *path,
                            uint32_t *ret);
 
-/* Adds functions of the unit of UNIT, which has at most DIES_MAX entries, to the map and where they
-   are to CONTEXT->rows.  Returns 0, -EOVERFLOW or -ENOMEM; what is malformed is counted. */
+/* Adds the functions of the unit of UNIT, which has at most DIES_MAX entries, to the map, and their
+   ranges to CONTEXT->rows. Returns 0, -EOVERFLOW or -ENOMEM. Malformed units are counted. */
 int dwarf_functions_read(struct dwarf_context *context, Dwarf_Die *unit, uint64_t dies_max);
 
-/* Adds lines of the unit of UNIT to CONTEXT->rows.  Returns as dwarf_functions_read. */
+/* Adds the lines of the unit of UNIT to CONTEXT->rows. Returns as dwarf_functions_read. */
 int dwarf_lines_read(struct dwarf_context *context, Dwarf_Die *unit);
 
 #endif

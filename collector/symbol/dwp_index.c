@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layout (DWARF 5, 7.3.5.3), in words of 4 bytes but for the ids:
+/* Layout (DWARF 5, 7.3.5.3), in words of 4 bytes except the ids:
 
      version, columns, units, slots          version 5 has two bytes, and two of padding
      slots ids of 8 bytes                    open addressing; slots is a power of two
-     slots rows                              1 is the first one, 0: nothing here
-     columns kinds                           which section each column is about
+     slots rows                              counted from 1; 0: an empty slot
+     columns kinds                           the section of each column
      units rows of columns offsets
      units rows of columns lengths */
 #include "dwp_index.h"
@@ -13,7 +13,7 @@
 
 enum { HEADER_BYTES = 16, COLUMNS_MAX = 16, KIND_RNGLISTS = 8, KINDS = 9 };
 
-/* What a kind is, by version; another one is of no interest. */
+/* The section of each kind. Other kinds are ignored. */
 static const enum dwp_section sections[KINDS] = {
     [0] = DWP_SECTIONS,    [1] = DWP_INFO,     [2] = DWP_SECTIONS,
     [3] = DWP_ABBREV,      [4] = DWP_LINE,     [5] = DWP_SECTIONS,
@@ -46,7 +46,7 @@ static uint64_t kinds_at(const struct view *view) {
   return rows_at(view) + 4ULL * view->slots;
 }
 
-/* Where row ROW, from 1, of the offsets is; that of the lengths is TABLE 1. */
+/* Returns the place of row ROW, from 1, in the table of offsets (TABLE 0) or lengths (TABLE 1). */
 static uint64_t row_at(const struct view *view, uint32_t row, unsigned table) {
   uint64_t before = 1ULL + (uint64_t)table * view->units + (row - 1);
   return kinds_at(view) + 4ULL * view->columns * before;

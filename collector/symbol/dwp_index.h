@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* .debug_cu_index of a .dwp file: which part of each of its sections belongs to which unit. */
+/* .debug_cu_index of a .dwp file: the part of each section that belongs to each unit. */
 #ifndef SYMBOL_DWP_INDEX_H
 #define SYMBOL_DWP_INDEX_H
 
@@ -20,8 +20,8 @@ struct dwp_unit {
   } parts[DWP_SECTIONS];
 };
 
-/* Finds the unit ID in INDEX, of GNU's version 2 or DWARF 5.  Its parts are not checked against
-   their sections.  Returns 0, -ENOENT, or -EBADMSG.  Pure. */
+/* Finds the unit ID in INDEX, of GNU's version 2 or DWARF 5. Its parts are not checked against
+   their sections. Returns 0, -ENOENT or -EBADMSG. Pure. */
 int dwp_index_find(struct span index, bool is_big_endian, uint64_t id, struct dwp_unit *ret);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one table that `strip` leaves in: whoever unwinds at run time needs it.
+/* The only function table that `strip` leaves in, because unwinding at run time needs it.
 
      entry   length (4; or ffffffff and 8) | id (4) | ...
-     CIE     id 0: version, augmentation, alignments; its R says how its FDEs write addresses
-     FDE     id: how far back its CIE is | start | size | instructions to unwind with
+     CIE     id 0: version, augmentation, alignments; its R gives the address encoding of its FDEs
+     FDE     id: distance back to its CIE | start | size | instructions to unwind with
 
-   Only starts and sizes are read.  A compiler emits one FDE a function; a part of it that was moved
-   out of the way (.cold) has one of its own, and so counts as a function.
+   Only starts and sizes are read. A compiler emits one FDE for each function. A part that was moved
+   out of the way (.cold) has an FDE of its own, and so counts as a function.
 
-   Linkers write starts relative to where they stand, in 4 or 8 bytes, or absolute.  Anything else
-   (relative to the GOT, through a pointer, LEB128) is of no file that gcc or clang links, and its
-   entry is passed over. */
+   Linkers write starts relative to their own place, in 4 or 8 bytes, or absolute. No file that gcc
+   or clang links has other encodings (relative to the GOT, through a pointer, LEB128); these
+   entries are skipped. */
 #include "eh_frame.h"
 
 enum {
@@ -21,7 +21,7 @@ enum {
   POINTER_SIGNED = 0x8,
   POINTER_FORMAT = 0x0f,
   POINTER_HERE = 0x10, /* relative to its own place */
-  POINTER_ODD = 0xff,  /* nothing that we read */
+  POINTER_ODD = 0xff,  /* an unsupported encoding */
   LEB_BYTES_MAX = 10,
 };
 
@@ -36,7 +36,7 @@ static bool take_number(const struct eh_frame *frames, struct span *bytes, size_
   return true;
 }
 
-/* Nothing written in LEB128 is of interest here. */
+/* Values in LEB128 are not needed. */
 static bool skip_leb(struct span *bytes) {
   struct span byte;
   for (int i = 0; i < LEB_BYTES_MAX && span_take(bytes, 1, &byte); i++)
@@ -44,7 +44,7 @@ static bool skip_leb(struct span *bytes) {
   return false;
 }
 
-/* The bytes of a pointer, or 0 when they are not the same for all. */
+/* Returns the bytes of a pointer, or 0 if its size varies. */
 static size_t pointer_bytes(const struct eh_frame *frames, uint8_t encoding) {
   switch (encoding & POINTER_FORMAT & ~POINTER_SIGNED) {
   case POINTER_WORD:
@@ -77,7 +77,7 @@ static bool skip_personality(const struct eh_frame *frames, struct span *bytes) 
   return len > 0 && span_take(bytes, len, &pointer);
 }
 
-/* Reads the augmentation, LETTERS without the z, for the one letter that matters. */
+/* Reads the augmentation LETTERS, without the z, up to R, and returns its encoding. */
 static uint8_t find_encoding(const struct eh_frame *frames, struct span letters,
                              struct span bytes) {
   for (size_t i = 0; i < letters.len; i++) {
@@ -102,7 +102,7 @@ static uint8_t find_encoding(const struct eh_frame *frames, struct span letters,
   return POINTER_WORD;
 }
 
-/* Reads what follows the id of a CIE. */
+/* Reads the CIE from behind its id. */
 static uint8_t read_cie(const struct eh_frame *frames, struct span bytes) {
   uint8_t version;
   struct span letters, rest;
@@ -120,7 +120,7 @@ static uint8_t read_cie(const struct eh_frame *frames, struct span bytes) {
 
 /* ---- entries ---- */
 
-/* Takes the entry at AT: what stands behind its length. */
+/* Takes the entry at AT without its length. */
 static bool take_entry(const struct eh_frame *frames, size_t *at, struct span *ret) {
   uint64_t len;
   if (*at >= frames->bytes.len) return false;
@@ -132,7 +132,7 @@ static bool take_entry(const struct eh_frame *frames, size_t *at, struct span *r
   return true;
 }
 
-/* The encoding that the CIE at AT tells. */
+/* Returns the encoding of the CIE at AT. */
 static uint8_t encoding_of(struct eh_frame *frames, size_t at) {
   struct span entry;
   uint64_t id;
@@ -157,7 +157,7 @@ static bool take_start(const struct eh_frame *frames, uint8_t encoding, struct s
   return true;
 }
 
-/* Reads what follows the id of an FDE. */
+/* Reads the FDE from behind its id. */
 static bool read_fde(const struct eh_frame *frames, uint8_t encoding, struct span bytes,
                      struct eh_frame_range *ret) {
   struct eh_frame_range range;
@@ -174,7 +174,7 @@ bool eh_frame_next(struct eh_frame *frames, struct eh_frame_range *ret) {
   while (take_entry(frames, &frames->at, &entry)) {
     size_t id_at = (size_t)(entry.data - frames->bytes.data);
     if (!take_number(frames, &entry, 4, &id)) return false;
-    if (id == 0 || id > id_at) continue; /* a CIE; or one whose CIE is outside */
+    if (id == 0 || id > id_at) continue; /* a CIE, or an FDE with its CIE outside */
     if (read_fde(frames, encoding_of(frames, id_at - (size_t)id), entry, ret)) return true;
   }
   return false;

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reader of ELF files by libelf, over bytes in memory.
+/* Reader of ELF files in memory, by libelf.
 
-   Everything is found through section headers, never through program headers: a file made by
-   `objcopy --only-keep-debug` keeps the program headers of the original, whose offsets then point
-   at nothing.  Program headers are asked only for the build-id of a file without sections.
+   Everything is found through section headers. A file made by `objcopy --only-keep-debug` keeps the
+   program headers of the original, whose offsets then point at nothing. Program headers are read
+   only for the build-id of a file without sections.
 
-   Functions are FUNC and IFUNC symbols in executable sections, and symbols without type there
-   (assembler functions), except mapping symbols ($a $t $d $x) and local labels (.L).  They are
-   those of .symtab and of .dynsym: what both have is one, as aliases are.  A version after '@' is
-   cut off.  ARM and MIPS keep the instruction set in bit 0 of a function's address: cleared.  Each
-   PLT section gets one symbol of its own, and each stub in it one by the function that it leads to.
-   Functions that have no symbol are taken from .eh_frame, as bounds without a name; where that is
-   nonsense it ends there, which is no reason to refuse the rest.
+   Functions are FUNC and IFUNC symbols in executable sections, and untyped symbols there (assembler
+   functions). Mapping symbols ($a $t $d $x) and local labels (.L) are excluded. They come from
+   .symtab and .dynsym; a symbol in both tables counts once, as aliases do. A version after '@' is
+   cut off. ARM and MIPS keep the instruction set in bit 0 of a function's address: it is cleared.
+   Each PLT section gets a symbol, and each of its stubs a symbol named after its target. Functions
+   without a symbol are taken from .eh_frame, as bounds without a name; a malformed .eh_frame ends
+   there and does not reject the file.
 
-   A kernel module is an object file: its sections get addresses when it is loaded.  Boards tell
-   addresses in it as distances from its .text, so of code that section alone is read.
+   A kernel module is an object file: its sections get addresses at load time. Boards report its
+   addresses relative to its .text, so only the code of that section is read.
 
-   Debug information of no code section is a supplement: what `dwz -m` has moved out of several
-   files (.gnu_debugaltlink leads there), a .dwo file, or a .dwp of many.
+   Debug information without a code section is a supplement: the common file of `dwz -m`
+   (.gnu_debugaltlink), a .dwo file, or a .dwp file.
 
-   Compressed sections are never unpacked here: symbol tables are not compressed by any linker, and
-   a bomb needs somebody who unpacks it.  DWARF is not read, and .gnu_debugdata only found. */
+   Compressed sections are never unpacked here. No linker compresses symbol tables, and a
+   decompression bomb cannot harm a reader that does not unpack. DWARF is not read, and
+   .gnu_debugdata is only located. */
 #include "elf_image.h"
 
 #include "eh_frame.h"
@@ -34,7 +35,7 @@
 #include <stdlib.h>
 
 struct code_section {
-  uint64_t start, end; /* both 0: no executable section */
+  uint64_t start, end; /* both 0: not an executable section */
 };
 
 struct reader {
@@ -64,7 +65,7 @@ static int refuse_by_libelf(struct reader *reader, const char *what) {
   return refuse(reader, "%s: %s", what, elf_errmsg(-1));
 }
 
-/* Notes of one section or segment. */
+/* Reads the notes of one section or segment. */
 static void read_notes(struct reader *reader, Elf_Data *notes) {
   GElf_Nhdr note;
   size_t at = 0, name_at, desc_at;
@@ -115,7 +116,7 @@ static int read_code_section(struct reader *reader, const GElf_Shdr *section, si
                                      });
 }
 
-/* The name of the other file, and then its build-id. */
+/* The section holds the other file's name, then its build-id. */
 static void note_alternate(struct reader *reader, Elf_Scn *section) {
   Elf_Data *link = elf_rawdata(section, NULL);
   if (link == NULL || link->d_buf == NULL) return;
@@ -173,7 +174,7 @@ static int read_sections(struct reader *reader) {
   reader->code = calloc(reader->section_count, sizeof *reader->code);
   if (reader->code == NULL) return -ENOMEM;
   Elf_Scn *scn = NULL;
-  size_t seen = 1; /* the first one is no section */
+  size_t seen = 1; /* section 0 is reserved */
   for (; (scn = elf_nextscn(reader->elf, scn)) != NULL; seen++) {
     int error = read_section(reader, scn, name_table);
     if (error != 0) return error;
@@ -181,7 +182,7 @@ static int read_sections(struct reader *reader) {
   return seen == reader->section_count ? 0 : refuse(reader, "section headers cannot be read");
 }
 
-/* A symbol table with what its entries refer to. */
+/* A symbol table with the sections that its entries refer to. */
 struct table_view {
   const char *name;
   Elf_Data *entries, *numbers; /* numbers: section numbers over 65279, or NULL */
@@ -198,7 +199,7 @@ static Elf_Data *section_bytes(struct reader *reader, size_t number, uint32_t ty
   return bytes == NULL || bytes->d_buf == NULL || bytes->d_size == 0 ? NULL : bytes;
 }
 
-/* The SHT_SYMTAB_SHNDX section that belongs to symbol table NUMBER, or NULL. */
+/* Returns the SHT_SYMTAB_SHNDX section of symbol table NUMBER, or NULL. */
 static Elf_Data *long_numbers(struct reader *reader, size_t number) {
   Elf_Scn *scn = NULL;
   while ((scn = elf_nextscn(reader->elf, scn)) != NULL) {
@@ -209,8 +210,7 @@ static Elf_Data *long_numbers(struct reader *reader, size_t number) {
   return NULL;
 }
 
-/* The bytes of string table NUMBER where they are in the image, since names outlive libelf's view
-   of it. */
+/* Finds string table NUMBER in the image itself, since names outlive libelf's view of it. */
 static int cut_strings(struct reader *reader, size_t number, struct span *ret) {
   GElf_Shdr section;
   Elf_Scn *scn = elf_getscn(reader->elf, number);
@@ -247,19 +247,19 @@ static int view_table(struct reader *reader, Elf_Scn *scn, struct table_view *vi
   return 0;
 }
 
-/* The name at OFFSET, its symbol version cut off; empty when it lies outside. */
+/* Returns the name at OFFSET without its symbol version; empty if OFFSET is outside. */
 static struct span name_at(const struct table_view *view, uint64_t offset) {
   if (offset >= view->strings.len) return span_of("", 0);
   const char *name = (const char *)view->strings.data + offset;
   size_t room = view->strings.len - (size_t)offset;
-  if (room > INDEX_NAME_BYTES_MAX + 1) room = INDEX_NAME_BYTES_MAX + 1; /* one more: seen as cut */
+  if (room > INDEX_NAME_BYTES_MAX + 1) room = INDEX_NAME_BYTES_MAX + 1; /* one more: shows a cut */
   size_t len = strnlen(name, room);
   const char *version = len > 0 ? memchr(name + 1, '@', len - 1) : NULL;
   if (version != NULL) len = (size_t)(version - name);
   return span_of(name, len);
 }
 
-/* Marks for assemblers and linkers, not names of code. */
+/* Whether NAME is a mark for assemblers and linkers, not a name of code. */
 static bool is_mark(struct span name) {
   if (name.len == 0) return true;
   if (name.len >= 2 && name.data[0] == '.' && name.data[1] == 'L') return true;
@@ -328,12 +328,13 @@ static int read_functions(struct reader *reader) {
   if (reader->symtab != NULL) error = read_table(reader, reader->symtab, ".symtab");
   uint32_t told = result->function_count;
   if (error == 0 && reader->dynsym != NULL) error = read_table(reader, reader->dynsym, ".dynsym");
-  /* A whole .symtab has what .dynsym has, and more: one with less was stripped of all but a few. */
+  /* A complete .symtab has all functions of .dynsym and more. If it has fewer, most of it was
+     stripped. */
   result->has_symtab = told > 0 && told >= result->function_count - told;
   return error;
 }
 
-/* The executable section that holds ADDRESS, or NULL.  HINT is where the last one was found:
+/* Returns the executable section that contains ADDRESS, or NULL. HINT: index of the last result;
    functions of a section stand together. */
 static const struct code_section *find_code(const struct reader *reader, uint64_t address,
                                             size_t *hint) {
@@ -346,7 +347,7 @@ static const struct code_section *find_code(const struct reader *reader, uint64_
   return NULL;
 }
 
-/* Adds the bounds that .eh_frame tells, as many as there is room for. */
+/* Adds the bounds from .eh_frame, as many as there is room for. */
 static int read_bounds(struct reader *reader) {
   GElf_Shdr section;
   Elf_Data *bytes = elf_rawdata(reader->eh_frame, NULL);
@@ -406,7 +407,7 @@ int elf_image_read(struct span image, struct symbol_set *set, struct elf_image *
   struct reader reader = {
       .image = image, .set = set, .result = &result, .why = why, .why_len = why_len};
   if (elf_version(EV_CURRENT) == EV_NONE) return refuse_by_libelf(&reader, "libelf");
-  /* libelf writes only when it unpacks or changes a section, which nobody here does. */
+  /* libelf writes only when it unpacks or changes a section, which this reader never does. */
   reader.elf = elf_memory((char *)(uintptr_t)image.data, image.len);
   if (reader.elf == NULL) return refuse_by_libelf(&reader, "ELF file");
   int error = read_all(&reader);

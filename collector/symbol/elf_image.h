@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What we want from an ELF file in memory: who it is, and its functions.  Only in a process that
-   may die: libelf reads what strangers wrote. */
+/* Reads the build-id and the functions of an ELF file in memory. Only in a process that may crash:
+   libelf parses untrusted files. */
 #ifndef SYMBOL_ELF_IMAGE_H
 #define SYMBOL_ELF_IMAGE_H
 
@@ -11,20 +11,20 @@ struct symbol_set;
 
 struct elf_image {
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
-  uint32_t build_id_len; /* 0: it carries none */
+  uint32_t build_id_len; /* 0: it has none */
   bool has_dwarf;
   bool has_symtab;         /* its functions come from .symtab, not only from .dynsym */
-  bool is_map;             /* no ELF file, but a list of symbols (map_text.h) */
+  bool is_map;             /* not an ELF file, but a list of symbols (map_text.h) */
   uint32_t function_count; /* with a name */
-  uint32_t bounds_count;   /* without one, known by .eh_frame */
-  bool is_supplement;      /* no file of a module, but debug information that others refer to */
-  uint8_t alternate_id[LIMIT_MODULE_ID_BYTES]; /* of the supplement that .gnu_debugaltlink names */
+  uint32_t bounds_count;   /* without one, from .eh_frame */
+  bool is_supplement;      /* debug information that other files refer to, not a module's file */
+  uint8_t alternate_id[LIMIT_MODULE_ID_BYTES]; /* of the supplement in .gnu_debugaltlink */
   uint32_t alternate_id_len;                   /* 0: there is none */
   struct span packed; /* .gnu_debugdata as it is stored, borrowed; empty: it has none */
 };
 
-/* Reads IMAGE, a supplement by its headers alone, adding its functions to SET, whose names then
-   borrow IMAGE.  Returns 0; -EBADMSG, -EOVERFLOW with WHY saying what is wrong with it; -ENOMEM. */
+/* Reads IMAGE and adds its functions to SET, whose names then borrow IMAGE. Of a supplement only
+   the headers are read. Returns 0; -EBADMSG or -EOVERFLOW with the reason in WHY; -ENOMEM. */
 int elf_image_read(struct span image, struct symbol_set *set, struct elf_image *ret, char *why,
                    size_t why_len);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section headers are believed before program headers: what `objcopy --only-keep-debug` leaves
-   keeps the program headers of the whole file, which then speak of bytes that are not there.  Only
-   a file without any section is judged by its segments. */
+/* Section headers take precedence over program headers. `objcopy --only-keep-debug` keeps the
+   program headers of the original file, which refer to bytes that are gone. Segments are read only
+   in a file without sections. */
 #include "elf_outline.h"
 
 #include <errno.h>

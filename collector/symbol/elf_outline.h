@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the headers of an ELF file say about it, be it for whichever machine: who it is, and what
-   somebody who wants names or code may find in it.  No libelf and no memory of its own: for files
-   that nobody has vouched for, where a worker would be too much. */
+/* Summarizes the headers of an ELF file of any machine: its build-id, and whether it has names or
+   code. Uses neither libelf nor the heap: it reads unverified files for which a worker would be too
+   expensive. */
 #ifndef SYMBOL_ELF_OUTLINE_H
 #define SYMBOL_ELF_OUTLINE_H
 
@@ -13,21 +13,22 @@ struct elf_outline {
   uint32_t build_id_len;  /* 0: none */
   uint16_t type, machine; /* e_type, e_machine */
   bool is_kernel_module;
-  bool has_code; /* the bytes of functions, where a debug file has only their addresses */
+  bool has_code; /* the bytes of functions; a debug file has only their addresses */
   bool has_dynsym, has_symtab, has_dwarf;
   bool has_packed_symtab; /* .gnu_debugdata: a symbol table in an xz stream */
 };
 
 struct elf_section_place {
-  uint64_t offset, bytes; /* within the file; as stored, be it compressed */
+  uint64_t offset, bytes; /* within the file; the stored size, even if compressed */
 };
 
-/* Reads through READ.  Returns 0; -EBADMSG when it is no ELF file or its headers are torn,
-   -EOVERFLOW when it has more sections than ELF_SECTIONS_READ_MAX.  Pure but for READ. */
+/* Reads the file through READ. Returns 0; -EBADMSG if it is not an ELF file or its headers are
+   truncated; -EOVERFLOW if it has more sections than ELF_SECTIONS_READ_MAX. Pure except for
+   READ. */
 int elf_outline_make(elf_read *read, void *context, struct elf_outline *ret);
 
-/* Finds the first section called NAME that has bytes.  Returns 0, -ENOENT, or as above; whether
-   all of the bytes are within the file is for the caller to check. */
+/* Finds the first section named NAME that has bytes. Returns 0, -ENOENT, or as above. The caller
+   checks that all its bytes are within the file. */
 int elf_outline_find_section(elf_read *read, void *context, const char *name,
                              struct elf_section_place *ret);
 

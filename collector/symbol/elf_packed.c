@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libelf unpacks a section to the length that its header claims, and no further: so the claims are
-   what has to be looked at, before anything is unpacked.  Old files have them in the section itself
-   (.zdebug_info: "ZLIB" and eight bytes, the highest first).
+/* libelf unpacks a section up to the length that its header claims. So the claims are checked
+   before any section is unpacked. Old files have the claim in the section itself (.zdebug_info:
+   "ZLIB" and eight bytes, big-endian).
 
-   libelf reads zlib in each version, and zstd only from 0.189 on where it was built with it.  So
-   zstd is unpacked here by the routine that all of fleetprof has for it: the room is exactly the
-   claim, which counts against the same limit, and other contents are refused.  Section headers then
-   say that these sections are not compressed, so that libelf and libdw take the bytes as they
-   are. */
+   Every version of libelf reads zlib; it reads zstd only from 0.189 on, if built with it. So
+   fleetprof's own routine unpacks zstd here. The buffer is exactly the claimed size, which counts
+   against the same limit; other contents are rejected. The section headers are then changed to
+   uncompressed, so libelf and libdw use the bytes directly. */
 #include "elf_packed.h"
 
 #include "common/buf.h"
@@ -34,7 +33,7 @@ struct unpacked_section {
 struct opening {
   struct elf_packed *packed;
   Elf *elf;
-  size_t names; /* section of the names of sections */
+  size_t names; /* section number of the section names */
   char *why;
   size_t why_len;
 };
@@ -71,7 +70,7 @@ static int count_claim(struct opening *opening, uint64_t claim) {
   return 0;
 }
 
-/* Whether NAME is of debug information that is read here. */
+/* Whether NAME is debug information that this program reads. */
 static bool is_read(const char *name) {
   static const char *const others[] = {"aranges", "frame", "loc", "macinfo", "macro",
                                        "gnu_pub", "names", "pub", "gdb_",    "loclists"};
@@ -82,7 +81,7 @@ static bool is_read(const char *name) {
   return true;
 }
 
-/* What SCN has behind its header of compression. */
+/* Returns the bytes of SCN behind its compression header. */
 static struct span packed_bytes(const struct opening *opening, Elf_Scn *scn) {
   size_t head = gelf_getclass(opening->elf) == ELFCLASS32 ? sizeof(Elf32_Chdr) : sizeof(Elf64_Chdr);
   Elf_Data *raw = elf_rawdata(scn, NULL);
@@ -90,7 +89,7 @@ static struct span packed_bytes(const struct opening *opening, Elf_Scn *scn) {
   return span_of((const uint8_t *)raw->d_buf + head, raw->d_size - head);
 }
 
-/* Makes BYTES what libelf has of SCN. */
+/* Makes BYTES the contents of SCN in libelf. */
 static bool put_bytes(Elf_Scn *scn, GElf_Shdr *section, const GElf_Chdr *head, struct span bytes) {
   section->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
   section->sh_size = bytes.len;
@@ -121,7 +120,7 @@ static int unpack(struct opening *opening, Elf_Scn *scn, GElf_Shdr *section,
 
 static int open_packed(struct opening *opening, Elf_Scn *scn, GElf_Shdr *section) {
   GElf_Chdr head;
-  if (gelf_getchdr(scn, &head) == NULL) return 0; /* libelf says the same when it is read */
+  if (gelf_getchdr(scn, &head) == NULL) return 0; /* libelf fails in the same way when it is read */
   int error = count_claim(opening, head.ch_size);
   if (error != 0 || head.ch_type == ELFCOMPRESS_ZLIB || !is_read(name_of(opening, section)))
     return error;

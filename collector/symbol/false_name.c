@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tool that has exported symbols alone, addr2line on a stripped library, names an address by the
-   nearest one below it, however far away that ends: all static functions of libc's then are called
-   like the exported ones before them.  Its file's .eh_frame knows better where each begins and
-   ends, its debug file even what they are called.
+/* A tool that reads only exported symbols names an address by the nearest symbol below it, however
+   far away. addr2line does so on a stripped library. It would name all static functions of libc
+   after the exported ones before them. The file's .eh_frame has the bounds of each function, and
+   its debug file even the names.
 
-   A tool that gives a source line has debug information and knows more than we do: a function may
-   be in several pieces.  Where we have no name, whoever gives another than the nearest below has
-   other sources, too.  Where we have one, exported functions are among those before: NAMES_BACK_MAX
-   of them are looked at, some 30 us an address. */
+   A tool that returns a source line has debug information, and its answer is kept: a function may
+   be in several pieces. If the index has no name, an answer other than the nearest name below must
+   come from another source, and is kept too. If the index has a name, exported functions are among
+   those before: NAMES_BACK_MAX of them are compared, about 30 us for each address. */
 #include "false_name.h"
 
 #include "symbol_index.h"
@@ -16,7 +16,7 @@
 
 enum { NAMES_BACK_MAX = 64 };
 
-/* What counts of TOLD: a version may stand behind it, name@VERSION or name@@VERSION. */
+/* Returns the length of TOLD without its version, name@VERSION or name@@VERSION. */
 static size_t len_of(const char *told) {
   return strcspn(told, "@");
 }
@@ -31,13 +31,13 @@ static bool is_name_of(const char *told, const struct symbol_frame *known) {
   return is_name(told, known->name) || is_name(told, symbol_frame_system_name(known));
 }
 
-/* Whether TOLD is what the source calls KNOWN, its clone or part: name.constprop.0, name.cold. */
+/* Whether TOLD is the source name of KNOWN, its clone or part: name.constprop.0, name.cold. */
 static bool is_clone_of(const char *told, const char *known) {
   size_t len = len_of(told);
   return len > 0 && strncmp(told, known, len) == 0 && known[len] == '.';
 }
 
-/* Whether TOLD is one of the LIMIT names before START, of a function that ends by then. */
+/* Whether TOLD is among the LIMIT names before START, of a function that ends before START. */
 static bool is_of_one_before(const struct symbol_index *index, uint64_t start, const char *told,
                              unsigned limit) {
   struct symbol_frame before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of others' that a module's own symbols contradict. */
+/* Names from other symbolizers that contradict a module's own symbols. */
 #ifndef SYMBOL_FALSE_NAME_H
 #define SYMBOL_FALSE_NAME_H
 
@@ -9,10 +9,10 @@
 struct symbol_frame;
 struct symbol_index;
 
-/* Whether TOLD, what somebody else says of ADDRESS, is a name alone (without a source line), and
-   INDEX knows better: ADDRESS lies in a known function, and TOLD is another that ends before it.
-   Where the name of ADDRESS's function is not known, only the last one with a name before it is
-   meant.  Any thread. */
+/* Whether TOLD, another symbolizer's answer for ADDRESS, contradicts INDEX. TOLD must be a name
+   without a source line. It does if ADDRESS is in a known function and TOLD is another function
+   that ends before ADDRESS. If the function of ADDRESS has no name, only the last name before it is
+   compared. Any thread. */
 bool false_name_is(const struct symbol_index *index, uint64_t address,
                    const struct symbol_frame *told);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes the symbol index of one file: its symbols, its debug information, both laid over each other
-   (index_layout), and tables behind a header.  Which symbols there are is elf_image's business,
-   which of them wins symbol_set's, what debug information says dwarf_reader's.
+/* Makes the symbol index of one file: its symbols and its debug information, merged (index_layout),
+   as tables behind a header. elf_image reads the symbols, symbol_set chooses among them, and
+   dwarf_reader reads debug information.
 
-   Debug information that is malformed or over a limit costs itself only: the index is then made of
-   the symbols, and the reason is told.
+   If debug information is malformed or over a limit, the index is made of the symbols alone and the
+   reason is reported.
 
-   The index is made in memory and handed out whole: the worker has no file to seek in, and a
-   reader never sees half of one. */
+   The index is made in memory and returned whole: the worker has no file to seek in, and a reader
+   never sees an incomplete index. */
 #include "index_builder.h"
 
 #include "alias_name.h"
@@ -29,13 +29,13 @@
 
 struct making {
   const struct index_input *input;
-  struct buf unpacked; /* of .gnu_debugdata */
+  struct buf unpacked; /* contents of .gnu_debugdata */
   struct symbol_set set;
   struct source_map source;
   struct index_names names;
   struct index_tables tables;
   struct buf lr_places, lr_calls, aliases;
-  struct buf text_blocks, texts; /* the strings, packed */
+  struct buf text_blocks, texts; /* the packed strings */
   struct dwarf_file *dwarf;
   struct code_reach *reach;
   struct index_summary summary;
@@ -108,8 +108,8 @@ static int write_index(const struct making *making, struct buf *ret) {
   return ret->failed ? -ENOMEM : 0;
 }
 
-/* Adds the functions of .gnu_debugdata to those that are exported, which it does not repeat.  What
-   is wrong with it costs itself only. */
+/* Adds the functions of .gnu_debugdata to the exported ones, which it does not repeat. If it is
+   malformed, the set stays as it was and WHY has the reason. */
 static void read_packed(struct making *making, char *why, size_t why_len) {
   struct elf_image *image = &making->summary.image, packed;
   uint32_t symbol_count = making->set.count;
@@ -135,7 +135,7 @@ static int read_symbols(struct making *making, char *why, size_t why_len) {
   return error == 0 ? lr_build_trampolines(file, &making->set) : error;
 }
 
-/* Adds the debug information, or leaves everything as it was with WHY saying why. */
+/* Adds the debug information, or leaves everything unchanged with the reason in WHY. */
 static void read_dwarf(struct making *making, char *why, size_t why_len) {
   uint32_t symbol_count = making->set.count;
   struct dwarf_input input = {making->input->file, making->input->supplements,
@@ -152,19 +152,20 @@ static void read_dwarf(struct making *making, char *why, size_t why_len) {
   index_names_fini(&making->names);
 }
 
-/* Whether another index of the file, with its debug information, will come after this one. */
+/* Whether a second index of the file, with its debug information, will follow. */
 static bool is_first_of_two(const struct making *making) {
   return making->input->depth != INDEX_ALL && making->summary.image.has_dwarf;
 }
 
-/* Where debug information is still to be read the code can wait, too: names come first.  A kernel's
-   addresses are moved, and pairs are not asked of it. */
+/* If debug information is still to be read, the code is read later too: names come first. A
+   kernel's addresses are moved, and no call edges are requested for it. */
 static int read_code(struct making *making, bool is_moved) {
   if (is_first_of_two(making) || is_moved) return 0;
   return lr_build(making->input->file, &making->lr_places, &making->lr_calls);
 }
 
-/* A list of symbols has no code, and in a debug file the code is missing: nothing is read then. */
+/* Opens the code for code_reach. A list of symbols has no code, and a debug file has no bytes of
+   it. */
 static int read_reach(struct making *making) {
   const struct elf_image *image = &making->summary.image;
   if (image->is_map) return 0;
@@ -174,7 +175,7 @@ static int read_reach(struct making *making) {
   return error;
 }
 
-/* Those that are too far away to be told are left out. */
+/* Aliases with offsets over 32 bits are left out. */
 static int write_aliases(struct making *making) {
   const struct symbol_set *set = &making->set;
   uint64_t base = set->piece_count > 0 ? set->pieces[0].start : 0;
@@ -204,8 +205,8 @@ static int lay_out(struct making *making) {
                           &making->text_blocks, &making->texts);
 }
 
-/* A stripped program may have neither names nor bounds, and code that tells of return addresses:
-   beside its debug file it serves pairs, which that one has no code for. */
+/* A stripped program may have neither names nor bounds, but its code gives return addresses. It
+   serves call edges beside its debug file, which has no code. */
 static bool has_functions(const struct making *making) {
   const struct elf_image *image = &making->summary.image;
   return making->set.count > 0 &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two depths of distrust of an index.  symbol_index_parse looks at a few dozen bytes, so that
-   opening a cached index costs nothing; what it lets pass can be looked up without danger.
-   symbol_index_verify reads everything once, right after the worker made it, so that names which
-   reach pages and terminals are clean. */
+/* Two levels of checks of an index. symbol_index_parse reads a few dozen bytes, so opening a cached
+   index is cheap; lookups in an index that it accepts are memory-safe. symbol_index_verify reads
+   everything once, right after the worker made it, so that names on pages and terminals are
+   clean. */
 #include "alias_name.h"
 #include "common/buf.h"
 #include "name_text.h"
@@ -22,7 +22,7 @@ static int find_section(struct span bytes, uint32_t kind, struct index_section *
   return -EBADMSG;
 }
 
-/* Cuts the table of KIND, of ENTRY_BYTES an entry, out of BYTES. */
+/* Cuts the table of KIND, with entries of ENTRY_BYTES, out of BYTES. */
 static int cut_table(struct span bytes, uint32_t kind, size_t entry_bytes, struct span *ret) {
   struct index_section section;
   int error = find_section(bytes, kind, &section);
@@ -35,7 +35,7 @@ static int cut_table(struct span bytes, uint32_t kind, size_t entry_bytes, struc
   return 0;
 }
 
-/* An index need not have aliases. */
+/* Aliases are optional. */
 static int cut_aliases(struct span bytes, struct symbol_index *index) {
   struct index_section section;
   struct span aliases;
@@ -92,8 +92,8 @@ void symbol_index_fini(struct symbol_index *index) {
   *index = (struct symbol_index){0};
 }
 
-/* An index that is looked at; where its strings begin, and which nodes were found sound: a bit for
-   each byte of them. */
+/* The index and two bitmaps with a bit for each byte: starts of strings, and starts of valid nodes.
+ */
 struct check {
   const struct symbol_index *index;
   uint8_t *starts, *sound;
@@ -104,7 +104,7 @@ static bool is_string_start(const struct check *check, uint32_t offset) {
   return (check->starts[offset / 8] >> offset % 8 & 1) != 0;
 }
 
-/* Finds where the strings in BLOCK begin, and whether all of them are clean. */
+/* Marks where the strings in BLOCK start. Returns -EBADMSG if a string is not clean. */
 static int read_strings(struct span block, uint8_t *starts) {
   size_t at = 0;
   while (at < block.len) {
@@ -144,7 +144,7 @@ static int verify_functions(const struct check *check) {
   return 0;
 }
 
-/* The node AT can be read, and what it refers to is there. */
+/* Whether the node AT can be read and all its references are valid. */
 static bool is_node_sound(const struct check *check, uint32_t at, struct index_node *ret) {
   const struct symbol_index *index = check->index;
   if (!index_node_read(index->nodes, at, ret)) return false;
@@ -159,7 +159,8 @@ static bool is_node_sound(const struct check *check, uint32_t at, struct index_n
   return ret->size <= UINT64_MAX - start;
 }
 
-/* So can those that it is inlined into, each before the other: a row may name none of them. */
+/* Whether the node AT and its chain of callers are valid. Callers stand before their callees. No
+   row may refer to some of them. */
 static bool is_sound(const struct check *check, uint32_t at) {
   struct index_node node;
   while (at < check->index->nodes.len && (check->sound[at / 8] >> at % 8 & 1) == 0) {
@@ -171,7 +172,7 @@ static bool is_sound(const struct check *check, uint32_t at) {
   return at < check->index->nodes.len;
 }
 
-/* Whether the block NUMBER has rows in order up to the next one's first address. */
+/* Whether the rows of block NUMBER ascend, up to the first address of the next block. */
 static bool is_block_sound(const struct check *check, uint32_t number, bool is_last) {
   const struct symbol_index *index = check->index;
   struct row_reader reader;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening of index files.
 
-   Big ones are mapped: the kernel drops pages that nobody asks for, and reads them again.  Small
-   ones are copied, since a mapping costs more than their bytes.  A file at a path is the
-   collector's own, in a folder of its own, and is only ever replaced by rename, so it does not
-   shrink under the mapping; one of a worker is memory whose writer has gone. */
+   Large files are mapped: the kernel drops unused pages and reads them again. Small ones are
+   copied, since a mapping costs more than their bytes. A file at a path belongs to the collector,
+   in a folder of its own. It is only replaced by rename, so it does not shrink under the mapping. A
+   worker's file is memory, and its writer has exited. */
 #include "index_file.h"
 
 #include <errno.h>

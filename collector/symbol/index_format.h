@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The symbol index on disk (INDEX_VERSION): what a sandboxed worker makes of one file.
+/* The symbol index on disk (INDEX_VERSION): made by a sandboxed worker from one file.
 
-   A local cache, never sent anywhere, so it is in this machine's byte order; ORDER tells.
+   A local cache that is never sent, so it is in this machine's byte order, which ORDER marks.
      header | section table | tables, each 8-aligned
 
-   ROWS cut the address space: from its address to that of the next row, a row says which code is
-   there (a node, or 0: a gap), and which line of which file it was made of (line 0: not known; file
-   0: that where the function is declared).  They are in blocks of INDEX_BLOCK_ROWS; BLOCKS is the
-   directory of them, for a binary search.  Most rows are one byte, below INDEX_SHORT_ROWS:
+   ROWS partition the address space. From its address to that of the next row, a row gives the code
+   there (a node, or 0: a gap), and the source file and line of the code. Line 0 is unknown; file 0
+   is the file where the function is declared. Rows are in blocks of INDEX_BLOCK_ROWS; BLOCKS is
+   their directory, for a binary search. Most rows are one byte, below INDEX_SHORT_ROWS:
 
      (distance in bytes from the row before - 1) * INDEX_SHORT_LINES + line - line before -
      INDEX_SHORT_FIRST_LINE
 
-   Others are: control; distance as a varint (not of a block's first row, whose address the
-   directory has); then, as control says, a node and a file as varints.
+   Others are: control; distance as a varint, except for a block's first row (its address is in the
+   directory); then, depending on control, a node and a file as varints.
 
      control = zigzag(line - base line) << 3 | has file << 2 | context
 
-   of which the first byte is INDEX_SHORT_ROWS + control where that is below INDEX_CONTROLS; else
+   The first byte is INDEX_SHORT_ROWS + control if control is below INDEX_CONTROLS. Else it is
    INDEX_SHORT_ROWS + INDEX_CONTROLS + control % INDEX_CONTROLS, and control / INDEX_CONTROLS - 1
    follows as a varint.
 
-   The last three places of a block that had different nodes are contexts, the latest first: a row
-   of context 0 (short ones are), 1 or 2 goes on where that one was, so base line and file are its.
-   Context 3 is a new one: base line is that of the row before (0 at the head of a block), the file
-   is 0, and a node follows: 0 for a gap, else 1 + zigzag(node - the new node before it, at the head
-   of a block that of the directory).
+   The last three places of a block that had different nodes are contexts, the latest first. A row
+   of context 0 (short rows are), 1 or 2 takes its base line and file from that place. Context 3 is
+   a new one: base line is that of the row before (0 at the head of a block), the file is 0, and a
+   node follows. The node is 0 for a gap, else 1 + zigzag(node - previous new node). At the head of
+   a block the previous new node is in the directory.
 
-   NODES are functions as they stand in the code, inlined ones too.  A node is named by its offset;
-   the byte at 0 is no node.  Its varints:
+   NODES are functions in the code, including inlined ones. A node's reference is its offset; the
+   byte at 0 is not a node. Its varints:
 
      of a function:  (function + 1) << 2 | has name << 1 | 1, name of its symbol when it is not that
                      of the function, its start - that of the first block, its size
@@ -36,8 +36,8 @@
                      zigzag(line of the call - line where the calling function is declared) << 1 |
                      has file, and the file of the call when that is not the caller's
 
-   FUNCTIONS are those of the source, FILES their paths, counted from 1.  An index of symbols alone
-   has no functions: its nodes have symbols only.  STRINGS are in index_texts.h. */
+   FUNCTIONS are source functions, FILES their paths, counted from 1. An index of symbols alone has
+   no functions: its nodes have symbols only. STRINGS are described in index_texts.h. */
 #ifndef SYMBOL_INDEX_FORMAT_H
 #define SYMBOL_INDEX_FORMAT_H
 
@@ -47,10 +47,10 @@
 #define INDEX_MAGIC "fpsymidx"
 
 enum {
-  INDEX_VERSION = 11, /* raise it when better names are made too: older files are read again */
+  INDEX_VERSION = 11, /* increase it for better names too: files are then indexed again */
   INDEX_ORDER = 0x01020304,
   INDEX_SECTIONS_MAX = 16,
-  INDEX_NAME_BYTES_MAX = 4 << 10, /* of one name, without the NUL: longer ones are cut */
+  INDEX_NAME_BYTES_MAX = 4 << 10, /* of one name, without the NUL; longer names are cut */
   INDEX_SYMBOLS_MAX = 4 << 20,
   INDEX_BLOCK_ROWS = 32,
   INDEX_CONTEXTS = 3,
@@ -80,7 +80,7 @@ enum index_kind {
 enum index_flag {
   INDEX_FROM_DYNSYM = 1, /* there was no .symtab: exported functions only */
   INDEX_HAS_DWARF = 2,   /* the file has .debug_info */
-  INDEX_FROM_DWARF = 4,  /* which was read */
+  INDEX_FROM_DWARF = 4,  /* .debug_info was read */
 };
 
 struct index_header {
@@ -101,14 +101,14 @@ struct index_section {
 
 struct __attribute__((packed, aligned(2))) index_function {
   uint32_t name;           /* in the strings */
-  uint64_t decl_file : 24; /* 0: not known */
-  uint64_t decl_line : 24; /* 0: not known */
+  uint64_t decl_file : 24; /* 0: unknown */
+  uint64_t decl_line : 24; /* 0: unknown */
 };
 
 struct index_block {
   uint64_t address; /* of its first row */
   uint32_t offset;  /* in the rows */
-  uint32_t node;    /* what the first new node of the block is told from */
+  uint32_t node;    /* base of the first new node in the block */
 };
 
 _Static_assert(INDEX_SHORT_ROWS + 2 * INDEX_CONTROLS == 256, "first bytes");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two descriptions of the same code are laid over each other: the pieces of the symbol table, and
-   the rows of the debug information.
+/* Merges two descriptions of the same code: the pieces of the symbol table, and the rows of the
+   debug information.
 
      pieces   |  main           |gap|  fill                 |gap
      rows           | a.c:3 | a.c:4 | b.h:9 in get < fill |
      index    |  ^  |  ^    |  ^|^  |   ^                 ^ |^
 
-   A node is written when the first row needs it, callers first.  So nodes that are near each other
-   in the code are near each other in the table, and are told by small numbers. */
+   A node is written when the first row needs it, callers first. So nodes that are close in the code
+   are close in the table, and small numbers encode their distances. */
 #include "index_layout.h"
 
 #include "index_rows.h"
@@ -18,7 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Where a call was written, and for which symbol: a function of two parts is written twice. */
+/* The node of a call and its symbol: a function of two parts is written twice. */
 struct written {
   uint32_t symbol, node;
 };
@@ -30,9 +30,9 @@ struct layout {
   struct index_names *names;
   struct index_tables *tables;
   struct written *calls; /* by call */
-  uint32_t *symbols;     /* by symbol: the node of a symbol alone, or INDEX_NO_NODE */
+  uint32_t *symbols;     /* by symbol: the node of a symbol without calls, or INDEX_NO_NODE */
   uint64_t base;         /* address of the first row */
-  /* the block that is being written: */
+  /* the current block: */
   struct index_row contexts[INDEX_CONTEXTS];
   struct index_row last; /* row */
   uint32_t told_node, count;
@@ -83,7 +83,7 @@ static int write_inlined(struct layout *layout, const struct source_call *call, 
   return 0;
 }
 
-/* Writes what is not written yet of the chain of CALL in SYMBOL, the outermost first. */
+/* Writes the missing nodes of the chain of CALL in SYMBOL, the outermost first. */
 static int node_of_call(struct layout *layout, uint32_t symbol, uint32_t call, uint32_t *ret) {
   const struct source_call *calls = layout->source->calls;
   uint32_t missing[INDEX_DEPTH_MAX], depth = 0, node = INDEX_NO_NODE;
@@ -177,13 +177,13 @@ static void write_row(struct layout *layout, const struct index_row *row) {
   layout->count++;
 }
 
-/* Where the function of CALL is declared. */
+/* Returns the file that declares the function of CALL. */
 static uint32_t own_file(const struct layout *layout, uint32_t call) {
   if (call == SOURCE_NONE) return 0;
   return layout->functions[layout->source->calls[call].function].decl_file;
 }
 
-/* From ADDRESS on: SYMBOL, and what ROW says of it when it is not NULL. */
+/* Adds a row at ADDRESS for SYMBOL, with the line of ROW if ROW is not NULL. */
 static int add_place(struct layout *layout, uint64_t address, uint32_t symbol,
                      const struct source_row *row) {
   bool is_gap = symbol == INDEX_NO_SYMBOL;
@@ -204,13 +204,13 @@ static int add_place(struct layout *layout, uint64_t address, uint32_t symbol,
   return error;
 }
 
-/* A place in the settled runs of rows. */
+/* A position in the settled runs of rows. */
 struct row_walk {
   const struct source_map *source;
-  uint32_t run, row; /* the next one, in its run */
+  uint32_t run, row; /* the next row, in its run */
 };
 
-/* The address from which on the next row, or the gap behind a run, is valid. */
+/* Returns the address at which the next row, or the gap after a run, begins. */
 static uint64_t next_row_at(const struct row_walk *walk) {
   const struct source_map *source = walk->source;
   if (walk->run == source->run_count) return UINT64_MAX;
@@ -220,7 +220,7 @@ static uint64_t next_row_at(const struct row_walk *walk) {
   return address < run->start ? run->start : address;
 }
 
-/* Goes over the change at next_row_at.  Returns the row that is valid from then on, or NULL. */
+/* Advances past the change at next_row_at. Returns the row valid from there, or NULL. */
 static const struct source_row *take_row(struct row_walk *walk) {
   const struct source_run *run = &walk->source->runs[walk->run];
   if (walk->row < run->count) return &walk->source->rows[run->first + walk->row++];
@@ -235,7 +235,7 @@ static int lay_over(struct layout *layout) {
   const struct source_row *row = NULL;
   uint32_t piece = 0, symbol = INDEX_NO_SYMBOL;
   int error = 0;
-  while (error == 0 && piece < set->piece_count) { /* the last one ends all code */
+  while (error == 0 && piece < set->piece_count) { /* the last piece ends all code */
     uint64_t piece_at = set->pieces[piece].start, row_at = next_row_at(&walk);
     uint64_t at = piece_at < row_at ? piece_at : row_at;
     if (piece_at == at) symbol = set->pieces[piece++].symbol;

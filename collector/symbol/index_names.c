@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Demangling takes microseconds and the same function stands in the debug information of every
-   unit that includes its header.  Linkers merge equal strings, so most repetitions are known by
-   where they are. */
+/* Demangling takes microseconds, and a function stands in the debug information of every unit that
+   includes its header. Linkers merge equal strings, so most repetitions are recognized by their
+   address. */
 #include "index_names.h"
 
 #include "demangle.h"
@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-/* A readable name and the mangled one it was made of fit into one block. */
+/* A readable name and its mangled name fit in one block. */
 _Static_assert(INDEX_NAME_BYTES_MAX + DEMANGLE_IN_BYTES_MAX + 2 <= INDEX_TEXT_BLOCK_BYTES, "names");
 
 void index_names_fini(struct index_names *names) {
@@ -34,7 +34,7 @@ int index_names_add_text(struct index_names *names, struct span raw, uint32_t *r
   return add_clean(names, ret);
 }
 
-/* Adds the symbol name RAW; a readable form, when there is one, goes before it. */
+/* Adds the symbol name RAW, preceded by its readable form if it has one. */
 static int add_name(struct index_names *names, struct span raw, uint32_t *ret) {
   buf_clear(&names->readable);
   buf_clear(&names->clean);

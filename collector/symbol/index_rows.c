@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading of rows and nodes.  Speed matters here: a lookup reads half a block, so varints of one
-   byte, which most are, take the short way. */
+/* Reading of rows and nodes. Speed matters: a lookup reads half a block. Most varints have one
+   byte, so these take a fast path. */
 #include "index_rows.h"
 
 #include "proto/varint.h"
 
-/* A varint takes 10 bytes at most, a row four of them and a byte: where this many are left nothing
-   needs to be checked. */
+/* A varint takes at most 10 bytes, and a row at most four varints and a byte. If this many bytes
+   remain, a row needs no bounds checks. */
 enum { VARINT_BYTES_MAX = 10, ROW_BYTES_MAX = 4 * VARINT_BYTES_MAX + 1 };
 
 static bool take_long(const uint8_t **at, const uint8_t *end, uint64_t *ret) {
@@ -22,7 +22,8 @@ static bool take_long(const uint8_t **at, const uint8_t *end, uint64_t *ret) {
   return false;
 }
 
-/* Takes a varint that ends before END.  IS_FAR, a constant: VARINT_BYTES_MAX bytes are there. */
+/* Takes a varint that ends before END. IS_FAR, a constant: at least VARINT_BYTES_MAX bytes
+   remain. */
 static inline __attribute__((always_inline)) bool take(const uint8_t **at, const uint8_t *end,
                                                        bool is_far, uint64_t *ret) {
   if ((is_far || *at < end) && **at < 0x80) {
@@ -54,7 +55,7 @@ read_new_place(struct row_reader *reader, const uint8_t **at, bool is_far, struc
   return true;
 }
 
-/* Reads a row that is not a short one when it is at LIMIT or before it. */
+/* Reads a row that is not short if its address is at most LIMIT. */
 static inline __attribute__((always_inline)) bool read_long(struct row_reader *reader,
                                                             uint64_t limit, bool is_far) {
   const uint8_t *at = reader->at, *end = reader->end;
@@ -85,7 +86,7 @@ static inline __attribute__((always_inline)) bool read_long(struct row_reader *r
   return true;
 }
 
-/* Reads rows while they are at LIMIT or before it, COUNT at most. */
+/* Reads rows with addresses up to LIMIT, until COUNT rows are read. */
 static inline __attribute__((always_inline)) void read_rows(struct row_reader *reader,
                                                             uint64_t limit, uint32_t count) {
   while (reader->count < count && reader->at < reader->end) {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readable names of C++ and Rust are long and much alike: packed, they take a tenth to a twentieth.
+/* Readable names of C++ and Rust are long and similar: packed, they take a tenth to a twentieth.
 
      texts    |a\0b(int)\0_Z1bi\0  ...  \0|c\0 ...          \0|d\0|    blocks of 32 KiB
      packed   |zstd|zstd|zstd|
 
-   A name is handed out as a pointer, so a block that was unpacked stays where it is as long as the
-   index.  Whoever finds it missing unpacks it; of two who do so at once one throws his away.  Where
-   it lies is told by one atomic pointer, so a lookup waits for nobody.
+   Callers get a pointer to a name, so an unpacked block stays in place as long as the index. A
+   thread that finds a block missing unpacks it; if two threads do so at once, one discards its
+   copy. One atomic pointer refers to each block, so lookups are lock-free.
 
-   The worker that packed them may have been taken over by the file it read.  No block unpacks to
-   more than it says, each ends with a NUL, and all indexes together have a limit.
+   The file may have compromised the worker that packed the names. So no block unpacks to more than
+   its declared size, each ends with a NUL, and all indexes together have a limit.
 
-   What was unpacked is never given back, so one sender must not be able to use the limit up.  What
-   operators' files unpack is counted apart from what boards' do.  Of the latter a sender gets on
-   while it holds no more than what is free: alone it has half of it, and there is always a rest
-   for one that comes later. */
+   Unpacked blocks are never freed before the index, so one sender must not exhaust the limit. Files
+   of operators and of boards are counted separately, each up to half of it. A board may unpack more
+   while it holds no more than is free in the boards' half. One board alone can hold half of that,
+   and some room always remains for a later one. */
 #include "index_texts.h"
 
 #include "common/buf.h"
@@ -24,11 +24,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Each counter stands for itself: relaxed.  As wide as the machine, since not all 32-bit ones have
-   wider atomic instructions. */
+/* Each counter is independent: relaxed. Word-sized, since some 32-bit machines lack wider atomic
+   instructions. */
 static _Atomic size_t limit_bytes = INDEX_TEXTS_MEMORY_MAX;
 static _Atomic size_t held_bytes[INDEX_TEXTS_SENDERS]; /* by sender */
-static _Atomic size_t board_bytes;                     /* of all senders but operators */
+static _Atomic size_t board_bytes;                     /* of all senders except operators */
 static _Atomic size_t refusals;
 
 static size_t get(const _Atomic size_t *counter) {
@@ -45,7 +45,7 @@ static void give_back(uint32_t sender, size_t bytes) {
     atomic_fetch_sub_explicit(&board_bytes, bytes, memory_order_relaxed);
 }
 
-/* Returns whether there is room for BYTES more of SENDER; they are counted then. */
+/* Reserves BYTES more for SENDER. Returns whether there was room. */
 static bool reserve(uint32_t sender, size_t bytes) {
   size_t half = get(&limit_bytes) / 2, held = add(&held_bytes[sender], bytes);
   size_t all = sender == INDEX_TEXTS_OPERATORS ? 0 : add(&board_bytes, bytes);
@@ -81,7 +81,7 @@ int index_texts_init(struct index_texts *texts, struct span directory, struct sp
 }
 
 void index_texts_fini(struct index_texts *texts) {
-  size_t bytes = 0; /* that were taken */
+  size_t bytes = 0; /* reserved bytes */
   for (uint32_t i = 0; i < texts->count; i++) {
     uint8_t *block = atomic_load_explicit(&texts->blocks[i], memory_order_relaxed);
     if (block != NULL) bytes += texts->directory[i].bytes;
@@ -110,9 +110,10 @@ const uint8_t *index_texts_take_block(const struct index_texts *texts, uint32_t 
   uint8_t *expected = NULL;
   if (bytes > INDEX_TEXT_BLOCK_BYTES || !reserve(texts->sender, bytes)) return NULL;
   if (index_texts_unpack(texts, number, &buf) == 0) {
-    buf_append_byte(&buf, '\0'); /* of the text behind the last one */
+    buf_append_byte(&buf, '\0'); /* empty text after the last one */
     uint8_t *fresh = buf.failed ? NULL : realloc(buf.data, buf.len);
-    /* Release: the texts are there for whoever sees the pointer (index_texts_at). */
+    /* Release: pairs with the acquire in index_texts_at, so a reader of the pointer sees the
+       texts. */
     if (fresh != NULL &&
         atomic_compare_exchange_strong_explicit(&texts->blocks[number], &expected, fresh,
                                                 memory_order_acq_rel, memory_order_acquire))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One buffer of entries and a hash of where each begins.  Colliding hashes cost time, which the
-   worker's limit on it bounds, never a wrong answer. */
+/* One buffer of entries and a hash table of their offsets. Colliding hashes cost only time, which
+   the worker's CPU limit bounds. */
 #include "interner.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static bool is_string_at(const struct buf *bytes, uint32_t offset, struct span t
   return at[text.len] == '\0' && memcmp(at, text.data, text.len) == 0;
 }
 
-/* Fills the block up where LEN more bytes would cross its end. */
+/* Fills the block up if LEN more bytes would cross its end. */
 static int keep_within_block(struct interner *interner, size_t len) {
   static const uint8_t zeros[64];
   uint32_t block = interner->block_bytes;

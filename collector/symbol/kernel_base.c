@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A vmlinux and its System.map have the addresses that the kernel was linked for, /proc/kallsyms
-   those of one boot; a frame has neither but the distance from _text (agent/elf/kernel_layout.c).
-   So has the list that a board sends: its _text is at 0, and nothing changes.
+/* A vmlinux and its System.map have the kernel's link-time addresses, /proc/kallsyms those of one
+   boot. A frame has neither, only the distance from _text (agent/elf/kernel_layout.c). A board's
+   list has the same distances: its _text is at 0, and nothing changes.
 
-   A kernel is known by start_kernel beside _text or _stext: all kernels have it, and no program.
-   What lies before _text (per-CPU data at 0) has no address in that space and is dropped. */
+   start_kernel beside _text or _stext identifies a kernel: all kernels have it, and no program.
+   Symbols before _text (per-CPU data at 0) have no address in that space and are dropped. */
 #include "kernel_base.h"
 
 #include "symbol_set.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels are put anywhere, so boards ship their addresses relative to _text. */
+/* Kernels load at varying addresses, so boards send their addresses relative to _text. */
 #ifndef SYMBOL_KERNEL_BASE_H
 #define SYMBOL_KERNEL_BASE_H
 
@@ -7,8 +7,8 @@
 
 struct symbol_set;
 
-/* Makes the symbols of SET relative to _text (_stext where there is none) when they are a Linux
-   kernel's; else leaves them alone.  Returns what was taken off the addresses. */
+/* If the symbols of SET are a Linux kernel's, makes them relative to _text (_stext if there is
+   none). Returns the offset subtracted from the addresses; 0 if nothing changed. */
 uint64_t kernel_base_apply(struct symbol_set *set);
 
 #endif

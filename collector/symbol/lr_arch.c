@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board's walk knows one CPU, its own; the collector reads files of all.  Numbers of registers
-   are DWARF's. */
+/* A board's unwinder supports only its own CPU; the collector reads files of all CPUs. Register
+   numbers are DWARF's. */
 #include "lr_arch.h"
 
 #include <elf.h>

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ladder's lower rungs, for all code at once.
+/* Builds the data for the fallback steps of call edges, for all code of a file.
 
-   Two unwind tables are made as a board makes them (agent/tables): one of call frame information
-   alone, one with all that the instructions tell besides.  Where the first has a rule for the
-   return address that says "in the link register", that is believed, unless every way there has
-   overwritten it, which compilers do not tell of functions that never return.  Then the
-   instructions are asked: is it untouched on all ways (lr_flow), or says the second table so where
-   the first is silent?  On a CPU without the register the rule must say that the word at the
-   stack pointer is the return address: the stack is as the call has left it.
+   Two unwind tables are made as on a board (agent/tables): one from call frame information alone,
+   one also from the instructions. The rule "return address in the link register" of the first table
+   is accepted, unless every path to the place has overwritten the register. Compilers do not record
+   that in functions that never return. Otherwise the place counts if the register is untouched on
+   all paths (lr_flow). It also counts if the first table is silent and the second has that rule. On
+   a CPU without the register, the rule must put the return address at the stack pointer: the stack
+   is as the call left it.
 
-   Calls are found by decoding the code from end to end, anew at each function, so that data in
-   between costs no more than a few false calls, which only let a pair through that the other rungs
-   have to judge.
+   Calls are found by decoding the code linearly, restarting at each function. So data in between
+   causes only a few false calls. A false call only accepts a pair that the other steps then check.
 
-   All that is told here is a hint for answers, so a file that is odd has less of it, never an
-   error. */
+   These tables are hints for queries, so a malformed file yields fewer entries, never an error. */
 #include "lr_build.h"
 
 #include "lr_arch.h"
@@ -31,7 +29,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Code beyond this is not looked at: a kernel with all its drivers built in has half of it. */
+/* Code beyond this is ignored: a kernel with all drivers built in has half of it. */
 #define CODE_BYTES_MAX (UINT64_C(256) << 20)
 
 struct building {
@@ -40,7 +38,7 @@ struct building {
   struct span file;
   struct buf row_bytes, all_bytes;       /* unwind tables, or empty */
   const struct unwind_table *rows, *all; /* NULL: none */
-  uint64_t left_out; /* of an address of the range at hand, to be one of these tables */
+  uint64_t left_out; /* offset from addresses of the current range to those of these tables */
   struct lr_functions functions;
   struct lr_pages pages;
   uint8_t *units; /* of lr_flow */
@@ -69,7 +67,7 @@ static int make_table(struct building *building, bool is_told_only, struct buf *
 
 enum word { SILENT, HELD, ELSEWHERE };
 
-/* What RULE says of the return address. */
+/* Returns where RULE puts the return address. */
 static enum word say(const struct building *building, const struct unwind_rule *rule) {
   if (rule == NULL || rule->cfa == UNWIND_CFA_NONE) return SILENT;
   if (rule->cfa <= UNWIND_CFA_SIGNAL) return ELSEWHERE;
@@ -85,7 +83,8 @@ static enum word look(const struct building *building, const struct unwind_table
   return say(building, unwind_table_find(table, address - building->left_out));
 }
 
-/* The place at ADDRESS, HISTORY being what may have happened to the register; 0: not known. */
+/* Returns the place at ADDRESS. HISTORY: enum lr_history, possible changes of the register; 0:
+   unknown. */
 static enum lr_place judge(const struct building *building, uint64_t address, uint8_t history) {
   enum word row = look(building, building->rows, address);
   if (row == HELD && history != LR_CHANGED) return LR_HELD_BY_ROW;
@@ -101,8 +100,8 @@ static const struct instruction_cpu *cpu_of(const struct building *building, boo
   return function_starts_cpu(&building->image, is_thumb);
 }
 
-/* Follows the code of FUNCTION.  Returns how many units are filled: none where nothing is told;
-   RET_IS_TANGLED: because it cannot be. */
+/* Follows the code of FUNCTION. Returns the number of filled units; 0 if there is no result.
+   RET_IS_TANGLED: its control flow is too complex. */
 static size_t follow(struct building *building, const struct lr_function *function,
                      struct lr_flow *flow, bool *ret_is_tangled) {
   struct span code = elf_image_at(&building->image, function->start);
@@ -122,7 +121,7 @@ static size_t follow(struct building *building, const struct lr_function *functi
   return *ret_is_tangled ? 0 : flow->unit_count;
 }
 
-/* Instructions that are longer than a step: what holds at their start holds within. */
+/* In an instruction longer than a step, the history of its start holds for all of it. */
 static void tell_function(struct building *building, const struct lr_function *function) {
   struct lr_flow flow;
   bool is_tangled = false;
@@ -138,7 +137,7 @@ static void tell_function(struct building *building, const struct lr_function *f
   }
 }
 
-/* Both tables have the same pages.  Where one of them says something new the other may not. */
+/* Both tables have the same pages, but may have different rows in them. */
 static const struct unwind_row *rows_of(const struct unwind_table *table, uint32_t page,
                                         uint32_t *ret_count) {
   *ret_count = 0;
@@ -150,7 +149,7 @@ static const struct unwind_row *rows_of(const struct unwind_table *table, uint32
   return rows + firsts[page];
 }
 
-/* What rows say from LOW on, up to HIGH, which are in PAGE. */
+/* Adds the places of the rows in PAGE from LOW up to HIGH. */
 static void tell_page(struct building *building, uint32_t page, uint64_t start, uint64_t low,
                       uint64_t high) {
   uint32_t counts[2], at[2] = {0, 0};
@@ -166,8 +165,8 @@ static void tell_page(struct building *building, uint32_t page, uint64_t start, 
   }
 }
 
-/* Code that is in no function, or has no link register: there are no ways to follow, and rows are
-   all there is.  It may be a large hole between two segments, so not each place is asked. */
+/* Code outside functions, or without a link register: there is no control flow to follow, only
+   rows. It may be a large hole between two segments, so only addresses with rows are tested. */
 static void tell_gap(struct building *building, uint64_t low, uint64_t high) {
   const struct unwind_table *table = building->all != NULL ? building->all : building->rows;
   uint64_t base = table != NULL ? table->base + building->left_out : 0;
@@ -239,7 +238,7 @@ static uint32_t target_of(const struct building *building, const struct stubs st
   return lr_target(target);
 }
 
-/* The calls in PART, up to where the next function begins, and from there again. */
+/* Adds the calls in PART. Decoding restarts at each function. */
 static void tell_part(struct building *building, const struct elf_part *part,
                       const struct stubs stubs[STUBS]) {
   uint64_t at = 0, end = part->bytes.len;
@@ -281,7 +280,8 @@ static int tell_calls(struct building *building, uint64_t low, uint64_t high, st
 
 /* ---- the file ---- */
 
-/* Where code is, in sections that are in the file, and whether there is any. */
+/* Finds the ranges of code in sections with bytes, and sets has_code. Returns false if there is
+   none, or too much. */
 static bool find_code(struct building *building, struct code_ranges *ret) {
   struct elf_part part;
   uint64_t bytes = 0;
@@ -340,8 +340,9 @@ struct trampolines {
   struct symbol_set *set;
 };
 
-/* A walk without tables takes the trampoline for a caller, and so names the byte before it.  That
-   byte is padding, or the end of an instruction, where no PC is; but x86's ret is one byte long. */
+/* An unwinder without tables takes the trampoline for a caller and looks up the byte before it.
+   That byte is padding, or the end of an instruction, where no PC can be. But x86's ret is one byte
+   long. */
 static int add_trampoline(void *context, uint64_t address, uint64_t bytes, int32_t offset) {
   const struct trampolines *to = context;
   enum { RET = 0xc3 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ELF file -> the tables of lr_format.h.  Runs only in the worker. */
+/* Converts an ELF file to the tables of lr_format.h. Runs only in the worker. */
 #ifndef SYMBOL_LR_BUILD_H
 #define SYMBOL_LR_BUILD_H
 
@@ -8,13 +8,13 @@
 struct buf;
 struct symbol_set;
 
-/* Appends what FILE tells to PLACES and CALLS, which are empty, and stay so where it tells nothing:
-   a file that is no ELF file, of an unknown CPU, without code or unwind information, or malformed.
+/* Appends the tables of FILE to PLACES and CALLS, which are empty. Both stay empty if FILE is not
+   an ELF file, has an unknown CPU, has neither code nor unwind information, or is malformed.
    Returns 0 or -ENOMEM. */
 int lr_build(struct span file, struct buf *places, struct buf *calls);
 
 /* Adds the signal trampolines in FILE's code to SET, as __restore_rt: C libraries do not export
-   them.  Returns as above, or -EOVERFLOW. */
+   them. Returns as above, or -EOVERFLOW. */
 int lr_build_trampolines(struct span file, struct symbol_set *set);
 
 #endif

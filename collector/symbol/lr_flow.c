@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of what may have happened is carried along every way, and where ways meet the sets are
-   joined, over and over until nothing changes: what is left of "nothing happened" is true of all
-   ways.  That is more careful than the scan that unwind tables are made by, which believes the
-   first way it finds (prologue.c): there a wrong guess costs a stack, here it would name a wrong
-   caller and nobody would see it.
+/* A data-flow analysis. Each path carries a set of possible histories; where paths meet, the sets
+   are joined, until nothing changes. "Nothing happened" alone is then true of all paths. That is
+   stricter than the scan for unwind tables, which trusts the first path (prologue.c). There a wrong
+   guess costs a stack; here it would silently name a wrong caller.
 
-   Code that no branch leads to, the cases of a switch or a landing pad, is followed, too, as if
-   anything might have happened before: it may lead back to the rest.  Where a computed jump is
-   reached with the register overwritten any place may be its target, so nothing is told of such a
-   function; most of these are tail calls, which reload it first, and go away. */
+   Code without a branch to it, for example the cases of a switch or a landing pad, is followed with
+   an unknown history: it may lead back to the rest. If a computed jump is reached with the register
+   overwritten, any place may be its target, so the function gets no result. Most computed jumps are
+   tail calls, which reload the register first and leave the function. */
 #include "lr_flow.h"
 
 enum {
   SWEEPS_MAX = 24,
-  /* What is known of an instruction that is done together with the branch before it stands apart
-     while ways are followed: none goes on from there. */
+  /* The history of an instruction in a delay slot is kept in separate bits while paths are
+     followed: no path continues from there. */
   DELAYED_SHIFT = 4,
   FOLLOWED = (1 << DELAYED_SHIFT) - 1,
 };
@@ -34,7 +33,7 @@ static struct instruction decode(const struct lr_flow *flow, uint64_t offset) {
   return in;
 }
 
-/* What HISTORY becomes by the instruction's effects. */
+/* Returns HISTORY after the instruction's effects. */
 static uint8_t apply(const struct lr_flow *flow, const struct instruction *in, uint8_t history) {
   uint8_t after = history, lr = flow->cpu->lr;
   for (unsigned i = 0; i < in->count; i++) {
@@ -90,7 +89,7 @@ static bool settle(struct lr_flow *flow, unsigned *sweeps) {
   return false;
 }
 
-/* Marks what nothing leads to.  Returns whether there is any. */
+/* Marks unreached code. Returns whether there is any. */
 static bool mark_unseen(struct lr_flow *flow) {
   bool is_any = false;
   for (uint64_t at = 0; at < flow->code.len;) {

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which ways through a function's instructions overwrite the link register. */
+/* Determines on which paths through a function the link register is overwritten. */
 #ifndef SYMBOL_LR_FLOW_H
 #define SYMBOL_LR_FLOW_H
 
 #include "tables/instruction.h"
 
-/* What may have happened to it on the ways that lead to an instruction; bits. */
+/* Histories of the register on the paths to an instruction; bits. */
 enum lr_history {
-  LR_UNTOUCHED = 1, /* nothing */
-  LR_CHANGED = 2,   /* it was overwritten, by a call as a rule */
+  LR_UNTOUCHED = 1, /* nothing happened */
+  LR_CHANGED = 2,   /* it was overwritten, usually by a call */
   LR_RELOADED = 4,  /* it was loaded from memory */
-  LR_UNSEEN = 8,    /* no way that is known leads here */
+  LR_UNSEEN = 8,    /* no known path leads here */
 };
 
-enum { LR_FLOW_UNITS_MAX = 1 << 20 }; /* of a CPU's step, in a function */
+enum { LR_FLOW_UNITS_MAX = 1 << 20 }; /* a unit is one step of the CPU; limit for a function */
 
 struct lr_flow {
   const struct instruction_cpu *cpu;
   struct span code;
   uint64_t start; /* address of the code, a multiple of the step */
-  uint8_t *units; /* enum lr_history, one a step; the caller's */
+  uint8_t *units; /* enum lr_history, one for each step; owned by the caller */
   size_t unit_count;
-  bool is_wild; /* it jumps to where nobody knows, after the register was overwritten */
+  bool is_wild; /* it jumps to an unknown place after the register was overwritten */
 };
 
-/* Fills units, of LR_FLOW_UNITS_MAX at most, which are zeros.  Returns false when the function is
-   too tangled to tell.  Pure. */
+/* Fills the units, at most LR_FLOW_UNITS_MAX, which must be zero. Returns false if the control flow
+   is too complex. Pure. */
 bool lr_flow_run(struct lr_flow *flow);
 
 #endif

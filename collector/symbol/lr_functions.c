@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Symbols say where a function ends and in which of ARM's instruction sets it is; a stripped file
-   has .eh_frame, on most CPUs.  ARM's programs have neither: there a function is where a call leads
-   to, up to the next one.  What is between them and never called by its address is no way from that
-   start, and so nothing is told of it (lr_flow).  Of functions that overlap the first one stays. */
+/* Symbols give a function's end and its ARM instruction set; a stripped file has .eh_frame, on most
+   CPUs. ARM programs have neither: there a function reaches from a call's target to the next
+   target. Functions in between that are only called by pointer are unreachable from its start, and
+   so get no result (lr_flow). Of overlapping functions the first is kept. */
 #include "lr_functions.h"
 
 #include "common/array.h"

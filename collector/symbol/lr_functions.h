@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where functions are in the code of a file: by its symbols, its tables for exceptions, or else its
+/* Finds the functions in a file's code: by its symbols, its tables for exceptions, or else its
    calls. */
 #ifndef SYMBOL_LR_FUNCTIONS_H
 #define SYMBOL_LR_FUNCTIONS_H
@@ -15,14 +15,14 @@ struct lr_function {
 struct lr_functions {
   struct lr_function *functions; /* by start, disjoint */
   uint32_t count, room;
-  bool is_thumb; /* most are */
+  bool is_thumb; /* of most functions */
 };
 
 /* Returns 0 or -ENOMEM. */
 int lr_functions_find(const struct elf_image *image, struct lr_functions *ret);
 void lr_functions_fini(struct lr_functions *functions);
 
-/* The first one that ends behind ADDRESS, or NULL. */
+/* Returns the first function that ends after ADDRESS, or NULL. */
 const struct lr_function *lr_functions_from(const struct lr_functions *functions, uint64_t address);
 
 #endif

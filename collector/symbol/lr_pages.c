@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries come by address, so a page is over when one of a later page comes. */
+/* Entries are added by ascending address, so the first entry of a later page completes a page. */
 #include "lr_pages.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* A table of more pages than this has an entry for each of them on average. */
+/* A table with more pages than this must have at least one entry for each page on average. */
 enum { SPARSE_PAGES_MAX = 4096 };
 
 int lr_pages_begin(struct lr_pages *pages, uint64_t low, uint64_t high, uint32_t machine) {
@@ -42,7 +42,7 @@ static void open_page(struct lr_pages *pages) {
   pages->firsts[++pages->page] = pages->head.entry_count;
 }
 
-/* What was told last is said again at the start of each page up to that of ADDRESS. */
+/* Repeats the last place at the start of each page up to that of ADDRESS. */
 static void reach(struct lr_pages *pages, uint64_t address) {
   while (start_of(pages, pages->page + 1) <= address) {
     open_page(pages);

@@ -7,26 +7,27 @@
 
 #include "common/buf.h"
 
-/* The writer; all-zero until begun. */
+/* The writer; all-zero until lr_pages_begin. */
 struct lr_pages {
   struct lr_head head;
   uint32_t *firsts;
   struct buf entries;
-  uint32_t page; /* that is being filled */
+  uint32_t page; /* the current page */
   uint64_t at;   /* of the last entry */
-  uint8_t place; /* that it told */
+  uint8_t place; /* of the last entry */
 };
 
-/* For code at [LOW, HIGH).  Returns 0, -EINVAL when that is no range or too large, or -ENOMEM. */
+/* Starts a table for code at [LOW, HIGH). Returns 0, -EINVAL if the range is invalid or too large,
+   or -ENOMEM. */
 int lr_pages_begin(struct lr_pages *pages, uint64_t low, uint64_t high, uint32_t machine);
 void lr_pages_fini(struct lr_pages *pages);
 
-/* Addresses never fall; those outside of the range are left out. */
+/* Addresses must not decrease; those outside the range are left out. */
 void lr_pages_add_place(struct lr_pages *pages, uint64_t address, enum lr_place place);
 void lr_pages_add_call(struct lr_pages *pages, uint64_t address, uint32_t target);
 
-/* Appends the table to RET, nothing when it has no entries, or hardly any for its pages.  Returns 0
-   or -ENOMEM. */
+/* Appends the table to RET, or nothing if it has no entries, or too few for its pages. Returns 0 or
+   -ENOMEM. */
 int lr_pages_finish(struct lr_pages *pages, struct buf *ret);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing is believed but lengths that were checked: first entries are cut to how many entries
-   there are, so a wrong table gives wrong answers and no look leaves it. */
+/* Only lengths are checked: first entries are clamped to the number of entries. So a corrupt table
+   gives wrong results, but no lookup reads outside it. */
 #include "lr_tables.h"
 
 #include "index_format.h"
@@ -13,7 +13,7 @@ static const struct index_section *find_section(struct span index, uint32_t kind
   return NULL;
 }
 
-/* The table at the start of BYTES, 8-aligned. */
+/* Returns the table at the start of BYTES, 8-aligned. */
 static struct lr_table parse_table(struct span bytes, size_t entry_bytes) {
   const struct lr_table none = {.firsts = NULL};
   struct lr_table table = none;
@@ -51,8 +51,8 @@ static bool has_page(const struct lr_table *table, uint64_t address, uint64_t *r
   return address >= table->head.base && *ret < table->head.page_count;
 }
 
-/* Puts the table that has ADDRESS in the place of TABLE, and into FIRST and END the entries of the
-   page that it is in.  Returns false when there are none. */
+/* Replaces TABLE by the table that contains ADDRESS. FIRST and END: the entries of its page.
+   Returns false if there are none. */
 static bool find_page(struct lr_table *table, size_t entry_bytes, uint64_t address, uint32_t *first,
                       uint32_t *end) {
   uint64_t page;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a return address is: the tables of lr_format.h, as views of an index's bytes. */
+/* Lookups in the tables of lr_format.h, as views of an index's bytes. */
 #ifndef SYMBOL_LR_TABLES_H
 #define SYMBOL_LR_TABLES_H
 
@@ -7,12 +7,12 @@
 
 #include "common/span.h"
 
-/* All-zero: there is none. */
+/* All-zero: no table. */
 struct lr_table {
   struct lr_head head;
   const uint32_t *firsts;
   const void *entries;
-  struct span rest; /* what lies behind it: more tables of the same kind */
+  struct span rest; /* the bytes after it: more tables of the same kind */
 };
 
 struct lr_tables {
@@ -22,19 +22,20 @@ struct lr_tables {
 enum lr_call {
   LR_CALL_UNKNOWN = 0, /* there is no table */
   LR_CALL_NONE,
-  LR_CALL_ANYWHERE,  /* a call to who knows where */
-  LR_CALL_HERE,      /* a call to the function that was asked about */
-  LR_CALL_ELSEWHERE, /* to another place of the module */
+  LR_CALL_ANYWHERE,  /* a call to an unknown target */
+  LR_CALL_HERE,      /* a call to the given function */
+  LR_CALL_ELSEWHERE, /* a call to another place of the module */
 };
 
-/* Cuts the tables out of INDEX, 8-aligned, whose header and section table were checked.  A table
-   that is malformed is none.  Constant time.  Any thread. */
+/* Finds the tables in INDEX, 8-aligned, after its header and section table were checked. A
+   malformed table counts as missing. Constant time. Any thread. */
 void lr_tables_parse(struct span index, struct lr_tables *ret);
 
-/* Safe on whatever the tables hold.  Any thread. */
+/* Memory-safe for any table contents. Any thread. */
 enum lr_place lr_tables_place(const struct lr_tables *tables, uint64_t address);
 
-/* What returns to ADDRESS + 1, and whether it calls FUNCTION, which begins there.  Safe, too. */
+/* Returns the kind of call that returns to ADDRESS + 1, and whether it calls FUNCTION, a start
+   address. Also memory-safe. */
 enum lr_call lr_tables_call(const struct lr_tables *tables, uint64_t address, uint64_t function);
 
 /* e_machine, or 0. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fleetprof-symbols: reads strangers' ELF files and debug information, on behalf of a collector or
-   of `fleetprof report`.  Not for people: its jobs come over the socket that it is started with. */
+/* fleetprof-symbols: parses untrusted ELF files and debug information for a collector or for
+   `fleetprof report`. Not for interactive use: jobs arrive over the socket that it is started
+   with. */
 #include "nursery.h"
 #include "nursery_server.h"
 #include "nursery_wire.h"
@@ -12,7 +13,7 @@
 
 enum { DEADLINE_MS_MAX = 3600000, NICENESS_MAX = 19 };
 
-/* TEXT as a number from 0 to MAX, or -1. */
+/* Returns TEXT as a number from 0 to MAX, or -1. */
 static long number_of(const char *text, long max) {
   char *end;
   long number = strtol(text, &end, 10);

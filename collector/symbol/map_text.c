@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of symbols are what there is for a kernel whose vmlinux nobody kept, and for old firmware.
-   A line is ADDRESS [SIZE] TYPE NAME (common/symbol_line.h), in any order, with or without carriage
-   returns; what is no symbol is skipped, as long as there are functions at all.
+/* Lists of symbols are the only names for a kernel without its vmlinux, and for old firmware. A
+   line is ADDRESS [SIZE] TYPE NAME (common/symbol_line.h), in any order, with or without carriage
+   returns. Other lines are skipped, as long as there are functions at all.
 
-   Most lists have no sizes: a function then reaches to the next symbol, of whatever type, so data
-   is taken in as well, below every function in rank.  The last one reaches as far as a function may
-   be long.  A linker's map (common/linker_map.h) is such a list with sizes.  A list cannot prove
-   whose it is; one that fleetprofd made begins with
+   Most lists have no sizes: a function then reaches to the next symbol of any type. So data symbols
+   are read too, with a rank below every function. The last function reaches up to the maximum
+   length of a function. A linker's map (common/linker_map.h) is a list with sizes. Nothing in a
+   list proves which file it belongs to; a list made by fleetprofd begins with
 
      # build-id HEX */
 #include "map_text.h"
@@ -28,7 +28,7 @@ enum {
 
 static const char id_word[] = "# build-id ";
 
-/* Whether TEXT begins with a line as "                 U puts": nm -n puts them all first. */
+/* Whether TEXT begins with a line like "                 U puts": nm -n lists these first. */
 static bool is_undefined(struct span text) {
   size_t at = 0;
   while (at < text.len && text.data[at] == ' ') at++;
@@ -75,19 +75,19 @@ static enum symbol_rank rank_of(const struct symbol_line *line) {
   return ranks[symbol_line_rank(line)];
 }
 
-/* Either kind of list. */
+/* A symbol list or a linker's map. */
 struct lines {
   struct span text;
   struct linker_map map;
   bool is_map;
 };
 
-/* The next place in the program that has a name.  Returns 0 or -ENOENT. */
+/* Finds the next code place that has a name. Returns 0 or -ENOENT. */
 static int next_place(struct lines *lines, struct symbol_line *ret) {
   int error = 0;
   while (error != -ENOENT) {
     error = lines->is_map ? linker_map_next(&lines->map, ret) : symbol_line_next(&lines->text, ret);
-    /* A kernel's loadable modules are modules of their own; a linker names object files. */
+    /* A kernel's loadable modules are separate modules; a linker's map has object files here. */
     bool is_ours = error == 0 && (lines->is_map || ret->module.len == 0);
     if (is_ours && symbol_line_rank(ret) > 0) return 0;
   }

@@ -5,11 +5,11 @@
 
 #include "elf_image.h"
 
-/* True when BYTES, the beginning of a file, may be such a list.  Any thread. */
+/* Whether BYTES, the beginning of a file, may be a list of symbols. Any thread. */
 bool map_text_is(struct span bytes);
 
-/* Reads TEXT, adding its symbols to SET, whose names then borrow TEXT.  Returns 0; -EBADMSG,
-   -EOVERFLOW with WHY saying what is wrong with it; -ENOMEM. */
+/* Reads TEXT and adds its symbols to SET, whose names then borrow TEXT. Returns 0; -EBADMSG or
+   -EOVERFLOW with the reason in WHY; -ENOMEM. */
 int map_text_read(struct span text, struct symbol_set *set, struct elf_image *ret, char *why,
                   size_t why_len);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cleaning of symbol names.
 
-   A symbol name is any bytes up to a NUL.  What leaves here can be printed: valid UTF-8 (RFC 3629:
-   no overlong forms, no surrogates, nothing over U+10FFFF), no C0 or C1 control, none of the marks
-   that reorder text (U+202A-202E, U+2066-2069), with which a name can look like another one.
-   HTML and JSON need escaping all the same: that belongs to whoever writes HTML or JSON. */
+   A symbol name is any bytes up to a NUL. The cleaned name is printable: valid UTF-8 (RFC 3629: no
+   overlong forms, no surrogates, nothing over U+10FFFF), and no C0 or C1 control. It has no marks
+   that reorder text (U+202A-202E, U+2066-2069), which could make a name look like another. Writers
+   of HTML and JSON must still escape it. */
 #include "name_text.h"
 
 #include "common/buf.h"
@@ -25,7 +25,7 @@ static bool is_shown(uint32_t code) {
   return code < 0x2066 || code > 0x2069;
 }
 
-/* Length of the clean character at the head of TEXT, or 0 when it is not clean. */
+/* Returns the length of the clean character at the head of TEXT, or 0 if it is not clean. */
 static size_t clean_len(struct span text) {
   static const uint8_t first_mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
   static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -40,7 +40,7 @@ static size_t clean_len(struct span text) {
   return is_shown(code) ? len : 0;
 }
 
-/* How much of the head of TEXT, up to MAX bytes, is printable ASCII: as a rule all of it. */
+/* Returns how many bytes at the head of TEXT, up to MAX, are printable ASCII: usually all. */
 static size_t plain_len(struct span text, size_t max) {
   size_t len = 0;
   if (max > text.len) max = text.len;

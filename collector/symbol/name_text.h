@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names from strangers' files, made fit for pages, terminals and JSON. */
+/* Makes names from untrusted files safe for pages, terminals and JSON. */
 #ifndef SYMBOL_NAME_TEXT_H
 #define SYMBOL_NAME_TEXT_H
 
@@ -7,12 +7,12 @@
 
 struct buf;
 
-/* Whether TEXT is valid UTF-8 without control characters and without the marks that turn the
-   direction of writing.  Any thread. */
+/* Whether TEXT is valid UTF-8 without control characters and without marks that change the
+   direction of text. Any thread. */
 bool name_text_is_clean(struct span text);
 
-/* Appends RAW and a NUL to RET, each byte that is not clean as '?', cut to LIMIT bytes with "..."
-   as its end when longer.  Any thread. */
+/* Appends RAW and a NUL to RET, with '?' for each byte that is not clean. Longer names are cut to
+   LIMIT bytes and end in "...". Any thread. */
 void name_text_append(struct span raw, size_t limit, struct buf *ret);
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs fleetprof-symbols, which forks from a process that is small, has one thread and knows
-   nothing, on behalf of one that is big, has many and keeps keys.
+/* Runs fleetprof-symbols, the fork server for workers that parse untrusted files. It forks from a
+   small process with one thread and no secrets. The collector is large, has many threads and holds
+   keys.
 
      collector ---- socket: ELF, index, supplements --->  nursery  -- fork -->  worker
-               <--- what became of it ----------------           <-- reply pipe --
+               <--- result ----------------------------           <-- reply pipe --
 
-   It is a program of its own (symbol/main.c): a worker that a file has taken over finds neither the
-   collector's memory nor a descriptor beyond those of its job.  Its workers have a low priority,
-   since answers and boards' batches go before strangers' files.
+   It is a separate program (symbol/main.c): a compromised worker finds neither the collector's
+   memory nor a descriptor beyond those of its job. Its workers have a low priority, since queries
+   and boards' batches take precedence over untrusted files.
 
-   Should the nursery die (somebody killed it, or memory ran out), the next job has another one
-   started.  It ends when the collector's end of the socket is closed, however the collector ended.
-   Signals meant for the collector's process group do not end it before that. */
+   If the nursery dies (killed, or out of memory), the next job starts another. It exits when the
+   collector's end of the socket is closed, however the collector ended. Signals to the collector's
+   process group do not end it earlier. */
 #include "nursery.h"
 
 #include "common/clock.h"
@@ -38,7 +39,7 @@
 
 enum {
   WAITERS_MAX = 256,    /* threads that wait for their turn */
-  TURN_MS_MAX = 60000,  /* how long each waits */
+  TURN_MS_MAX = 60000,  /* how long each thread waits */
   ANSWER_MS_MAX = 5000, /* how long the nursery may take beyond the worker's deadlines */
 };
 
@@ -49,14 +50,14 @@ struct nursery {
   bool is_cancelled;
   unsigned waiters;
   struct nursery_options options;
-  int program; /* open */
-  int socket;  /* -1: none runs */
+  int program; /* an open descriptor */
+  int socket;  /* -1: not running */
   pid_t pid;
-  struct stall_list stalls; /* of who has the turn */
+  struct stall_list stalls; /* accessed only during a turn */
 };
 
-/* Starts the program with SOCKET as NURSERY_SOCKET, and with all signals blocked until it has seen
-   to them.  It gets nothing of our environment but where libraries are. */
+/* Starts the program with SOCKET as NURSERY_SOCKET. All signals are blocked until it has set their
+ * dispositions. Of the environment it inherits only LD_LIBRARY_PATH. */
 static int spawn(const struct nursery *nursery, int socket, pid_t *ret) {
   char path[32], deadline[16], deadlines[16], niceness[16], libraries[PATH_MAX] = "";
   const char *from = getenv("LD_LIBRARY_PATH");
@@ -97,7 +98,7 @@ static int start(struct nursery *nursery) {
   if (error == 0) nursery->socket = ends[0];
   pthread_mutex_unlock(&nursery->lock);
   if (error != 0) {
-    close(ends[0]); /* which ends it */
+    close(ends[0]); /* ends the program */
     if (pid > 0)
       while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
     return error;
@@ -225,7 +226,7 @@ static int receive_answer(int socket, const struct nursery_options *options,
   }
 }
 
-/* A reply from a process that may have been taken over: lengths within bounds, text ended. */
+/* Checks a reply from a process that may be compromised: lengths within bounds, text terminated. */
 static void check_reply(struct nursery_result *result) {
   struct worker_reply *reply = &result->reply;
   if (result->outcome != NURSERY_REPLIED) return;
@@ -245,7 +246,7 @@ static int run_in_turn(struct nursery *nursery, const struct worker_job *job,
     return 0;
   }
   if (nursery->socket < 0) error = start(nursery);
-  if (error == 0 && send_job(nursery->socket, job) != 0) { /* it died in between */
+  if (error == 0 && send_job(nursery->socket, job) != 0) { /* it died since the last job */
     stop(nursery);
     error = start(nursery);
     if (error == 0) error = send_job(nursery->socket, job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The index of a file, for who keeps none: made by a worker, in memory. */
+/* Makes the index of a file in memory, for callers without an index cache. */
 #ifndef SYMBOL_NURSERY_INDEX_H
 #define SYMBOL_NURSERY_INDEX_H
 
@@ -8,10 +8,10 @@
 struct nursery;
 struct worker_job;
 
-/* Has a worker of NURSERY do JOB but for its index.  Returns a descriptor of the index
-   (index_file_read), which the caller closes, with WHY saying what of the debug information is
-   missing, or ""; or -errno, with WHY in words where the file or the time it takes is the reason,
-   else untouched. */
+/* Runs JOB, except for its index, in a worker of NURSERY. Returns a descriptor of the index
+   (index_file_read), which the caller closes; WHY then describes missing debug information, or is
+   "". On failure returns -errno. WHY has the reason if it is the file or its time; else it is
+   unchanged. */
 int nursery_index(struct nursery *nursery, const struct worker_job *job, char *why, size_t why_len);
 
 #endif

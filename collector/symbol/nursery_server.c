@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches one worker at a time, ends it when it gets no further or when the owner is gone, and
-   always before it answers, so that nobody writes to an index that is about to be trusted.  It
-   parses nothing.
+/* Watches one worker at a time. It kills the worker when it stalls or the owner has exited. It
+   always kills it before it answers, so that no process can write to an index that is about to be
+   trusted. It parses nothing.
 
-   What a file may cost is CPU time, which the sandbox limits: that is the same on a machine that is
-   busy, where a worker of low priority may wait for minutes.  The deadline is for those that get
-   nowhere.  A worker that had a little CPU time within one has another.  One that had none waits
-   for something that is not its file, or pretends to; nothing is said against the file then. */
+   The sandbox limits a file's CPU time, which does not depend on load: on a busy machine a worker
+   of low priority may wait for minutes. The deadline is for stalled workers. A worker that used a
+   little CPU time within one deadline gets another. A worker that used none waits for something
+   other than its file, or pretends to; the file is not blamed then. */
 #include "nursery_server.h"
 
 #include "common/clock.h"
@@ -26,11 +26,11 @@
 
 enum {
   OPEN_FILES_MAX = 65536,
-  CPU_SHARE_MIN = 200, /* a worker that had no such part of a deadline in CPU time gets nowhere */
+  CPU_SHARE_MIN = 200, /* stalled: less than this fraction of a deadline in CPU time */
 };
 
-/* Receives PART and descriptors, as many as there is ROOM for.  RET_IS_CUT becomes true when
-   this process may not have so many open.  Returns their number or -errno. */
+/* Receives PART and at most ROOM descriptors. RET_IS_CUT becomes true if this process has too many
+   open files for them. Returns their number or -errno. */
 static int receive_packet(struct iovec part, int *fds, size_t room, bool *ret_is_cut) {
   union nursery_descriptors control;
   struct msghdr message = {.msg_iov = &part,
@@ -51,8 +51,8 @@ static int receive_packet(struct iovec part, int *fds, size_t room, bool *ret_is
   return (int)count;
 }
 
-/* Returns how many FDS came with the job, or -errno; -EMFILE when not all could be opened: the job
-   was read to its end all the same. */
+/* Returns the number of FDS of the job, or -errno. -EMFILE: not all descriptors fit, but the whole
+   job was read. */
 static int receive_job(int fds[NURSERY_DESCRIPTORS_MAX], struct worker_job *ret) {
   struct nursery_head head;
   char byte;
@@ -96,8 +96,8 @@ static uint64_t cpu_ns_of(pid_t worker) {
   return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
 }
 
-/* Waits for the reply on REPLY_FD.  Returns 1 when it came, 0 when the worker gave up or is given
-   up, and -1 at END_NS; ends with the owner. */
+/* Waits for the reply on REPLY_FD. Returns 1 if it arrived, 0 if the worker ended or cannot reply,
+   and -1 at END_NS. Exits when the owner has exited. */
 static int await_reply_until(uint64_t end_ns, int reply_fd, pid_t worker,
                              struct nursery_result *ret) {
   for (;;) {
@@ -116,7 +116,7 @@ static int await_reply_until(uint64_t end_ns, int reply_fd, pid_t worker,
   }
 }
 
-/* The same, one deadline after the other for as long as the worker gets on. */
+/* The same, with further deadlines while the worker makes progress. */
 static bool await_reply(int reply_fd, const struct nursery_options *options, pid_t worker,
                         struct nursery_result *ret) {
   uint64_t deadline_ns = options->deadline_ms * NS_PER_MS, end_ns = clock_monotonic_ns();
@@ -166,13 +166,13 @@ static void close_from(unsigned first) {
   for (int fd = (int)first; fd < end; fd++) close(fd);
 }
 
-/* Signals that are meant for the owner's process group do not end us before it. */
+/* Signals to the owner's process group must not end this process before the owner. */
 static void ignore_signals(void) {
   static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
   sigset_t none;
   for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) signal(ignored[i], SIG_IGN);
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL); /* until now they were all blocked */
+  sigprocmask(SIG_SETMASK, &none, NULL); /* all were blocked until now */
 }
 
 void nursery_serve(const struct nursery_options *options) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Only what compilers and assemblers put into debug sections: absolute words, and for RISC-V, whose
-   linker shortens code, differences that are told as one addition and one subtraction.
+/* Supports only the relocations that compilers and assemblers emit in debug sections: absolute
+   words, and for RISC-V differences. Its linker shortens code, so a difference is one addition and
+   one subtraction.
 
    REL files have the addend in the place itself, RELA files in the relocation. */
 #include "object_relocate.h"
@@ -37,7 +38,7 @@ static const struct kind kinds[] = {
 struct object {
   Elf *elf;
   GElf_Ehdr header;
-  size_t names; /* section of the names of sections */
+  size_t names; /* section number of the section names */
   size_t text;  /* number of .text; 0: there is none */
 };
 
@@ -64,7 +65,8 @@ static void write_number(const struct object *object, uint8_t *at, unsigned len,
   for (unsigned i = 0; i < len; i++) at[is_big ? len - 1 - i : i] = (uint8_t)(number >> (8 * i));
 }
 
-/* What SYMBOL stands for: a place in .text, or in a section without addresses (strings, lines). */
+/* Returns the value of SYMBOL: a place in .text, or in a section without addresses (strings,
+   lines). */
 static uint64_t value_of(const struct object *object, const GElf_Sym *symbol) {
   GElf_Shdr section;
   if (symbol->st_shndx == object->text || symbol->st_shndx == SHN_ABS) return symbol->st_value;
@@ -90,7 +92,7 @@ static void apply(const struct object *object, const GElf_Rela *relocation, bool
   write_number(object, at, kind->bytes, value);
 }
 
-/* The bytes of section NUMBER, unpacked, when it is one of debug information. */
+/* Returns the bytes of section NUMBER, unpacked, if it is a debug section. */
 static Elf_Data *debug_bytes(const struct object *object, size_t number) {
   GElf_Shdr section;
   Elf_Scn *scn = elf_getscn(object->elf, number);

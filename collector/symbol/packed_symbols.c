@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An xz stream does not say how long its contents are before its end, and what it says there is its
-   maker's word: so the output grows with what comes, up to the limit, and a bomb costs the limit's
+/* An xz stream gives the length of its contents only at its end, and that value is untrusted. So
+   the output grows with the data, up to the limit. A decompression bomb costs at most the limit's
    bytes and the time to write them. */
 #include "packed_symbols.h"
 
@@ -25,7 +25,7 @@ static int to_errno(lzma_ret code) {
   }
 }
 
-/* Unpacks one step more.  Returns LZMA_OK, LZMA_STREAM_END, or what is wrong. */
+/* Unpacks one more step. Returns LZMA_OK, LZMA_STREAM_END, or an error. */
 static lzma_ret step(lzma_stream *stream, struct buf *ret) {
   uint8_t *to = buf_reserve(ret, STEP_BYTES);
   if (to == NULL) return LZMA_MEM_ERROR;

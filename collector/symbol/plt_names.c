@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stub jumps through a slot that the dynamic linker fills with the address of a function, which a
-   relocation of that slot names.  Where the function is an IFUNC of the module itself, the
-   relocation has the address of its resolver, and the stub the name of the symbol there.  A stub
-   that nothing is known of is a part of [plt]. */
+/* A stub jumps through a slot that the dynamic linker fills with a function's address; a relocation
+   of the slot names the function. If the function is an IFUNC of the module itself, the relocation
+   has the address of its resolver. The stub then gets the name of the symbol there. A stub without
+   a name belongs to [plt]. */
 #include "plt_names.h"
 
 #include "plt_stubs.h"
@@ -20,8 +20,8 @@ enum {
 
 struct slot {
   uint64_t address;
-  struct span name;  /* borrowed; empty: an IFUNC, not looked up yet, or nothing known */
-  uint64_t resolver; /* of that */
+  struct span name;  /* borrowed; empty: an IFUNC without a name yet, or unknown */
+  uint64_t resolver; /* of an IFUNC */
 };
 
 struct slots {
@@ -47,7 +47,7 @@ static int add_slot(struct slots *slots, struct slot slot) {
   return 0;
 }
 
-/* A relocation, of either kind: its place and the number of its symbol. */
+/* Reads a REL or RELA relocation: its place and the number of its symbol. */
 static bool read_relocation(Elf_Data *bytes, int number, bool has_addend, GElf_Rela *ret) {
   GElf_Rel plain;
   if (has_addend) return gelf_getrela(bytes, number, ret) != NULL;
@@ -56,14 +56,14 @@ static bool read_relocation(Elf_Data *bytes, int number, bool has_addend, GElf_R
   return true;
 }
 
-/* Whether the dynamic linker calls the addend of such a relocation. */
+/* Whether the addend of a relocation of TYPE is a resolver's address. */
 static bool is_indirect(unsigned machine, uint64_t type) {
   return (machine == EM_X86_64 && type == R_X86_64_IRELATIVE) ||
          (machine == EM_AARCH64 && type == R_AARCH64_IRELATIVE) ||
          (machine == EM_RISCV && type == R_RISCV_IRELATIVE);
 }
 
-/* Adds the slots that the relocations of SCN, of a file for MACHINE, are about. */
+/* Adds the slots of the relocations in SCN, of a file for MACHINE. */
 static int read_relocations(Elf *elf, unsigned machine, Elf_Scn *scn, const GElf_Shdr *section,
                             struct slots *slots) {
   GElf_Shdr table;
@@ -102,8 +102,8 @@ static bool is_better(const struct candidate *a, const struct candidate *b) {
   return a->is_indirect != b->is_indirect ? a->is_indirect : a->rank > b->rank;
 }
 
-/* The name of the IFUNC whose resolver is at ADDRESS, else of the resolver; empty when there is
-   none. */
+/* Returns the name of the IFUNC with its resolver at ADDRESS, else of the resolver; empty if there
+   is none. */
 static struct span name_at(const struct symbol_set *set, uint64_t address) {
   const struct candidate *best = NULL;
   for (uint32_t i = 0; i < set->count; i++) {
@@ -133,7 +133,7 @@ static int add_stub(const struct slots *slots, const struct plt_stub *stub, uint
   return error != 0 ? error : symbol_set_add(set, &candidate);
 }
 
-/* Calls for each section of ELF: first those that tell of slots, then the tables. */
+/* State of the two passes over the sections of ELF: first relocations, then linkage tables. */
 struct reading {
   Elf *elf;
   struct symbol_set *set;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stubs as GNU ld, gold and lld make them; in front of each may be a landing pad (endbr64, bti c).
+/* Stubs as GNU ld, gold and lld make them. Each may start with a landing pad (endbr64, bti c).
 
-     x86-64    jmp *slot(%rip)                          ff 25, in a cell of 16 bytes, or 8
-   (.plt.got) i386      jmp *slot, or jmp *offset(%ebx)          ff 25, ff a3 AArch64   adrp x16,
-   page; ldr x17, [x16, #offset] ARM       add ip, pc, #a; add ip, ip, #b; ldr pc, [ip, #c]! RISC-V
-   auipc t3, high; ld t3, low(t3)
+     x86-64    jmp *slot(%rip)                         ff 25, in a cell of 16 or 8 bytes (.plt.got)
+     i386      jmp *slot, or jmp *offset(%ebx)         ff 25, ff a3
+     AArch64   adrp x16, page; ldr x17, [x16, #offset]
+     ARM       add ip, pc, #a; add ip, ip, #b; ldr pc, [ip, #c]!
+     RISC-V    auipc t3, high; ld t3, low(t3)
 
-   The head of a lazy table jumps through a slot, too, which no relocation is about. */
+   The head of a lazy table also jumps through a slot, but no relocation refers to that slot. */
 #include "plt_stubs.h"
 
 #include <elf.h>
@@ -30,7 +31,7 @@ static void skip(struct plt_code *code, size_t len) {
 
 /* ---- x86 ---- */
 
-/* A jump within the LEN bytes of a cell.  *RET_END is where it ends. */
+/* Finds a jump within the LEN bytes of a cell. *RET_END is its end. */
 static bool find_jump(const struct plt_code *code, size_t len, size_t *ret_end,
                       uint64_t *ret_slot) {
   const uint8_t *bytes = code->bytes.data;
@@ -47,7 +48,7 @@ static bool find_jump(const struct plt_code *code, size_t len, size_t *ret_end,
   return false;
 }
 
-/* A cell of 8 bytes ends with a filling of two, and then the next one's jump begins. */
+/* A cell of 8 bytes ends with two bytes of padding, before the jump of the next cell. */
 static size_t cell_bytes(const struct plt_code *code, size_t jump_end) {
   const uint8_t *bytes = code->bytes.data;
   bool is_short = jump_end == 6 && code->bytes.len >= 8 && bytes[6] == 0x66 && bytes[7] == 0x90 &&
@@ -70,9 +71,10 @@ static bool next_x86(struct plt_code *code, struct plt_stub *ret) {
   return false;
 }
 
-/* ---- machines of words ---- */
+/* ---- machines with word instructions ---- */
 
-/* The slot of the stub whose instructions begin at BYTES, of a place at ADDRESS. */
+/* Reads the slot of the stub at BYTES, which has address ADDRESS. Returns false if there is no
+   stub. */
 typedef bool read_slot(const uint8_t *bytes, uint64_t address, uint64_t *ret);
 
 static bool slot_of_aarch64(const uint8_t *bytes, uint64_t address, uint64_t *ret) {
@@ -86,7 +88,7 @@ static bool slot_of_aarch64(const uint8_t *bytes, uint64_t address, uint64_t *re
   return true;
 }
 
-/* An immediate of ARM: 8 bits, turned to the right by twice 4 bits. */
+/* Decodes an immediate of ARM: 8 bits, rotated right by twice 4 bits. */
 static uint32_t arm_immediate(uint32_t word) {
   unsigned turn = 2 * (word >> 8 & 15);
   uint32_t value = word & 0xff;
@@ -111,8 +113,8 @@ static bool slot_of_riscv(const uint8_t *bytes, uint64_t address, uint64_t *ret)
   return true;
 }
 
-/* Finds the next place where READ says that a stub begins; a stub reaches to the next one, LEN
-   bytes at most, and begins with the landing pad PAD where that stands before it. */
+/* Finds the next stub by READ. A stub has at most LEN bytes, plus the landing pad PAD if it
+   precedes. */
 static bool next_by_words(struct plt_code *code, read_slot *read, size_t len, uint32_t pad,
                           struct plt_stub *ret) {
   bool has_pad = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One table (DWARF 5, 7.28): its length in 4 bytes (or 4 of ones and 8), version, bytes of an
-   address and of a segment, the number of lists; where each begins, from here on; the lists.  A
-   split unit names a list by its number, so lists may be moved. */
+   address and of a segment, the number of lists; the offset of each, relative to here; the lists. A
+   split unit refers to a list by its number, so lists may be moved. */
 #include "range_lists.h"
 
 #include <dwarf.h>
@@ -10,7 +10,7 @@
 enum { VERSION = 5, HEADER_BYTES_AFTER_LENGTH = 8 };
 
 struct table {
-  struct span rest; /* behind the header: where lists begin, and the lists */
+  struct span rest; /* behind the header: the offsets, then the lists */
   bool is_big_endian, is_64;
   unsigned address_bytes;
   uint32_t count;
@@ -61,8 +61,7 @@ static bool skip_varint(struct span *list) {
   return true;
 }
 
-/* How many varints, and behind them addresses, each kind of entry has; start_length is the other
-   way round, which makes no difference to their length but to where they are. */
+/* Skips the operands of an entry: varints, then addresses. start_length has the address first. */
 static bool skip_entry(const struct table *table, struct span *list, uint8_t kind) {
   struct span address;
   switch (kind) {
@@ -83,7 +82,7 @@ static bool skip_entry(const struct table *table, struct span *list, uint8_t kin
   }
 }
 
-/* Cuts the list that begins at OFFSET of what is behind the header, with its end. */
+/* Finds the list at OFFSET behind the header. RET includes its end mark. */
 static bool cut_list(const struct table *table, uint64_t offset, struct span *ret) {
   struct span list, kind;
   if (offset > table->rest.len) return false;
@@ -98,7 +97,7 @@ static bool cut_list(const struct table *table, uint64_t offset, struct span *re
   return true;
 }
 
-/* Appends list NUMBER of TABLE and notes where it is, FROM being where offsets count from. */
+/* Appends list NUMBER of TABLE and sets its offset, relative to FROM. */
 static int add_list(const struct table *table, uint32_t number, uint64_t base, size_t from,
                     struct buf *ret) {
   uint8_t head[9] = {DW_RLE_base_address};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program is looked for where our own is installed and nowhere else: no variable of the
-   environment, no PATH leads a collector to another one.  It stays open, so that it is of our own
-   version even when an update has put a newer one there. */
+/* The program is searched only in the installation of the calling program. No environment variable
+   and no PATH can redirect a collector. Its descriptor stays open, so it matches this version even
+   after an update has replaced the file. */
 #include "reader_path.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* From the directory of our own program: that of what people call, and that of what is called. */
+/* Relative to bin/, and relative to lib/fleetprof/. */
 static const char *const places[] = {"../lib/fleetprof/fleetprof-symbols", "fleetprof-symbols"};
 
-enum { DESCRIPTOR_MIN = 10 }; /* out of the way of those that the program is started with */
+enum { DESCRIPTOR_MIN = 10 }; /* above the descriptors that the program is started with */
 
 static int open_program(const char *path) {
   int fd = open(path, O_PATH | O_CLOEXEC);

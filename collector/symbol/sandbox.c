@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cage of the process that parses what strangers upload.
+/* The sandbox of the process that parses untrusted uploads.
 
-   What is left to it: its memory, the bytes it was given, write() to what is open, and exit.  There
-   is no open, no socket, no exec, no fork, no signal to others, and no memory that is executable.
-   The file comes mapped, so not even read() is needed.
+   The process keeps its memory, its input bytes, write() to open descriptors, and exit. It cannot
+   open files or sockets, exec, fork, signal other processes, or map executable memory. The file is
+   already mapped, so even read() is not needed.
 
-   A refused call returns EPERM rather than killing: C libraries make harmless calls of their own
-   (getrandom, rseq, prlimit) that differ by version, and a valid file must not be refused for the
-   library that happens to read it.
+   A denied call returns EPERM instead of killing. C libraries make harmless calls (getrandom, rseq,
+   prlimit) that differ by version, and a valid file must not be rejected because of the library
+   version.
 
-   Memory is limited twice: RLIMIT_DATA bounds what it may allocate, RLIMIT_AS the mapped file as
-   well; both on top of what the process has when it comes here, which is much when it was forked
-   late from a big one.  Sanitizers reserve terabytes, so a build with one has no memory limits (the
-   build sets SANDBOX_IS_MEMORY_LIMITED to 0). */
+   Memory has two limits: RLIMIT_DATA bounds allocations, RLIMIT_AS also the mapped file. Both are
+   relative to the process's use at entry, which is large if it was forked late from a large
+   process. Sanitizers reserve terabytes, so sanitizer builds have no memory limits
+   (SANDBOX_IS_MEMORY_LIMITED is 0). */
 #include "sandbox.h"
 
 #include "proto/limits.h"
@@ -30,8 +30,9 @@
 #define ADDRESS_BYTES_MAX (LIMIT_DEBUG_FILE_BYTES + (3ULL << 29))
 
 enum {
-  /* A file has CPU time by its length: dozens of times what reading it takes, for machines that are
-     slow.  A small one that wants much more is built to want it, and others wait behind it. */
+  /* The CPU limit grows with the file's length: dozens of times the reading time, for slow
+     machines. A small file that needs much more is built to do so, and other jobs wait behind
+     it. */
   CPU_SECONDS_MIN = 5,
   CPU_SECONDS_MAX = 60,
   BYTES_A_CPU_SECOND = 4 << 20,
@@ -59,7 +60,8 @@ static int read_memory_use(struct memory_use *ret) {
 
 static int limit(int resource, rlim_t value) {
   struct rlimit bound = {value, value};
-  /* Over the soft limit of CPU time the kernel sends SIGXCPU, which tells more than SIGKILL. */
+  /* Over the soft CPU limit the kernel sends SIGXCPU, which identifies the cause; SIGKILL does
+     not. */
   if (resource == RLIMIT_CPU) bound.rlim_max++;
   return setrlimit((__rlimit_resource_t)resource, &bound) == 0 ? 0 : -errno;
 }
@@ -76,7 +78,7 @@ static int set_limits(uint64_t file_bytes) {
   uint64_t seconds = CPU_SECONDS_MIN + file_bytes / BYTES_A_CPU_SECOND;
   if (seconds > CPU_SECONDS_MAX) seconds = CPU_SECONDS_MAX;
   int error = SANDBOX_IS_MEMORY_LIMITED ? limit_memory() : 0;
-  if (error == 0) error = limit(RLIMIT_CORE, 0); /* a dump would hold what the worker inherited */
+  if (error == 0) error = limit(RLIMIT_CORE, 0); /* a dump would contain inherited memory */
   if (error == 0) error = limit(RLIMIT_CPU, seconds);
   if (error == 0) error = limit(RLIMIT_NOFILE, FILES_MAX);
   if (error == 0) error = limit(RLIMIT_FSIZE, LIMIT_DEBUG_FILE_BYTES);
@@ -93,7 +95,7 @@ static const int allowed[] = {
     SCMP_SYS(restart_syscall),
 };
 
-/* Calls that may only ask for memory that is not executable. */
+/* Calls that may only request memory that is not executable. */
 static const int memory_calls[] = {SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect)};
 
 static int add_rules(scmp_filter_ctx filter) {

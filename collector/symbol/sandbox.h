@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes from the calling process all that reading one mapped file does not need. */
+/* Drops all privileges of the calling process that reading one mapped file does not need. */
 #ifndef SYMBOL_SANDBOX_H
 #define SYMBOL_SANDBOX_H
 
 #include <stdint.h>
 
-/* Limits memory, CPU time (by the FILE_BYTES that are to be read: 5 s, and one for each 4 MiB, at
-   most 60) and output, then installs the system call filter, for ever.  The caller
-   is single-threaded and keeps what it has open.  Returns 0 or -errno; after a failure nothing from
-   a stranger may be read. */
+/* Limits memory, CPU time and output, then permanently installs the system call filter. CPU time
+   depends on the FILE_BYTES to read: 5 s, plus 1 s for each 4 MiB, at most 60 s. The caller must be
+   single-threaded; its open descriptors stay open. Returns 0 or -errno; after a failure no
+   untrusted file may be read. */
 int sandbox_enter(uint64_t file_bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Optimizing at link time leaves two descriptions of one file: that of its own compilation, often
-   with a folder made relative for reproducible builds, and that of the link, with an absolute one.
-   Functions are declared in the first and have their lines in the second.  They are one file to
-   whoever reads, and lines in the file where the function is declared take less room. */
+/* Link-time optimization leaves two descriptions of one file. That of its own compilation often has
+   a folder made relative for reproducible builds; that of the link has an absolute one. Functions
+   are declared in the first and have their lines in the second. Readers expect one file, and lines
+   in the file where the function is declared take less room. */
 #include "source_files.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@ struct unite {
   const struct buf *strings;
   const uint32_t *files; /* offsets in the strings */
   uint32_t count;
-  struct table endings; /* hash of what follows a slash of an absolute path -> file */
-  uint32_t *same;       /* by file, from 0 on: the file that it is */
-  uint32_t *number;     /* by file: its new number; 0: nothing names it */
+  struct table endings; /* hash of the text after a slash of an absolute path -> file */
+  uint32_t *same;       /* by file, from 0 on: the file that replaces it */
+  uint32_t *number;     /* by file: its new number; 0: unused */
   struct interner kept; /* the new files */
 };
 
@@ -24,8 +24,8 @@ static const char *path_of(const struct unite *unite, uint32_t file) {
   return (const char *)unite->strings->data + unite->files[file];
 }
 
-/* The shorter endings, of so many parts at most: each is read whole, and a path of slashes alone
-   has as many as bytes. */
+/* Adds the shorter endings of the path of FILE, at most ENDING_PARTS_MAX. Each is hashed whole, and
+   a path of slashes alone has as many endings as bytes. */
 static int add_endings(struct unite *unite, uint32_t file) {
   int error = 0;
   const char *path = path_of(unite, file);
@@ -46,7 +46,8 @@ static bool ends_with(const char *path, const char *ending) {
   return memcmp(path + len - ending_len, ending, ending_len) == 0;
 }
 
-/* The one absolute path that ends with that of FILE; FILE when there is none, or several. */
+/* Returns the only absolute path that ends with the path of FILE; FILE if there is none, or
+   several. */
 static uint32_t find_whole(const struct unite *unite, uint32_t file) {
   uint32_t cursor, found = file;
   const char *path = path_of(unite, file);

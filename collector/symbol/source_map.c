@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Units of debug information come in any order; each tells of its own stretches of code.  They are
-   kept as runs of rows and sorted as such, which is some thousand runs, not millions of rows. */
+/* Units of debug information arrive in any order, each with its own ranges of code. They are kept
+   and sorted as runs of rows: some thousand runs, not millions of rows. */
 #include "source_map.h"
 
 #include "common/array.h"
@@ -98,7 +98,7 @@ static int compare_runs(const void *left, const void *right) {
   return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Ends RUN at END, before its end. */
+/* Shortens RUN to END. */
 static uint64_t cut_run(const struct source_map *map, struct source_run *run, uint64_t end) {
   while (run->count > 0 && map->rows[run->first + run->count - 1].address >= end) run->count--;
   run->end = end;

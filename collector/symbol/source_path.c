@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One file has many paths: build/../src/a.c and src/a.c.  They are told alike by taking out what
-   leads back, which is wrong only where a folder of the build was a symbolic link. */
+/* One file has many paths: build/../src/a.c and src/a.c. Removing ".." makes them equal, which is
+   wrong only where a build folder was a symbolic link. */
 #include "source_path.h"
 
 static struct span next_part(const char **at) {
@@ -10,7 +10,7 @@ static struct span next_part(const char **at) {
   return span_of(start, (size_t)(*at - start));
 }
 
-/* Length of PATH without its last part; its own length when there is none to take away. */
+/* Returns the length of PATH without its last part, or its own length if no part can be removed. */
 static size_t parent_len(const struct buf *path) {
   size_t len = path->len;
   while (len > 0 && path->data[len - 1] != '/') len--;

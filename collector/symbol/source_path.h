@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths of source files as debug information has them. */
+/* Paths of source files in debug information. */
 #ifndef SYMBOL_SOURCE_PATH_H
 #define SYMBOL_SOURCE_PATH_H
 
 #include "common/buf.h"
 
-/* Writes to RET, which is emptied, PATH as seen from FOLDER, the folder of the compilation (may be
-   empty), without `.`, `..` and doubled slashes.  A relative folder (builds that hide where they
-   ran have "./src") may be the beginning of PATH already.  Nothing is looked up. */
+/* Clears RET and writes PATH relative to FOLDER, without `.`, `..` and doubled slashes. FOLDER is
+   the compile folder and may be empty. A relative FOLDER (reproducible builds have "./src") may
+   already be the beginning of PATH. The file system is not read. */
 void source_path_join(const char *folder, const char *path, struct buf *ret);
 
 #endif

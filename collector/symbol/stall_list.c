@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker that gets nowhere says nothing against its file: the machine may stand.  But somebody
-   who has taken a worker over can have it wait as well, and each file that is tried for ever holds
-   the others up for a deadline each time.  So a file has a few tries. */
+/* A stalled worker is no evidence against its file: the whole machine may be stalled. But an
+   attacker in a compromised worker can stall it too, and each retry delays other files by a
+   deadline. So a file has a limited number of tries. */
 #include "stall_list.h"
 
 #include <string.h>

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lookups in the mapped symbol index.
 
-   No lookup can leave the tables, whatever they hold: every reference is checked where it is
-   followed, a node's caller stands before it, and a name is only given where a string begins.  A
-   wrong index then gives wrong names, never a crash, and clean ones when its strings were verified
-   (index_check.c).
+   No lookup reads outside the tables, whatever their contents. Every reference is checked when it
+   is followed, a node's caller stands before it, and a name must begin at the start of a string. So
+   a corrupt index gives wrong names, never a crash, and the names are clean if its strings were
+   verified (index_check.c).
 
-   It does no I/O; whoever maps the file owns it.  What it allocates are texts (index_texts.c). */
+   It does no I/O; the caller that maps the file owns it. It allocates only unpacked texts
+   (index_texts.c). */
 #include "symbol_index.h"
 
 #include <errno.h>
 
-enum { BLOCKS_BACK_MAX = 1024 }; /* without a name: some ten thousand functions */
+enum { BLOCKS_BACK_MAX = 1024 }; /* to search for a name; some ten thousand functions */
 
 static const char *file_at(const struct symbol_index *index, uint32_t file) {
   if (file == 0 || file > index->file_count) return NULL;
@@ -23,7 +24,8 @@ static const struct index_function *function_at(const struct symbol_index *index
   return function < index->function_count ? &index->functions[function] : NULL;
 }
 
-/* The number of the last block that starts at or before ADDRESS; the count of blocks: none. */
+/* Returns the number of the last block that starts at or before ADDRESS; the block count if there
+   is none. */
 static uint32_t find_block(const struct symbol_index *index, uint64_t address) {
   const struct index_block *base = index->blocks;
   uint32_t count = index->block_count;
@@ -47,7 +49,7 @@ static int find_row(const struct symbol_index *index, uint64_t address, struct i
   return 0;
 }
 
-/* Gives FRAME the name that NAME, of a function or a symbol, stands for. */
+/* Sets FRAME's name to NAME, a reference of a function or a symbol. */
 static void set_name(const struct symbol_index *index, uint32_t name, struct symbol_frame *frame) {
   frame->name = index_texts_at(&index->texts, name >> 1);
   frame->is_readable = (name & 1) != 0 && frame->name != NULL;
@@ -69,8 +71,8 @@ static void set_bounds(uint64_t start, uint64_t size, struct symbol_frame *frame
   }
 }
 
-/* Sets what the whole chain has from the function ROOT, and that frame's name.  Returns false when
-   ADDRESS is not its. */
+/* Sets the bounds of the whole chain and the name of the outermost frame from the function ROOT.
+   Returns false if ADDRESS is outside ROOT. */
 static bool fill_root(const struct symbol_index *index, const struct index_node *root,
                       uint64_t address, struct symbol_frame *frames, int count) {
   uint64_t start = index->blocks[0].address + root->start;
@@ -82,10 +84,10 @@ static bool fill_root(const struct symbol_index *index, const struct index_node 
   return true;
 }
 
-/* Where in the code of a function something is: an address, or the call to what was inlined. */
+/* A place in the code of a function: an address, or the call of an inlined function. */
 struct place {
   uint32_t node;
-  bool is_call, has_file; /* of a call LINE is less that of the declaration */
+  bool is_call, has_file; /* for a call, LINE is relative to the declaration */
   uint32_t file;
   int64_t line;
 };
@@ -98,7 +100,7 @@ static struct place place_of_call(const struct index_node *node) {
   return (struct place){node->caller, true, node->has_call_file, node->call_file, node->call_line};
 }
 
-/* FRAME has its function already. */
+/* FRAME already has its function. */
 static void fill_place(const struct symbol_index *index, const struct place *place,
                        struct symbol_frame *frame) {
   int64_t line = place->line + (place->is_call ? frame->decl_line : 0);
@@ -116,8 +118,8 @@ static void fill_function(const struct symbol_index *index, const struct index_n
   frame->decl_line = function == NULL ? 0 : function->decl_line;
 }
 
-/* Reads the function at PLACE, which is then where that was inlined, if it was.  Returns false when
-   there is no sound one. */
+/* Reads the function at PLACE into NODE and FRAME. If it is inlined, PLACE becomes its call.
+   Returns false if it is not valid. */
 static bool step_out(const struct symbol_index *index, struct place *place, struct index_node *node,
                      struct symbol_frame *frame) {
   if (!index_node_read(index->nodes, place->node, node)) return false;
@@ -148,8 +150,8 @@ int symbol_index_chain(const struct symbol_index *index, uint64_t address,
   return error != 0 ? error : chain_of_row(index, &row, address, frames);
 }
 
-/* Sets RET to the symbol that NODE is in: name and bounds.  Returns false when there is no sound
-   one. */
+/* Sets RET to the symbol that contains node AT: name and bounds. Returns false if it is not
+   valid. */
 static bool symbol_of(const struct symbol_index *index, uint32_t at, struct symbol_frame *ret) {
   struct index_node node;
   struct symbol_frame frame = {.name = NULL};
@@ -177,7 +179,7 @@ int symbol_index_find(const struct symbol_index *index, uint64_t address,
   return 0;
 }
 
-/* Finds the last symbol with a name among the rows of BLOCK that starts before ADDRESS. */
+/* Finds the last named symbol among the rows of BLOCK that starts before ADDRESS. */
 static bool last_named(const struct symbol_index *index, uint32_t block, uint64_t address,
                        struct symbol_frame *ret) {
   struct row_reader reader;
@@ -189,7 +191,7 @@ static bool last_named(const struct symbol_index *index, uint32_t block, uint64_
   for (uint32_t i = count; i-- > 0;) {
     if (nodes[i] == INDEX_NO_NODE || (i + 1 < count && nodes[i] == nodes[i + 1])) continue;
     if (!symbol_of(index, nodes[i], &frame) || frame.name[0] == '\0') continue;
-    if (frame.start >= address) continue; /* a part of it that was moved */
+    if (frame.start >= address) continue; /* a moved part of the function */
     *ret = frame;
     return true;
   }
@@ -243,8 +245,8 @@ static const struct index_row *row_in_block(const struct symbol_cursor *cursor, 
   return base;
 }
 
-/* Makes the first FRESH functions of FRAMES, and those kept from FROM on, which follow them there,
-   the chain that is kept. */
+/* Stores a new chain in the cursor: the first FRESH functions of FRAMES, then the stored ones from
+   FROM on. */
 static void keep_chain(struct symbol_cursor *cursor, const uint32_t *nodes, uint32_t fresh,
                        uint32_t from, const struct symbol_frame *frames) {
   uint32_t shared = cursor->kept_count - from;
@@ -254,8 +256,8 @@ static void keep_chain(struct symbol_cursor *cursor, const uint32_t *nodes, uint
   memcpy(cursor->kept_frames, frames, cursor->kept_count * sizeof *frames);
 }
 
-/* As chain_of_row, but goes out no further than to a function that is kept.  A node's caller is
-   less than it, so both chains descend. */
+/* As chain_of_row, but stops at the first function in the stored chain. A node's caller is less
+   than the node, so both chains descend. */
 static int chain_by_kept(struct symbol_cursor *cursor, const struct index_row *row,
                          uint64_t address, struct symbol_frame frames[SYMBOL_CHAIN_MAX]) {
   const struct symbol_index *index = cursor->index;

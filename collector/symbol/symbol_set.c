@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules by which an address gets one name.  They depend on nothing but the symbols, so every
+/* The rules that choose one name for an address. They depend only on the symbols, so every
    collector gives the same answer.
 
    - A symbol covers start <= address < start + size, and never reaches beyond its section.
    - Several names for the same bytes (aliases): a name with a type before one without; global
      before weak before local; then fewer leading underscores, the shorter, the alphabetically
      first.
-   - A symbol of size 0 beside a sized one at the same start is only an alias of it.  Otherwise it
+   - A symbol of size 0 beside a sized one at the same start is only an alias of it. Otherwise it
      reaches to the next symbol or bounds, at most to the end of the function or bounds around it,
-     and no further than its code does where that can be told (code_reach.h): code behind that has
+     and no further than its code, if its end can be found (code_reach.h): code behind that has
      bounds without a name.
    - A name without type inside a sized function is a label, not a function: dropped.
-   - Bounds without a symbol (of .eh_frame; of debug information, which is the better one) count
-     where no sized symbol covers their start.  A symbol of size 0
-     that starts there does not reach beyond them.
+   - Bounds without a symbol (from .eh_frame or debug information; the latter is preferred) count
+     where no sized symbol covers their start. A symbol of size 0 that starts there does not reach
+     beyond them.
    - Where symbols overlap, the smallest one that covers the address wins; of two equally small
      ones the one that starts later.
 
-   The last rule is resolved here, by a sweep over all starts and ends with a heap of the symbols
-   that are open, so that a lookup is one binary search however deep strangers nest them. */
+   The last rule is resolved here, by a sweep over all starts and ends with a heap of the open
+   symbols. So a lookup is one binary search, however deep an untrusted file nests them. */
 #include "symbol_set.h"
 
 #include "alias_name.h"
@@ -81,7 +81,7 @@ static int compare_size(size_t a, size_t b) {
   return a < b ? -1 : a > b;
 }
 
-/* Negative when the name of A is the better one. */
+/* Returns a negative number if the name of A is preferred. */
 static int compare_name(const struct candidate *a, const struct candidate *b) {
   if (a->rank != b->rank) return a->rank > b->rank ? -1 : 1;
   int order = compare_size(underscores(a->name), underscores(b->name));
@@ -93,7 +93,8 @@ static bool is_bounds(const struct candidate *candidate) {
   return candidate->rank <= SYMBOL_TOLD;
 }
 
-/* By start; then bounds last; then the largest first, size 0 last; then the best name first. */
+/* Order: by start; then bounds last; then the largest first, size 0 last; then the best name
+   first. */
 static int compare_place(const void *left, const void *right) {
   const struct candidate *a = left, *b = right;
   if (a->start != b->start) return a->start < b->start ? -1 : 1;
@@ -107,7 +108,7 @@ static void clamp_to_section(struct candidate *candidate) {
   if (candidate->size > room) candidate->size = room;
 }
 
-/* Drops bounds that symbols speak for; of a symbol of size 0 they are the limit. */
+/* Drops bounds where symbols exist. For a symbol of size 0 the bounds become its limit. */
 static void drop_bounds(struct symbol_set *set) {
   uint32_t kept = 0;
   uint64_t covered_end = 0;
@@ -127,7 +128,7 @@ static void drop_bounds(struct symbol_set *set) {
   set->count = kept;
 }
 
-/* Remembers that CANDIDATE is another name of what LAST is. */
+/* Records that CANDIDATE is an alias of LAST. */
 static int note_alias(struct symbol_set *set, const struct candidate *candidate,
                       const struct candidate *last) {
   if (span_is_equal(candidate->name, last->name)) return 0;
@@ -163,7 +164,6 @@ static int drop_aliases(struct symbol_set *set) {
   return error;
 }
 
-/* Gives each symbol of size 0 its reach. */
 static int add_bounds(struct symbol_set *set, uint64_t start, uint64_t end, uint64_t limit) {
   return symbol_set_add(set, &(struct candidate){.start = start,
                                                  .size = end - start,
@@ -172,8 +172,8 @@ static int add_bounds(struct symbol_set *set, uint64_t start, uint64_t end, uint
                                                  .rank = SYMBOL_BOUNDS});
 }
 
-/* Gives symbol number AT, of size 0, its reach, which is END at most, and what is behind it
-   bounds. */
+/* Sets the size of symbol number AT, which has none, up to END, and adds bounds for the code behind
+   it. */
 static int stretch(struct symbol_set *set, uint32_t at, uint64_t end) {
   const struct candidate symbol = set->candidates[at];
   uint64_t own_end = end, next = end;
@@ -190,7 +190,7 @@ static int stretch(struct symbol_set *set, uint32_t at, uint64_t end) {
   return error;
 }
 
-/* Gives each symbol of size 0 its reach. */
+/* Sets the size of each symbol of size 0. */
 static int stretch_unsized(struct symbol_set *set) {
   uint64_t function_end = 0, bounds_end = 0;
   uint32_t count = set->count;
@@ -215,7 +215,7 @@ static int stretch_unsized(struct symbol_set *set) {
   return error;
 }
 
-/* A heap of indexes into the candidates that are open at the sweep's place, the winner first. */
+/* A heap of indexes of the candidates that are open at the sweep's address, the winner first. */
 struct open_heap {
   const struct candidate *candidates;
   uint32_t *items;
@@ -256,12 +256,12 @@ static void heap_pop(struct open_heap *heap) {
   }
 }
 
-/* From START on, addresses belong to SYMBOL. */
+/* Adds a piece: addresses from START on belong to SYMBOL. */
 static int add_piece(struct symbol_set *set, uint64_t start, uint32_t symbol) {
   if (set->piece_count > 0) {
     struct symbol_piece *last = &set->pieces[set->piece_count - 1];
     if (last->symbol == symbol) return 0;
-    if (last->start == start) { /* a gap that closes where it opened */
+    if (last->start == start) { /* an empty gap */
       last->symbol = symbol;
       return 0;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function is told from others of its name by the file that declares it.  Translators say in
-   which file a line is, and that is another one where code was included into the function: glibc's
-   vfprintf is of vfprintf-internal.c and has lines of vfprintf-process-arg.c.  So who knows the
-   function is asked first. */
+/* The declaring file distinguishes functions of the same name. Translators return the file of a
+   line, which differs where code was included into the function: glibc's vfprintf is declared in
+   vfprintf-internal.c and has lines of vfprintf-process-arg.c. So the index's declaration takes
+   precedence. */
 #include "told_frames.h"
 
 #include "symbol_index.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep over the addresses of a unit.  The functions that are open at its place are in a heap,
-   the deepest first, since nothing keeps a stranger's ranges from overlapping; the line is the last
-   one at or before the place.
+/* A sweep over the addresses of a unit. The functions open at the current address are in a heap,
+   the deepest first, since ranges in untrusted files may overlap. The line is the last one at or
+   before the address.
 
-   Stretches that have functions and stretches that have lines alone are different runs, since the
-   latter are believed less: linkers that drop a function leave its lines, now at some low address.
- */
+   Ranges with functions and ranges with lines alone form separate runs, since the latter are
+   trusted less: linkers that drop a function leave its lines, now at some low address. */
 #include "unit_rows.h"
 
 #include "common/array.h"
@@ -53,11 +52,11 @@ static int compare_covers(const void *left, const void *right) {
   return a->call < b->call ? -1 : a->call > b->call;
 }
 
-/* The covers that are open at AT; heap[0] is the innermost one. */
+/* The covers open at AT; heap[0] is the innermost. */
 struct sweep {
   const struct unit_rows *unit;
   const struct unit_cover **heap;
-  uint32_t open, cover, line; /* in the heap; the next ones to come */
+  uint32_t open, cover, line; /* count in the heap; the next cover and line */
   uint64_t at;
 };
 
@@ -90,7 +89,7 @@ static void pop(struct sweep *sweep) {
   }
 }
 
-/* The next address where anything changes, or UINT64_MAX. */
+/* Returns the next address with a change, or UINT64_MAX. */
 static uint64_t next_place(const struct sweep *sweep) {
   uint64_t next = UINT64_MAX;
   const struct unit_rows *unit = sweep->unit;
@@ -111,7 +110,7 @@ static void go_to(struct sweep *sweep, uint64_t at) {
   while (sweep->line < unit->line_count && unit->lines[sweep->line].address <= at) sweep->line++;
 }
 
-/* What is valid at the sweep's place.  Returns false for a gap. */
+/* Makes the row at the current address. Returns false for a gap. */
 static bool row_here(const struct sweep *sweep, struct source_row *ret) {
   const struct unit_rows *unit = sweep->unit;
   const struct unit_line *line = sweep->line > 0 ? &unit->lines[sweep->line - 1] : NULL;

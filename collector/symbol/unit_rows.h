@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions and lines of one unit of debug information -> rows of a source map. */
+/* Converts functions and lines of one unit of debug information to rows of a source map. */
 #ifndef SYMBOL_UNIT_ROWS_H
 #define SYMBOL_UNIT_ROWS_H
 
@@ -10,11 +10,11 @@ enum {
   UNIT_LINES_MAX = 16 << 20,
 };
 
-/* Where code of a call stands; it has several when the compiler has put it in several places. */
+/* A code range of a call; a call has several if the compiler placed its code in several ranges. */
 struct unit_cover {
   uint64_t start, end;
   uint32_t call;
-  uint32_t depth; /* of its nesting; the deepest that covers an address is the innermost */
+  uint32_t depth; /* of its nesting; the deepest cover of an address is the innermost */
 };
 
 struct unit_line {
@@ -26,7 +26,7 @@ struct unit_line {
 /* All-zero is a valid empty one. */
 struct unit_rows {
   struct unit_cover *covers;
-  struct unit_line *lines; /* ascending; of several at one address the last one counts */
+  struct unit_line *lines; /* ascending; of several at one address the last is valid */
   uint32_t cover_count, cover_cap, line_count, line_cap;
 };
 
@@ -39,7 +39,7 @@ void unit_rows_clear(struct unit_rows *unit);
 int unit_rows_add_cover(struct unit_rows *unit, const struct unit_cover *cover);
 int unit_rows_add_line(struct unit_rows *unit, const struct unit_line *line);
 
-/* Adds what UNIT says to MAP.  Returns 0; or as source_map_add_row. */
+/* Adds the rows of UNIT to MAP. Returns 0, or as source_map_add_row. */
 int unit_rows_merge(struct unit_rows *unit, struct source_map *map);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The worker: one process for each file.
 
-   A process that has read a hostile file may be the attacker's from then on.  So it never sees a
-   second file: it can spoil the names of the one it was given, which is its sender's own, and
-   nothing else.  That also makes death cheap, whatever it dies of.
+   After reading a hostile file, a process may be under the attacker's control. So it never reads a
+   second file: it can only corrupt the names of its own file, which belongs to the sender. So a
+   crash, whatever its cause, is cheap too.
 
-   The file is mapped before the sandbox closes; afterwards the process only computes and writes
-   two answers. */
+   The file is mapped before the sandbox is entered; afterwards the process only computes and writes
+   two outputs. */
 #include "worker.h"
 
 #include "common/buf.h"
@@ -25,21 +25,21 @@ static int map_file(int fd, struct span *ret) {
   if (fstat(fd, &status) != 0) return -errno;
   if (status.st_size <= 0 || (uint64_t)status.st_size > LIMIT_DEBUG_FILE_BYTES) return -EOVERFLOW;
   size_t len = (size_t)status.st_size;
-  /* Writable, and private: libelf marks there which sections it has unpacked. */
+  /* Writable and private: libelf marks unpacked sections there. */
   void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
   if (map == MAP_FAILED) return -errno;
   *ret = span_of(map, len);
   return 0;
 }
 
-/* What the job is about, mapped. */
+/* The mapped files of the job. */
 struct mapped {
   struct span elf, supplements[WORKER_SUPPLEMENTS_MAX];
   uint32_t supplement_count;
-  uint64_t bytes; /* of all of them */
+  uint64_t bytes; /* total */
 };
 
-/* A supplement that cannot be mapped is missing, and no reason to refuse the file. */
+/* A supplement that cannot be mapped counts as missing; it does not reject the file. */
 static int map_files(const struct worker_job *job, struct mapped *ret) {
   int error = map_file(job->elf, &ret->elf);
   ret->bytes = ret->elf.len;
@@ -77,7 +77,7 @@ static int index_file(const struct mapped *mapped, const struct worker_job *job,
     if (error != 0) snprintf(reply->reason, sizeof reply->reason, "its index cannot be written");
   }
   if (error == 0 && job->missing != NULL && !missing.failed)
-    write_all(*job->missing, buf_span(&missing)); /* without them it is as good as it was */
+    write_all(*job->missing, buf_span(&missing)); /* optional: ignore a failure */
   buf_fini(&missing);
   buf_fini(&index);
   return error;

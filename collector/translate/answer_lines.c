@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers without a grammar.  What belongs to one address is told by one of:
+/* Parses answers without a grammar. The lines of one address are separated by one of:
 
      the address before it            addr2line -a, llvm-addr2line -a, eu-addr2line -a
        0x401136
        plain
        a.c:5
-     an empty line behind it          llvm-symbolizer
+     an empty line after it           llvm-symbolizer
        deep
        a.c:3:72
        mid
@@ -16,13 +16,12 @@
         (inlined by) mid at a.c:4
      the number of lines: one (a name), or two (a name, file:line) for each
 
-   With inlined functions and none of the first three (addr2line -f -i) the pairs of one address
-   cannot be told from those of the next; then, and whenever the count is not right, no line is
-   believed.
+   With inlined functions and no separator (addr2line -f -i) the pairs of one address cannot be
+   separated from those of the next. Then, and whenever the count is wrong, all lines are rejected.
 
-   "??" is how translators say that they do not know, and some say the address itself, which is no
-   name either; who says nothing else is no translator (answer_lines_are_echo).  A name may end in
-   +0xOFFSET, which is none of the name; eu-addr2line's "f inlined at a.c:4 in main" is f. */
+   Translators print "??" for an unknown name, and some print the address itself. A program that
+   only echoes is not a translator (answer_lines_are_echo). A name may end in +0xOFFSET, which is
+   not part of it; eu-addr2line's "f inlined at a.c:4 in main" is f. */
 #include "answer_lines.h"
 
 #include "common/buf.h"
@@ -42,7 +41,7 @@ struct counts {
 
 struct parser {
   struct arena *arena;
-  uint64_t address; /* the one that is answered */
+  uint64_t address; /* the address of this answer */
   struct buf clean;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   uint32_t count;
@@ -66,7 +65,7 @@ static int digit_of(uint8_t c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* How many bytes at the beginning of TEXT are 0x and digits; 0: it is no such number. */
+/* Returns how many bytes at the head of TEXT are 0x and digits; 0: not a number. */
 static size_t number_len(struct span text, uint64_t *ret) {
   uint64_t value = 0;
   size_t at = 2;
@@ -124,7 +123,7 @@ static const uint8_t *find_last(struct span text, const char *word) {
   return NULL;
 }
 
-/* Cuts what is before the last WORD of TEXT off as RET, TEXT being what is behind. */
+/* Sets RET to the text before the last WORD of TEXT, and TEXT to the text after it. */
 static bool split_last(struct span *text, const char *word, struct span *ret) {
   const uint8_t *at = find_last(*text, word);
   if (at == NULL) return false;
@@ -164,7 +163,7 @@ static bool take_number(struct span *text, uint32_t *ret) {
   return true;
 }
 
-/* "file:line", "file:line:column", either with " (discriminator 3)" behind. */
+/* Parses "file:line" or "file:line:column", optionally followed by " (discriminator 3)". */
 static bool split_place(struct span text, struct span *ret_file, uint32_t *ret_line) {
   struct span before, rest = text;
   uint32_t last, line;
@@ -206,7 +205,7 @@ static int add_frame(struct parser *parser, struct span name, struct span place)
   return 0;
 }
 
-/* "f at a.c:3", with "(inlined by)" or "0xADDRESS: " before it; or a name alone. */
+/* Parses "f at a.c:3", optionally after "(inlined by)" or "0xADDRESS: "; or a name alone. */
 static int add_pretty(struct parser *parser, struct span line) {
   struct span name, place = line, file;
   uint64_t address;
@@ -221,7 +220,7 @@ static int add_pretty(struct parser *parser, struct span line) {
   return has_place ? add_frame(parser, name, place) : add_frame(parser, line, span_of(NULL, 0));
 }
 
-/* Whether the lines of an answer lack one: two a function, or a single one. */
+/* Whether an answer has an incomplete pair of lines; a single line is complete. */
 static bool is_odd(struct span block) {
   uint32_t count = count_lines(block).lines;
   return count > 1 && count % 2 != 0;
@@ -237,7 +236,7 @@ static int add_block(struct parser *parser, struct span block) {
   return error;
 }
 
-/* Cuts the lines up to an empty one, or up to the next address, off TEXT. */
+/* Takes the lines up to an empty one, or up to the next address, off TEXT. */
 static struct span take_block(struct span *text, enum form form) {
   struct span rest = *text, before = rest;
   uint64_t address;
@@ -266,7 +265,7 @@ static int take_pretty(struct parser *parser, struct span *text) {
   return error;
 }
 
-/* Reads the answer to ADDRESS off TEXT. */
+/* Takes the answer for ADDRESS off TEXT. */
 static int take_answer(struct parser *parser, enum form form, uint64_t address, struct span *text) {
   uint64_t told;
   switch (form) {

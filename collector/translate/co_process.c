@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A translator may answer at once or keep everything until its input ends, so nobody can wait for
-   the answer to one address before asking for the next, and nobody can write all before reading:
-   both pipes are finite.  We write as it reads and read as it writes.
+/* A translator may answer each line at once, or buffer everything until its input ends. So the
+   caller cannot wait for one answer before the next question, and cannot write everything before
+   reading: both pipes are finite. Reads and writes are interleaved by poll.
 
-   Between fork and exec only calls that are safe in a process of many threads: what the child needs
-   is made before.  Its command is the user's own and may do what the user may, but it gets nothing
-   that is ours: no descriptor and, confined, no capability. */
+   Between fork and exec only async-signal-safe calls are made, because the process has many
+   threads. The child's data is prepared before. The command has the rights of its user, but
+   inherits no descriptors and, if confined, no capabilities. */
 #include "co_process.h"
 
 #include "common/clock.h"
@@ -27,9 +27,9 @@
 enum {
   READ_BYTES = 64 << 10,
   FIRST_OTHER_FD = 3,
-  OLD_KERNEL_FDS = 4096, /* closed one by one where the kernel knows no close_range */
+  OLD_KERNEL_FDS = 4096, /* closed one by one if the kernel has no close_range */
   CANNOT_EXEC = 127,
-  END_MS = 300, /* between closing its stdout and its end */
+  END_MS = 300, /* between closing its stdout and its exit */
   NAP_MS = 2,
 };
 
@@ -41,7 +41,8 @@ static size_t count_words(const char *const *words) {
   return count;
 }
 
-/* Our environment with VARIABLES before it: the first of a name counts. */
+/* Returns this process's environment with VARIABLES added; they replace variables of the same
+   name. */
 static const char **make_environment(const char *const *variables) {
   const char *const *ours = (const char *const *)environ;
   size_t added = count_words(variables), count = count_words(ours);
@@ -57,8 +58,8 @@ static const char **make_environment(const char *const *variables) {
   return all;
 }
 
-/* What it reads may come from a stranger: a file that has it take all memory, or write for ever,
-   ends it alone.  Its time is limited by who talks to it. */
+/* Its input may be untrusted: a file that makes it use all memory, or write for ever, must end only
+   the translator. The caller limits its time. */
 static void limit_use(void) {
   static const struct {
     int what;
@@ -77,12 +78,11 @@ static void limit_use(void) {
   }
 }
 
-/* Root without capabilities is nobody in particular who owns root's files. */
+/* Root without capabilities has only the rights of the owner of root's files. */
 static void give_up_rights(void) {
   struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
-  prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0,
-        0); /* exec gives none back */
+  prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0); /* exec restores none */
   syscall(SYS_capset, &head, none);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
@@ -99,7 +99,7 @@ _Noreturn static void be_translator(const struct co_start *start, const char **e
   const char *const words[] = {"sh", "-c", start->command, NULL};
   struct sigaction usual = {.sa_handler = SIG_DFL};
   sigset_t none;
-  setpgid(0, 0); /* so that all of a pipeline can be ended */
+  setpgid(0, 0); /* so that a whole pipeline can be killed */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   dup2(ends[0], STDIN_FILENO);
   dup2(ends[1], STDOUT_FILENO);
@@ -122,7 +122,7 @@ static void close_pair(const int pair[2]) {
   close(pair[1]);
 }
 
-/* Above the standard ones, which the child replaces. */
+/* Makes a pipe above the standard descriptors, which the child replaces. */
 static int make_pipe(int ret[2]) {
   int low[2];
   if (pipe2(low, O_CLOEXEC) != 0) return -errno;
@@ -135,7 +135,7 @@ static int make_pipe(int ret[2]) {
   return error;
 }
 
-/* Forks the translator between IN and OUT.  Returns its id or -errno. */
+/* Forks the translator between IN and OUT. Returns its pid or -errno. */
 static pid_t fork_between(const struct co_start *start, const int in[2], const int out[2]) {
   const char **environment = make_environment(start->variables);
   if (environment == NULL) return -ENOMEM;
@@ -170,11 +170,11 @@ int co_process_start(const struct co_start *start, struct co_process *ret) {
   return 0;
 }
 
-/* ---- talking ---- */
+/* ---- exchange ---- */
 
 struct progress {
   struct span questions; /* still to be written */
-  size_t seen, stops;    /* bytes of the answers that were looked at, and what was found in them */
+  size_t seen, stops;    /* bytes of the answers that were scanned, and line ends found in them */
   bool is_ended;         /* it has closed its stdout */
 };
 
@@ -190,14 +190,14 @@ static void write_some(struct co_process *process, const struct co_talk *talk,
     ssize_t put = write(process->in, rest->data, rest->len);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-    if (put < 0) break; /* it has heard enough; what it says is counted all the same */
+    if (put < 0) break; /* it reads no more; its answers still count */
     *rest = span_of(rest->data + put, rest->len - (size_t)put);
   }
   if (talk->stop == CO_AT_END || rest->len > 0) close_input(process);
   rest->len = 0;
 }
 
-/* Counts the ends of lines, or of empty lines, in what came last. */
+/* Counts the ends of lines, or of empty lines, in the new bytes. */
 static void count_stops(const struct co_talk *talk, const struct buf *answers, size_t first,
                         struct progress *progress) {
   for (size_t at = progress->seen; at < answers->len; at++) {
@@ -221,7 +221,7 @@ static int read_some(const struct co_process *process, const struct co_talk *tal
   return answers->len > talk->answer_bytes_max ? -EOVERFLOW : 0;
 }
 
-/* How long to wait at most, in ms; 0: the time is over. */
+/* Returns the maximum wait in ms; 0: the deadline has passed. */
 static int patience_of(const struct co_talk *talk) {
   if (talk->deadline_ns == 0) return (int)talk->quiet_ms;
   uint64_t now = clock_monotonic_ns();
@@ -229,7 +229,7 @@ static int patience_of(const struct co_talk *talk) {
   return left_ms < talk->quiet_ms ? (int)left_ms : (int)talk->quiet_ms;
 }
 
-/* Returns 1 when it has answered, 0 when not yet, or -EBADMSG. */
+/* Returns 1 if the answer is complete, 0 if not yet, or -EBADMSG. */
 static int look_whether_done(const struct co_talk *talk, const struct progress *progress) {
   if (talk->stop == CO_AT_END) return progress->is_ended;
   if (progress->stops > talk->stop_count) return -EBADMSG;
@@ -266,8 +266,8 @@ bool co_process_is_astray(const struct co_process *process) {
   return process->in < 0 || poll(&ready, 1, 0) != 0;
 }
 
-/* Waits until its first process has ended, END_MS at most.  Not yet reaped, its number stays its
-   group's. */
+/* Waits at most END_MS for the exit of its first process. Not reaped yet, its pid still identifies
+   the group. */
 static void wait_for_end(const struct co_process *process) {
   const struct timespec nap = {0, NAP_MS * (long)NS_PER_MS};
   for (int i = 0; i < END_MS / NAP_MS; i++) {
@@ -283,7 +283,7 @@ int co_process_end(struct co_process *process, bool is_done) {
   close_input(process);
   if (process->out >= 0) close(process->out);
   if (is_done) wait_for_end(process);
-  kill(-process->pid, SIGKILL); /* and what it has left behind */
+  kill(-process->pid, SIGKILL); /* with its remaining children */
   while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) continue;
   *process = (struct co_process){.pid = 0, .in = -1, .out = -1};
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -11,18 +11,18 @@
 
 struct co_process {
   pid_t pid;
-  int in, out; /* our ends of its stdin and stdout; -1: closed */
+  int in, out; /* this process's ends of its stdin and stdout; -1: closed */
 };
 
-/* What each process of one that is confined may take. */
-#define CO_MEMORY_BYTES_MAX ((size_t)4 << 30) /* of its own; files that it maps do not count */
+/* Limits of each process of a confined translator. */
+#define CO_MEMORY_BYTES_MAX ((size_t)4 << 30) /* of its own; mapped files do not count */
 #define CO_FILE_BYTES_MAX ((size_t)1 << 30)   /* of a file that it writes */
 enum { CO_FILES_MAX = 1024, CO_CPU_S_MAX = 3600 };
 
 enum co_stop {
-  CO_AT_END,    /* its input is closed behind the questions; it has answered when it ends */
-  CO_AT_LINES,  /* it stays; it has answered when STOP_COUNT lines are there */
-  CO_AT_BLANKS, /* the same of empty lines */
+  CO_AT_END,    /* its input is closed after the questions; the answer is complete when it exits */
+  CO_AT_LINES,  /* it keeps running; the answer is complete after STOP_COUNT lines */
+  CO_AT_BLANKS, /* likewise, after STOP_COUNT empty lines */
 };
 
 struct co_talk {
@@ -30,34 +30,33 @@ struct co_talk {
   enum co_stop stop;
   size_t stop_count;
   unsigned quiet_ms;    /* without a byte in either direction: it hangs */
-  uint64_t deadline_ns; /* on clock_monotonic_ns, of the whole talk; 0: none */
+  uint64_t deadline_ns; /* on clock_monotonic_ns, of the whole exchange; 0: none */
   size_t answer_bytes_max;
-  const int *cancel; /* a descriptor: once it can be read, the talk is over; NULL: none */
+  const int *cancel; /* a descriptor; the exchange ends once it is readable; NULL: none */
 };
 
 struct co_start {
   const char *command;          /* for /bin/sh -c */
-  const char *const *variables; /* "NAME=value", NULL at the end: added to our environment */
-  bool is_confined; /* without capabilities, nor a way to them; within the limits above; stderr
-                       closed to it */
+  const char *const *variables; /* "NAME=value", ended by NULL: added to the environment */
+  bool is_confined; /* without capabilities or a way to regain them; within the limits above; stderr
+                       is /dev/null */
 };
 
-/* Starts a process group of its own that has none of our descriptors but stderr.  Safe beside other
-   threads; SIGPIPE is ignored by the caller.  Returns 0 or -errno. */
+/* Starts a process group that inherits no descriptors except stderr. Safe beside other threads; the
+   caller must ignore SIGPIPE. Returns 0 or -errno. */
 int co_process_start(const struct co_start *start, struct co_process *ret);
 
-/* Writes the questions as it reads and reads ANSWERS (appended) as it writes, so that neither waits
-   for the other.  Returns 0; -ETIMEDOUT; -ECANCELED; -EOVERFLOW over answer_bytes_max; -EBADMSG
-   when it ends before STOP_COUNT, or has said more already (what comes later is only seen by
-   co_process_is_astray); -ENOMEM; or -errno. */
+/* Writes the questions while it reads ANSWERS (appended), so that neither side blocks the other.
+   Returns 0; -ETIMEDOUT; -ECANCELED; -EOVERFLOW over answer_bytes_max; -ENOMEM; or -errno. Returns
+   -EBADMSG if the process exits before STOP_COUNT, or has already written more. Only
+   co_process_is_astray detects later output. */
 int co_process_talk(struct co_process *process, const struct co_talk *talk, struct buf *answers);
 
-/* True when it has died or says what nobody asked.  Never waits. */
+/* Whether it has exited or written unrequested output. Never waits. */
 bool co_process_is_astray(const struct co_process *process);
 
-/* Closes both ends and takes its status; one that IS_DONE has a moment to end by itself before it
-   and what is left of its group are killed.  Returns the exit status, or -1 when it was killed.
-   Then PROCESS is empty. */
+/* Closes both ends and reaps it. If it IS_DONE, it first has END_MS to exit by itself; then its
+   group is killed. Returns the exit status, or -1 if it was killed. PROCESS is empty afterwards. */
 int co_process_end(struct co_process *process, bool is_done);
 
 #endif

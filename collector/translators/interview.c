@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that stays saves its start, which for a large file is all the time there is, but
-   nothing ends its answers: a line too many, and every answer belongs to the address before.  So
-   such a one is asked about the first address once more at the end of each exchange, and unless it
-   says the same again, none of what it said is believed and it is ended.  */
+/* A process that keeps running saves its start, which for a large file takes most of the time. But
+   its answers have no end mark: after one extra line, every answer would belong to the wrong
+   address. So each exchange asks for the first address again at the end. If the answers differ, the
+   whole exchange is rejected and the process is ended. */
 #include "interview.h"
 
 #include "common/clock.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-  NOT_EXECUTABLE = 126, /* the shell's words for a command that cannot be run */
+  NOT_EXECUTABLE = 126, /* the shell's status for a command that cannot be run */
   NOT_FOUND = 127,
   LINE_BYTES = 20,
 };
@@ -78,7 +78,7 @@ static bool is_same(const struct answer *a, const struct answer *b) {
   return is_same;
 }
 
-enum { ECHOES = -EREMCHG }; /* what it is asked; told as -EBADMSG */
+enum { ECHOES = -EREMCHG }; /* it echoes its input; returned as -EBADMSG */
 
 static void explain(int error, int status, const struct interview_subject *subject, char *why) {
   if (error == -ETIMEDOUT)
@@ -96,7 +96,7 @@ static void explain(int error, int status, const struct interview_subject *subje
     snprintf(why, INTERVIEW_WHY_BYTES, "%s", strerror(-error));
 }
 
-/* Talks, and ends the process unless it stays and all was well. */
+/* Runs an exchange. Ends the process unless it keeps running and succeeded. */
 static int exchange(struct interview *interview, const struct interview_subject *subject,
                     const struct answer_question *question, struct arena *arena, struct answer *ret,
                     char *why) {

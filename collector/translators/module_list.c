@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a translator says of a module depends on the file that it is given, and a file that one
-   board sent speaks for that board alone: so a module is (build-id, file, rule), and boards that
-   may see another file, or none, have a number of their own. */
+/* A translator's answers depend on its file, and a file from one board counts only for that board.
+   So the key is (build-id, file, rule). Boards that may see another file, or none, get another
+   number. */
 #include "module_list.h"
 
 #include "common/hex_text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The modules that have a translator, each once for a file and a rule.  One thread at a time. */
+/* The modules with a translator, one entry for each file and rule. One thread at a time. */
 #ifndef TRANSLATORS_MODULE_LIST_H
 #define TRANSLATORS_MODULE_LIST_H
 
@@ -21,9 +21,9 @@ struct listed_module {
   char quality[16];
   char *variables[LISTED_VARIABLES]; /* "NAME=value" */
   bool is_asked;                     /* a job of it waits or runs */
-  bool is_full;                      /* it has its part of the cache: no more is asked */
-  bool is_refuted;                   /* its own files have shown an answer to be wrong */
-  unsigned failures;                 /* one after the other */
+  bool is_full;                      /* its share of the cache is used up: no more requests */
+  bool is_refuted;                   /* its own files have contradicted an answer */
+  unsigned failures;                 /* consecutive failures */
   uint64_t retry_ns, told;
   char why[256];
 };
@@ -36,13 +36,13 @@ struct module_list {
 
 void module_list_fini(struct module_list *list);
 
-/* Finds or adds MODULE with RULE.  Returns it, there until fini, or NULL: no memory, or the list is
-   full. */
+/* Finds or adds MODULE with RULE. Returns it, valid until module_list_fini, or NULL: no memory, or
+   the list is full. */
 struct listed_module *module_list_add(struct module_list *list,
                                       const struct translator_module *module, uint32_t rule,
                                       const char *arch);
 
-/* Finds what was added last for the module ID, or NULL. */
+/* Returns the entry last added for module ID, or NULL. */
 const struct listed_module *module_list_find_id(const struct module_list *list, struct span id);
 
 /* Writes ID in hexadecimal. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names are handed out as pointers and may be in use in any answer, as those of symbol indexes, so
-   nothing is ever forgotten while the collector runs.  The limit is far above what a fleet samples
-   in modules that need a translator; beyond it newcomers keep their symbol table's names.
+/* Callers hold pointers to names in any query, as with symbol indexes, so nothing is evicted while
+   the collector runs. The limit is far above the addresses that a fleet samples in modules with a
+   translator. Beyond it new addresses keep the names of their symbol table.
 
-   A board can ship any number of addresses, and a made-up one takes room, too: that it is unknown
-   is kept, or it would be asked again by each query.  So a module has a part of the cache. */
+   A board can send any number of addresses, even invented ones, and each takes room: an unknown
+   address is cached, or each query would request it again. So each module has a share of the
+   cache. */
 #include "translation_cache.h"
 
 #include "common/array.h"
@@ -35,7 +36,7 @@ void translation_cache_fini(struct translation_cache *cache) {
   arena_fini(&cache->texts);
 }
 
-/* Boards choose addresses: without a seed that they do not know they could make all keys alike. */
+/* Boards choose addresses: without a secret seed they could make all keys collide. */
 static uint64_t key_of(const struct translation_cache *cache, uint32_t module, uint64_t address) {
   const uint64_t words[2] = {module, address};
   return table_hash(words, sizeof words, cache->seed);
@@ -74,7 +75,7 @@ static size_t used_bytes(const struct translation_cache *cache) {
   return cache->texts.used_bytes + (size_t)cache->count * TRANSLATION_BYTES;
 }
 
-/* Makes room for one more answer of module number MODULE, of which nothing is kept yet. */
+/* Makes room for one more answer of module number MODULE. */
 static int make_room(struct translation_cache *cache, uint32_t module) {
   void *more = array_grow(cache->translations, cache->count, &cache->room, 1024,
                           sizeof *cache->translations);

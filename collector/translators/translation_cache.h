@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What translators said, by (module, address), in bounded memory.  One thread at a time. */
+/* Translators' answers, by (module, address), in bounded memory. One thread at a time. */
 #ifndef TRANSLATORS_TRANSLATION_CACHE_H
 #define TRANSLATORS_TRANSLATION_CACHE_H
 
@@ -8,7 +8,7 @@
 
 struct translation;
 
-/* All-zero is not valid: init. */
+/* Initialize by translation_cache_init; all-zero is not valid. */
 struct translation_cache {
   struct arena texts;
   struct table by_place;
@@ -21,21 +21,22 @@ struct translation_cache {
 };
 
 enum {
-  TRANSLATION_CACHE_PARTS = 4, /* one module takes a part at most */
-  TRANSLATION_BYTES = 128,     /* that an answer takes beside its texts, at most */
+  TRANSLATION_CACHE_PARTS = 4, /* one module uses at most one part */
+  TRANSLATION_BYTES = 128,     /* upper bound for an answer without its texts */
 };
 
-/* All of it takes LIMIT_BYTES at most; texts stay until fini, whoever holds them. */
+/* The cache takes at most LIMIT_BYTES. Texts stay valid until translation_cache_fini. */
 void translation_cache_init(struct translation_cache *cache, size_t limit_bytes);
 void translation_cache_fini(struct translation_cache *cache);
 
-/* Returns what is known of ADDRESS in module number MODULE (be it that its translator knows
-   nothing: a count of 0), or NULL; valid until the next add, what it points to until fini. */
+/* Returns the answer for ADDRESS in module number MODULE, or NULL. A count of 0 means that its
+   translator has no name. The result is valid until the next add, its texts until
+   translation_cache_fini. */
 const struct answer *translation_cache_find(const struct translation_cache *cache, uint32_t module,
                                             uint64_t address);
 
-/* Adds a copy of ANSWER, once a place.  Returns 0; -EDQUOT when MODULE has its part of the cache;
-   -ENOMEM when that is full. */
+/* Adds a copy of ANSWER, once for each address. Returns 0; -EDQUOT if MODULE's share of the cache
+   is used up; -ENOMEM if the cache is full. */
 int translation_cache_add(struct translation_cache *cache, uint32_t module, uint64_t address,
                           const struct answer *answer);
 

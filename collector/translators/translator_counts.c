@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A translator that never answers in time, or whose lines never come out even, costs the names of
-   all its modules and nothing else that anybody would notice: so each way to fail is a series. */
+/* A translator may always time out, or always print a wrong number of lines. That costs the names
+ * of all its modules, without another symptom. So each kind of failure is a series. */
 #include "translator_counts.h"
 
 #include "common/buf.h"

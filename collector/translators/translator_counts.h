@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What translators have done, for /metrics. */
+/* Counters of translators, for /metrics. */
 #ifndef TRANSLATORS_TRANSLATOR_COUNTS_H
 #define TRANSLATORS_TRANSLATOR_COUNTS_H
 
@@ -7,16 +7,16 @@
 
 struct buf;
 
-/* All-zero is the beginning. */
+/* All-zero is the initial state. */
 struct translator_counts {
   uint64_t starts;                             /* of processes */
-  uint64_t questions, addresses, named;        /* repetitions counted again */
-  uint64_t deadlines, miscounts, exits, other; /* questions of which nothing was believed, by why */
-  uint64_t refused;       /* answers that a module's own files contradict, each time one is met */
-  uint64_t waiting, kept; /* at the moment: addresses to be asked, answers */
+  uint64_t questions, addresses, named;        /* including repetitions */
+  uint64_t deadlines, miscounts, exits, other; /* rejected exchanges, by reason */
+  uint64_t refused;       /* answers that a module's own files contradict, counted at each use */
+  uint64_t waiting, kept; /* now: addresses to be sent, answers */
 };
 
-/* Adds a question of ADDRESSES that ended as interview_ask says by ERROR. */
+/* Counts an exchange of ADDRESSES that returned ERROR (interview_ask). */
 void translator_counts_add(struct translator_counts *counts, int error, uint32_t addresses);
 
 /* Appends COUNTS as text for Prometheus. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks for names must not wait for a program that may take minutes over a file, or for ever. So
-   questions go to threads that do wait, what was said is kept, and who asked looks what is there
-   when its time is over.
+/* Queries must not wait for a program that may take minutes for a file, or hang. So requests are
+   queued for threads that wait, answers are cached, and a query uses the answers that exist at its
+   deadline.
 
      query ── choose, ask ──▶ jobs ──▶ threads, a co-process each
        ▲                                  │
        └──────── find ◀── cache ◀─────────┘
 
-   One job a module at a time.  A translator that fails is started once more at once, then after a
-   second, two, four, up to five minutes.  It is the operator's own command and is trusted like the
-   collector's user, without capabilities; what it says is cleaned, and counted (interview). */
+   One job runs for a module at a time. A translator that fails is started once more at once, then
+   after a second, two, four, up to five minutes. It is the operator's own command and is trusted
+   like the collector's user, without capabilities. Its output is cleaned, and its lines are counted
+   (interview). */
 #include "translator_pool.h"
 
 #include "interview.h"
@@ -32,7 +33,7 @@
 
 enum {
   TRIES_MAX = 2,
-  QUEUED_MAX = 2, /* a question: behind another's about the module, and once what that left open */
+  QUEUED_MAX = 2, /* jobs for one query: behind another query's job, then once for the rest */
   RETRY_DOUBLINGS_MAX = 8,
   RETRY_MS_MAX = 300000,
   EXCHANGE_BYTES_MAX = 64 << 20, /* of texts, while an exchange is read */
@@ -47,11 +48,11 @@ struct job {
   uint64_t addresses[];
 };
 
-/* A process, or room for one.  The threads hand them to each other, so that one that stays is there
-   for whoever has the next question. */
+/* A process, or room for one. Threads share the seats, so that the next request for a module can
+   use its running process. */
 struct seat {
   struct interview interview;
-  bool is_taken; /* else it may be touched with the lock held */
+  bool is_taken; /* else it may be accessed with the lock held */
 };
 
 struct translator_pool {
@@ -66,7 +67,7 @@ struct translator_pool {
   uint32_t outstanding;
   bool is_full;
   atomic_bool is_stopping;
-  int stop[2]; /* a pipe: its writing end is closed when talks are to end */
+  int stop[2]; /* a pipe: closing its writing end ends all exchanges */
   struct seat seats[TRANSLATOR_PROCESSES_MAX];
   pthread_t threads[TRANSLATOR_PROCESSES_MAX];
   unsigned thread_count;
@@ -78,7 +79,7 @@ static struct timespec time_at(uint64_t ns) {
   return (struct timespec){(time_t)(ns / NS_PER_SECOND), (long)(ns % NS_PER_SECOND)};
 }
 
-/* Adds what was said; with the lock held. */
+/* Adds the answers to the cache; with the lock held. */
 static void keep(struct translator_pool *pool, struct listed_module *module,
                  const struct answer_question *question, const struct answer *answers) {
   for (uint32_t i = 0; i < question->count; i++) {
@@ -110,7 +111,7 @@ static void note_failure(struct translator_pool *pool, struct listed_module *mod
            (unsigned long long)(wait_ms / 1000));
 }
 
-/* One exchange; RET is set, in ARENA, when it returns 0. */
+/* Runs one exchange. If it returns 0, RET is set, in ARENA. */
 static int ask_once(struct translator_pool *pool, struct interview *interview,
                     const struct interview_subject *subject, const struct answer_question *question,
                     struct arena *arena, struct answer *ret, char *why) {
@@ -123,7 +124,7 @@ static int ask_once(struct translator_pool *pool, struct interview *interview,
   return error;
 }
 
-/* One exchange, tried again once. */
+/* Runs one exchange, and repeats it once after a failure. */
 static int ask_piece(struct translator_pool *pool, struct interview *interview,
                      const struct interview_subject *subject,
                      const struct answer_question *question) {
@@ -170,8 +171,8 @@ static void ask_all(struct translator_pool *pool, struct interview *interview,
   }
 }
 
-/* The seat for MODULE: before others the one whose process is its translator, then an empty one;
-   with the lock held.  There are as many as threads, so one is free. */
+/* Returns the seat for MODULE, with the lock held. A seat with the module's process is preferred,
+   then an empty one. There are as many seats as threads, so one is free. */
 static struct seat *take_seat(struct translator_pool *pool, uint32_t module) {
   struct seat *best = NULL;
   int best_rank = -1;
@@ -187,7 +188,7 @@ static struct seat *take_seat(struct translator_pool *pool, uint32_t module) {
   return best;
 }
 
-/* Waits for a job, ending the processes that nobody has asked for long; with the lock held. */
+/* Waits for a job and ends processes that were idle too long; with the lock held. */
 static void wait_for_job(struct translator_pool *pool) {
   uint64_t until_ns = UINT64_MAX;
   for (unsigned i = 0; i < TRANSLATOR_PROCESSES_MAX; i++) {
@@ -207,7 +208,7 @@ static void wait_for_job(struct translator_pool *pool) {
     pthread_cond_timedwait(&pool->asked, &pool->lock, &until);
 }
 
-/* Does the oldest job; with the lock held, but for the talk. */
+/* Runs the oldest job; with the lock held, except during the exchange. */
 static void do_job(struct translator_pool *pool) {
   struct job *job = pool->jobs;
   pool->jobs = job->next;
@@ -308,7 +309,7 @@ void translator_pool_close(struct translator_pool *pool) {
   free(pool);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 uint32_t translator_pool_choose(struct translator_pool *pool,
                                 const struct translator_module *module) {
@@ -327,7 +328,7 @@ uint32_t translator_pool_choose(struct translator_pool *pool,
   return number;
 }
 
-/* Queues what is not known of ADDRESSES; with the lock held. */
+/* Queues the unknown ones of ADDRESSES; with the lock held. */
 static void queue(struct translator_pool *pool, struct listed_module *module,
                   const uint64_t *addresses, uint32_t count) {
   struct job **end = &pool->jobs;

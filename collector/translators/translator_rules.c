@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths are whatever boards say, so a pattern is matched in a time that no path can blow up: only
-   the last * is ever gone back to. */
+/* Boards choose paths, so patterns are matched without exponential backtracking: the matcher only
+   ever returns to the last *. */
 #include "translator_rules.h"
 
 #include "common/buf.h"
@@ -14,7 +14,7 @@
 
 static const char id_prefix[] = "id:";
 
-/* In rising order, as debug_quality_name says them. */
+/* Ascending, with the names of debug_quality_name. */
 static const char *const qualities[] = {"none",   "bad",    "bounds", "map",
                                         "dynsym", "symtab", "dwarf"};
 
@@ -42,7 +42,7 @@ static void skip_blanks(struct span *line) {
   while (line->len > 0 && is_blank(line->data[0])) *line = span_of(line->data + 1, line->len - 1);
 }
 
-/* Cuts the next word off LINE.  Returns whether there is one that fits. */
+/* Takes the next word off LINE. Returns whether there is one and it fits. */
 static bool take_word(struct span *line, char ret[TRANSLATOR_WORD_BYTES]) {
   size_t len = 0;
   skip_blanks(line);
@@ -63,7 +63,7 @@ static bool take_command(struct span line, char ret[TRANSLATOR_COMMAND_BYTES]) {
   return true;
 }
 
-/* "its quality is none of none, bad, ..., any" */
+/* Prints "its quality is none of none, bad, ..., any". */
 static const char *print_quality_fault(char room[FAULT_BYTES]) {
   size_t len = (size_t)snprintf(room, FAULT_BYTES, "its quality is none of ");
   for (int i = 0; i < QUALITY_COUNT && len < FAULT_BYTES; i++)
@@ -72,7 +72,7 @@ static const char *print_quality_fault(char room[FAULT_BYTES]) {
   return room;
 }
 
-/* Returns what is wrong with LINE, in ROOM or elsewhere, or NULL. */
+/* Returns the error in LINE, in ROOM or a constant, or NULL. */
 static const char *parse_rule(struct span line, struct translator_rule *ret,
                               char room[FAULT_BYTES]) {
   char word[TRANSLATOR_WORD_BYTES];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which translator a module's addresses are for.  A line a rule, the first that fits counts:
+/* Selects the translator for a module's addresses. One rule a line; the first match is used:
 
      # arch  module        at most  answers  command
      xtensa  *             any      at-end   xt-addr2line -a -f -i -e "$DEBUG_FILE"
      *       *.dsp.elf     symtab   blank    llvm-symbolizer -e "$DEBUG_FILE"
      *       id:3f2a*      none     2        /usr/local/bin/names "$BUILD_ID"
 
-   ARCH is a board's; MODULE its path or, behind id:, its build-id, with * for any text; AT MOST the
-   best names that it has otherwise (none, bounds, map, dynsym, symtab, dwarf; any is dwarf);
-   ANSWERS how one knows that the command has answered. */
+   ARCH is a board's. MODULE is its path or, after id:, its build-id, with * for any text. AT MOST
+   is the best quality of its other names (none, bounds, map, dynsym, symtab, dwarf; any is dwarf).
+   ANSWERS defines when the command's answer is complete. */
 #ifndef TRANSLATORS_TRANSLATOR_RULES_H
 #define TRANSLATORS_TRANSLATOR_RULES_H
 
@@ -23,8 +23,8 @@ enum {
 };
 
 enum translator_answers {
-  TRANSLATOR_AT_END,  /* when its input has ended and it has: a process for each question */
-  TRANSLATOR_LINES_1, /* it stays, and answers each address with a line, or two, */
+  TRANSLATOR_AT_END,  /* at its exit after its input ended: a new process for each exchange */
+  TRANSLATOR_LINES_1, /* it keeps running and answers each address with one line, or two, */
   TRANSLATOR_LINES_2,
   TRANSLATOR_BLANK, /* or with lines and an empty one */
 };
@@ -41,22 +41,22 @@ struct translator_rules {
   uint32_t count;
 };
 
-/* A module as rules see it. */
+/* The properties of a module that rules match. */
 struct translator_case {
   const char *arch, *path, *build_id; /* build_id in hexadecimal */
   const char *quality;                /* one of the words above */
 };
 
-/* Reads TEXT.  Returns 0; -EINVAL with "line N: what" in WHY; -ENOMEM.  Pure. */
+/* Parses TEXT. Returns 0; -EINVAL with "line N: fault" in WHY; -ENOMEM. Pure. */
 int translator_rules_parse(struct span text, struct translator_rules *ret,
                            char why[TRANSLATOR_RULES_WHY_BYTES]);
 
-/* The same of the file PATH, of TRANSLATOR_RULES_BYTES_MAX at most; also -errno with WHY. */
+/* The same for the file PATH, of at most TRANSLATOR_RULES_BYTES_MAX; also -errno with WHY. */
 int translator_rules_read(const char *path, struct translator_rules *ret,
                           char why[TRANSLATOR_RULES_WHY_BYTES]);
 void translator_rules_fini(struct translator_rules *rules);
 
-/* Returns the number of the rule for WHAT, or -1. */
+/* Returns the number of the first rule that matches WHAT, or -1. */
 int translator_rules_choose(const struct translator_rules *rules,
                             const struct translator_case *what);
 

@@ -113,9 +113,10 @@ static void ping(struct cell *cell, unsigned board) {
   uint64_t our_ns = BOOT_NS + cell->passed_ns;
   struct ping ping = {.boottime_ns = BOARD_BOOT_NS + cell->passed_ns,
                       .walltime_ns = clock_of(cell, board)};
-  struct placement *placement = &cell->placements[board];
-  if (board < WITNESSES)
+  if (board < WITNESSES) {
+    struct placement *placement = &cell->placements[board];
     placement_relearn(placement, &ping, placement_now(placement, now_of(cell), our_ns), our_ns);
+  }
   hear(cell, board);
 }
 
