@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the agent may be in a stranger's process, read from the object code itself.
+# Limits of the agent's code in foreign processes, checked in the object code itself.
 #
 #   tests/handler.sh LIBRARY SAMPLING CONTROL     object files, separated by ';' or spaces
 #   TRIPLET=arm-linux-gnueabihf tests/handler.sh ...     of another CPU, by the binutils for it; there
 #                                                        neither size nor syscall() is looked at
 #
-# SAMPLING is what every sample runs: no undefined symbol once its objects are linked together, no
-# thread-local storage, no system call.  CONTROL is what obeys a change of the switches, in the same
-# signal handler: system calls by the one instruction for them, and nothing of libc or of
-# thread-local storage either.  Both together take at most 1 KiB of stack along their deepest path.
-# The library: libc and nothing else, the wrapped calls as its symbols, at most 64 KiB stripped; its
-# syscall() leaves the stack as it came when it passes a call on.
+# SAMPLING is the code run by every sample: no undefined symbol once its objects are linked
+# together, no thread-local storage, no system call. CONTROL is the code that applies changes of the
+# switches, in the same signal handler: system calls only by the instruction for them, and also
+# nothing of libc or of thread-local storage. Both together take at most 1 KiB of stack along their
+# deepest path. The library depends only on libc, has the wrapped calls as its symbols, and takes at
+# most 64 KiB stripped; its syscall() leaves the stack unchanged when it passes a call on.
 set -u
 library=$1
 tool=${TRIPLET:+$TRIPLET-}

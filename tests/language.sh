@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures the language of comments and pages: house words, the length of sentences, the width of pages.
+# Measures the language of comments and pages: house words, the length of sentences, the width of
+# pages.
 #
 #   tests/language.sh            the figures beside their limits; non-zero when one is above its limit
 #   tests/language.sh --worst N  the N longest sentences and the files with the most house words, too
 #
-# A limit is what the tree has reached, and only falls.  The aims: docs/glossary.md.
+# A limit is the best value reached so far, and only falls. The aims: docs/glossary.md.
 cd "$(dirname "$0")/.." || exit 2
 exec /usr/bin/python3 - "$@" <<'PYTHON'
 import re, subprocess, sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The house rules that a script can see: sizes of files and functions, SPDX lines, banned calls,
-# banned file names, what the preload may include.  Layering itself is enforced by the compiler
-# (cmake/modules.cmake).  Prints each breach; non-zero when there is one.
+# The house rules that a script can check: sizes of files and functions, SPDX lines, banned calls,
+# banned file names, the preload's includes. Layering itself is enforced by the compiler
+# (cmake/modules.cmake). Prints each breach; non-zero if there is one.
 set -u
 cd "$(dirname "$0")/.."
 breaches=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what the tests need, builds, runs the whole suite.  Ends with what could not be run here and
-# CTest's closing lines; non-zero on any failure.
+# Installs the packages of the tests, builds, runs the whole suite. Ends with the parts that could
+# not run here and CTest's closing lines; non-zero on any failure.
 #
 #   ./tests/run.sh           everything but the long forms and halves of tests/torture.sh; what holds for every user alike, as one of them
 #   ./tests/run.sh --fast    without what takes more than about a minute in all

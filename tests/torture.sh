@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The long forms, by hand or at night: every scenario of tests/torture (its other halves, an ordinary user and
-# perf events refused, in their short forms: tests/torture/lib.sh), the scripts about truth and
-# kill -9 again and again, the agent of other CPUs under emulation, hostile programs under AddressSanitizer, the unit tests under ThreadSanitizer, and
-# every fuzz target under libFuzzer with AddressSanitizer.  One line a scenario (pass, FAIL, or not run and why), below it what it had to
-# leave out; ends with "N passed, N failed, N not run".
+# The long forms, for manual or nightly runs: every scenario of tests/torture (its other halves, an
+# ordinary user and perf events refused, in their short forms: tests/torture/lib.sh), repeated
+# scripts about truth and kill -9, the agent of other CPUs under emulation, hostile programs under
+# AddressSanitizer, the unit tests under ThreadSanitizer, and every fuzz target under libFuzzer with
+# AddressSanitizer. Prints one line a scenario (pass, FAIL, or not run with the reason), followed by
+# the parts it left out; ends with "N passed, N failed, N not run".
 #
 #   ./tests/torture.sh [ROUNDS] [FUZZ_SECONDS]     (default 5 rounds, 300 s a target)
 #   ./tests/torture.sh --scenarios [NN...]         scenarios alone, all or by number

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The collector's disk: filled to the last byte while it has ended, it starts, says so, frees what --max-bytes gives, and takes
-# batches again.  Out of inodes, read-only, failing, slow: batches wait on their boards, /readyz and answers say why, all goes on
-# by itself.  A folder that cannot be written is refused in words.
+# A collector whose disk was filled to the last byte while it was down: it starts, reports that,
+# frees space by --max-bytes, and accepts batches again. With a disk that is out of inodes,
+# read-only, failing or slow, batches wait on their boards, /readyz and answers give the reason, and
+# everything recovers by itself. A folder that cannot be written is refused with the reason.
 if [ -z "${FLEETPROF_UNSHARED:-}" ]; then
   export FLEETPROF_UNSHARED=1
   for how in "-m" "-rm" "-m --propagation unchanged"; do

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Thirty-three questions fill all places, and whoever asked closes the connection, by a reset or in peace: none of them
-# runs to its end, wherever the one that runs is, and the next question is answered.  A place is everybody's: another asker's
-# question comes next, whoever has filled the queue.  Who has half-closed still gets the answer; web pages of other sites are
-# refused with the reason.  Queries are held at events, and nothing is judged by time (held.sh).
+# Thirty-three queries fill all places, and their client closes the connection, by a reset or
+# normally. None of them runs to its end, wherever the running one is, and the next query is
+# answered. Places are shared: another client's query is next, whichever client has filled the
+# queue. A half-closed client still gets its answer. Web pages of other sites are refused with the
+# reason. Queries are held at events, and nothing depends on time (held.sh).
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/held.sh"
 STACKS=8000 # in batches of OF_BATCH

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Where the samples of a run are is said as it is, whatever the collector does: it is away, it hangs (and who waits for it sees for
-# how long), it has revoked the board, it refuses the batches for good, its own or another run's.  No link to what is not
-# stored.  What a run that was killed has left in the temporary folder is gone with the next start, of any kind.
+# The last line of a run reports correctly where its samples are. The collector is down, or hangs
+# (the wait shows its duration), has revoked the board, or refuses batches for good, the run's own
+# or another's. There is no link to data that is not stored. Files that a killed run left in the
+# temporary folder are deleted by the next start of any kind.
 . "$(dirname "$0")/lib.sh"
 export TMPDIR=$W/tmp TERM=vt100 DISPLAY=:0
 mkdir "$TMPDIR"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced after lib.sh by tests of queries that somebody waits for, or nobody.
+# Sourced after lib.sh by tests of queries with or without a waiting client.
 door=$(dirname "${BASH_SOURCE[0]}")/../torture/door
 python() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$@"; }
 LONG=${LONG:-300} # seconds for answers that are immediate on an idle machine: only a limit against hanging

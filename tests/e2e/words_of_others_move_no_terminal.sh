@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Names from archives, from a damaged database and from the collector reach a terminal without what it would obey: escape
-# sequences, controls of one and two bytes, marks that turn the direction of writing.  As JSON they are whole, and escaped.
-# A file is never written through another user's link.
+# Names from archives, from a damaged database and from the collector reach a terminal without
+# control sequences: escape sequences, controls of one and two bytes, marks that turn the direction
+# of writing. In JSON they are complete, and escaped. No file is written through another user's
+# link.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/words.sh"
 hostile_image "$W/image.tar"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board whose service, program, thread and module have names that a terminal would obey, a program of such a name, an archive full
-# of them, a collector that answers in such words, and databases that SQLite quotes them from: whatever command prints them, on
-# both outputs, prints nothing that moves a terminal.  Files are written through no link of another user, by any command that has an
-# --output, while that user lays the link anew all the time; and another user's STATUS tells nothing of programs but their number.
+# Names with control sequences: of a board's service, program, thread and module, of a program, in
+# an archive, in a collector's answers, and in databases that SQLite quotes. No command that prints
+# them, on either output, prints a sequence that moves a terminal. No command with --output writes
+# through another user's link, even while that user makes the link again all the time. Another
+# user's STATUS shows only the number of programs.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../e2e/queries.sh"
 . "$(dirname "$0")/../e2e/words.sh"

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A collector's file system turns read-only, or fails whole, while batches come: the kernel's own doing, on a small ext4.  Batches wait
-# on their board, /readyz says why, questions are answered or refused in words, the collector ends when it is told to, and refuses to
-# start while the disk is so.  Once the disk is repaired all goes on; what was acked is there, and counts once.
+# A collector's file system turns read-only, or fails completely, while batches arrive: by the
+# kernel itself, on a small ext4. Batches wait on their board, /readyz gives the reason, and queries
+# are answered or refused with it. The collector ends on request, and does not start while the disk
+# is in that state. Once the disk is repaired everything continues; acked batches are there, and
+# count once.
 #
-# But for one batch a fault: the fdatasync that is under way when ext4 gives its journal up may say 0, and what it was about is gone
-# (Linux 6.18, about each fifth time).  Nobody can know that; the books have it as pending.
+# There is one exception, of one batch a fault: an fdatasync in progress when ext4 aborts its
+# journal may return 0 although its data is lost (Linux 6.18, about each fifth time). The collector
+# cannot detect that; the books have the batch as pending.
 if [ "$(id -u)" != 0 ]; then
   echo "not run: only root can mount a disk"
   exit 77
