@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Warnings, hardening and sanitizers: the only place with compiler flags, except
-# the preload's own (agent/preload/CMakeLists.txt), which lives in strangers' processes.
+# Warnings, hardening and sanitizers: the only place with compiler flags, except the preload's own
+# (agent/preload/CMakeLists.txt), which runs in foreign processes.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)

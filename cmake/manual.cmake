@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# manual(PROGRAM...): manual pages and the shells' completions, made by the build from what the programs print as --help,
-# and installed.  A cross build cannot run its programs, and goes without.
+# manual(PROGRAM...): manual pages and the shells' completions, made by the build from the programs'
+# --help, and installed. A cross build cannot run its programs, and has neither.
 function(manual)
   if(CMAKE_CROSSCOMPILING OR FLEETPROF_SANITIZE)
     return()

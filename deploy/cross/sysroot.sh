@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Lays out what Debian's ARCH port has of the libraries that fleetprofd and fleetprof are linked
-# with, for the cross presets:
+# Lays out the libraries of Debian's ARCH port that fleetprofd and fleetprof are linked with, for
+# the cross presets:
 #
 #   deploy/cross/sysroot.sh ARCH [DIR]          (arm64, armhf, mipsel; DIR: build-sysroot-ARCH)
 #   cmake --preset ARCH [-DFLEETPROF_SYSROOT=DIR] && cmake --build build-ARCH
 #
-# The packages of deploy/packages/sysroot.txt, and all that they depend on, come from the machine's
-# own sources by an apt that knows nothing of this machine: its lists, its cache and its record of
-# what is installed are in DIR alone.  Nothing is installed and no architecture is added here,
-# because -dev packages of two ports cannot be installed beside each other while their versions
-# differ.  No script of a package is run.  DIR also serves `qemu-ARCH -L DIR`.
+# The packages of deploy/packages/sysroot.txt, and all their dependencies, are from the machine's
+# own sources. The apt that fetches them is independent of this machine: its lists, its cache and
+# its record of installed packages are only in DIR. Nothing is installed and no architecture is
+# added here, because -dev packages of two ports cannot be installed beside each other while their
+# versions differ. No script of a package is run. DIR also serves `qemu-ARCH -L DIR`.
 #
-# A DIR that is complete is left as it is; remove it to have newer packages.
+# A complete DIR is left as it is; remove it to get newer packages.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 die() { echo "sysroot.sh: $*" >&2; exit 1; }

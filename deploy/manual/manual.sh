@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# manual.sh OUT VERSION PROGRAM...: makes in OUT the manual pages (man1/) and the completions for bash, zsh and fish of the
-# programs, from what each command's --help prints.  Run by the build, with the programs just built.
+# manual.sh OUT VERSION PROGRAM...: makes in OUT the manual pages (man1/) and the completions for
+# bash, zsh and fish of the programs, from the --help of each command. Run by the build, with the
+# programs just built.
 set -eu
 here=$(dirname "$0")
 out=$1 version=$2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced: install_packages LIST... makes sure that every package of deploy/packages/LIST.txt is
-# installed, as root or through sudo, and asks for nothing when all are there.  The list "build" brings
-# node.txt with it only where Node 18 or newer, or npm, is missing: who has them from elsewhere keeps them.  With
-# has_page= (empty) it goes without.
+# Sourced: install_packages LIST... installs missing packages of deploy/packages/LIST.txt, as root
+# or through sudo, and asks for nothing if none is missing. The list "build" includes node.txt only
+# if Node 18 or newer, or npm, is missing: other installations of them are kept. With has_page=
+# (empty) it does without node.txt.
 . deploy/packages/progress.sh
 has_node() {
   command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null
