@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""lost_files.py FOLDER [all]: every file of a collector's folder, gone, empty, cut in half, replaced by an older copy or by another
-collector's, while the collector has ended and while it runs.  Whatever it is: who is revoked stays out, no batch that was acked
-counts twice, and either the collector says at its start what to do, or it goes on and names the file.  Prints a row for each.
+"""lost_files.py FOLDER [all]: every file of a collector's folder is gone, empty, cut in half, or
+replaced by an older copy or by another collector's, while the collector is down and while it runs.
+In each case a revoked board is not accepted, and no acked batch counts twice. The collector either
+prints the remedy at its start, or goes on and names the file. Prints a row for each.
 
-With `all` those too that hold nothing which nothing else has (sums, logs, locks, certificates that are made anew, debug files, sources),
-and what a killed collector leaves beside its databases."""
+With `all` it includes files whose content is stored elsewhere, too (sums, logs, locks, certificates
+that are made again, debug files, sources), and the files that a killed collector leaves beside its
+databases."""
 import glob
 import json
 import os

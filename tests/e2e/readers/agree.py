@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what readers of other makers tell of exported files to the function table of the same tree.
+"""Compares results of other programs' readers for exported files with the function table of the
+same tree.
 
   agree.py FOLDER [odd|lines] PROGRAM
 
-FOLDER has top.json and pprof.pb.gz, speedscope.json, folded.txt, perf.txt, callgrind.out, and what their readers
-made of them: annotated (callgrind_annotate), inclusive (with --inclusive=yes), decoded (protoc --decode),
-flame.svg (flamegraph.pl), and readers.json (read.js) where that could be run.  For each reader: all weight is
-format=top's exactly, and so is the own weight of each of its 20 heaviest functions.  With `odd` there are functions
-with names that a form can get wrong; with `lines` pprof and callgrind tell lines and inlined functions.  Addresses
-in pprof and perf's text are those that nm tells of PROGRAM.  Prints a line a reader; 1 with each thing that is wrong.
+FOLDER has top.json and pprof.pb.gz, speedscope.json, folded.txt, perf.txt, callgrind.out, and their
+readers' output: annotated (callgrind_annotate), inclusive (with --inclusive=yes), decoded (protoc
+--decode), flame.svg (flamegraph.pl), and readers.json (read.js) if that could be run. For each
+reader, all weight equals that of format=top exactly, and so does the self weight of each of its 20
+heaviest functions. With `odd` there are functions whose names are difficult in a format; with
+`lines` pprof and callgrind have lines and inlined functions. Addresses in pprof and perf's text are
+those that nm prints for PROGRAM. Prints a line a reader;
+prints each difference and exits with 1 if there is one.
 """
 import collections
 import json

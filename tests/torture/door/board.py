@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board that says what its tester wants: the protocol of proto/WIRE.md by hand, with zstd frames whose blocks are raw or
-one byte repeated, so that nothing but Python is needed.  STATE is a folder that `fleetprof enroll` filled."""
+"""A board that sends what its tester needs: the protocol of proto/WIRE.md by hand, with zstd frames
+whose blocks are raw or one byte repeated, so that only Python is needed. STATE is a folder that
+`fleetprof enroll` filled."""
 import random
 import select
 import socket
