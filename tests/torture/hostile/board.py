@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An enrolled board that sends arbitrary files, over the protocol of real boards (proto/WIRE.md).
 
-A batch names an unknown module, the collector requests its file, and gets one in pieces. The collector's last
-message is the reason of the refusal, or empty.
+A batch names an unknown module, the collector requests its file, and gets one in pieces. The
+collector's last message is the reason of the refusal, or empty.
 """
 import hashlib
 import os
