@@ -7,7 +7,7 @@
 
      .  windows are in their minute, and old data is deleted
      k  windows are in their minute; all is kept: the wall clock is behind
-     ?  no clock can be told from a wrong one: the wall clock places windows
+     ?  the right clock cannot be determined: the wall clock places windows
      d  the same, and after a steady day the wall clock alone deletes */
 #include "common/clock.h"
 #include "ingest/placement.h"
