@@ -5,7 +5,7 @@
 #   tests/language.sh            the figures beside their limits; non-zero when one is above its limit
 #   tests/language.sh --worst N  the N longest sentences and the files with the most house words, too
 #
-# A limit is what the tree has reached, and only falls.
+# A limit is the best value reached so far, and only falls.
 cd "$(dirname "$0")/.." || exit 2
 exec /usr/bin/python3 - "$@" <<'PYTHON'
 import os, re, subprocess, sys
