@@ -14,14 +14,14 @@ SENTENCE_WORDS_MAX = 25
 PAGE_COLUMNS_MAX = 100
 PARAGRAPH_LINES_MAX = 5
 LIMITS = {  # figure: limit
-    "'what' per 1000 words of comment": 14.5,
-    "who, nobody, somebody, told, stranger per 1000 words of comment": 11.0,
-    "'what' per 1000 words of the pages": 17.0,
-    "who, nobody, somebody, told, stranger per 1000 words of the pages": 12.0,
-    "% of sentences in comments with more than 25 words": 30.0,
-    "% of sentences on the pages with more than 25 words": 40.0,
-    "% of lines on the pages with more than 100 columns": 40.0,
-    "% of paragraphs on the pages with more than 5 lines": 30.0,
+    "'what' per 1000 words of comment": 0.8,
+    "who, nobody, somebody, told, stranger per 1000 words of comment": 1.0,
+    "'what' per 1000 words of the pages": 0.9,
+    "who, nobody, somebody, told, stranger per 1000 words of the pages": 1.2,
+    "% of sentences in comments with more than 25 words": 1.0,
+    "% of sentences on the pages with more than 25 words": 1.2,
+    "% of lines on the pages with more than 100 columns": 1.0,
+    "% of paragraphs on the pages with more than 5 lines": 1.5,
 }
 HOUSE = r"\b(who|whom|whose|whoever|nobody|somebody|anybody|told|tells|strangers?)\b"
 
