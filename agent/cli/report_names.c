@@ -47,10 +47,14 @@ static void tell(const struct profile *profile, uint32_t index, struct namer *na
   char hint[DEBUG_HINT_BYTES], id[ID_TEXT_BYTES];
   const char *why;
   bool is_here = namer_load(namer, index, module, &why) == 0;
-  bool is_other = !is_here && module->path[0] == '/';
-  if (!is_other && !nameless->is_all_told) return;
+  bool is_unread = !is_here && namer_is_unread(namer, index);
+  bool is_other = !is_here && !is_unread && module->path[0] == '/';
+  if (!is_other && !is_unread && !nameless->is_all_told) return;
   debug_hint_print("", module, hint);
-  if (is_other)
+  if (is_unread)
+    fprintf(stderr, "fleetprof: report: %s: %.1f %% of all has no function names: %s\n",
+            module->path, percent, why);
+  else if (is_other)
     fprintf(stderr,
             "fleetprof: report: %s (build-id %s..): %.1f %% of all has no function names: %s, and "
             "the profile holds none; %s (the file as it was when it ran will do)\n",

@@ -94,7 +94,7 @@ static const struct option rows[] = {
      "do not ship these, even when they are allowed; their time is part of [others]", OPTION_LIST,
      AT(deny)},
     {"budget-debug", 0, "BYTES/day", "256M/day", "Budgets",
-     "debug files sent to a collector that asks for them", OPTION_BYTES_DAY,
+     "debug files sent to a collector that asks for them; 0: none are sent", OPTION_BYTES_DAY,
      AT(budget_debug_bytes_day)},
     {"budget-cpu", 0, "PERCENT", NULL, "Budgets",
      "what fleetprof may add to this board, its samples in all programs and its daemon, in percent "

@@ -54,6 +54,7 @@ struct inherited {
 
 struct loaded {
   bool is_tried;
+  bool is_unread; /* its file is here, and no index could be made of it */
   int error;
   char why[LIMIT_VALUE_BYTES]; /* with a file: the missing parts of its debug information */
   struct index_file file;
@@ -253,6 +254,7 @@ static int load_one(struct namer *namer, const struct profile_module *module,
   const struct debug_program program = {elf, module->path, root, namer->folders};
   int index = index_program(namer, &program, loaded->why);
   close(elf);
+  loaded->is_unread = index < 0;
   if (index < 0) return index;
   int error = index_file_read(index, &loaded->file);
   close(index);
@@ -313,6 +315,10 @@ int namer_load(struct namer *namer, uint32_t index, const struct profile_module 
 const struct symbol_index *namer_symbols(const struct namer *namer, uint32_t index) {
   bool is_there = index < namer->room && namer->modules[index].file.bytes.data != NULL;
   return is_there ? &namer->modules[index].file.index : NULL;
+}
+
+bool namer_is_unread(const struct namer *namer, uint32_t index) {
+  return index < namer->room && namer->modules[index].is_unread;
 }
 
 const char *namer_lacks(const struct namer *namer, uint32_t index) {

@@ -37,6 +37,9 @@ int namer_load(struct namer *namer, uint32_t index, const struct profile_module 
 int namer_chain(const struct namer *namer, uint32_t index, uint64_t address,
                 struct symbol_frame *frames);
 
+/* True if the file of module INDEX is here and could not be read: namer_load has the reason. */
+bool namer_is_unread(const struct namer *namer, uint32_t index);
+
 /* The missing parts of the debug information of module INDEX, which is loaded, or "". */
 const char *namer_lacks(const struct namer *namer, uint32_t index);
 

@@ -94,6 +94,14 @@ has_names old.fp && fail "names come from nowhere"
 build app -DSLOWER=2
 fleetprof report old.fp 2>&1 >/dev/null | grep -q "$W/app (build-id .*: another file is there by now" || fail "another build is not told of"
 
+# If fleetprof-symbols cannot run, it is reported as the reason, and no other file is blamed.
+build app -DSLOWER=1
+mkdir -p broken/lib/fleetprof broken/bin && cp "$FLEETPROF_PREFIX/bin/fleetprof" broken/bin/ || fail "no copy"
+printf '#!/bin/sh\nexit 127\n' >broken/lib/fleetprof/fleetprof-symbols && chmod +x broken/lib/fleetprof/fleetprof-symbols
+broken/bin/fleetprof report old.fp >out 2>err
+grep -q "$W/app: .* has no function names: lib/fleetprof/fleetprof-symbols does not answer (.*): start it by hand" err || fail "a broken fleetprof-symbols is not reported: $(cat err)"
+build app -DSLOWER=2
+
 # Without names two builds are not compared with each other: neither as functions nor as addresses.
 fleetprof report old.fp --diff after.fp >diff 2>err || fail "diff without names"
 grep -q 'app (build-id .*: .* has no function names: ' err || fail "names that are missing in a difference are not told of: $(cat err)"
