@@ -279,7 +279,7 @@ static void while_we_are_behind_a_batch_is_to_come_later_and_makes_no_work(void 
   assert_int_equal(answer().type, FRAME_ACK);
 }
 
-/* Boards agreed before this machine was started, and none has come but one, of another mind. */
+/* Boards agreed before this machine was started, and none agree since. */
 static void while_the_time_is_not_known_a_batch_is_to_come_later(void **state) {
   (void)state;
   static const struct trusted_kept kept = {.boot_id = "another", .agreed_ns = NOW_NS};
@@ -302,6 +302,10 @@ static void while_the_time_is_not_known_a_batch_is_to_come_later(void **state) {
   assert_int_equal(message.reject.retry_after_ms, 5000);
   assert_non_null(strstr(message.reject.reason, "time"));
   trusted_time_hear(time, "edge-2", NOW_NS, clock_boottime_ns());
+  message = batch(42);
+  send_message(&message);
+  assert_null(job);
+  trusted_time_hear(time, "edge-3", NOW_NS, clock_boottime_ns());
   message = batch(42);
   send_message(&message);
   assert_non_null(job);

@@ -28,7 +28,7 @@ static struct trusted_time *new_time(void) {
 /* Looks each minute for SPAN_NS, with a wall clock that is OFF_NS ahead. */
 static struct trusted_now look_for(struct trusted_time *time, uint64_t boot_ns, uint64_t span_ns,
                                    int64_t off_ns) {
-  struct trusted_now now = {TRUST_NOTHING, 0, 0, 0, 0};
+  struct trusted_now now = {0};
   for (uint64_t at = 0; at <= span_ns; at += MINUTE_NS)
     now = trusted_time_look(time, TRUTH_NS + at + (uint64_t)off_ns, boot_ns + at);
   return now;
