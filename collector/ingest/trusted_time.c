@@ -58,7 +58,6 @@ struct trusted_time {
   uint64_t steady_since; /* time since boot */
   struct clock_word word;
   uint64_t least_ns;      /* least offset of a board with a vote */
-  uint64_t early_until;   /* time since boot; 0: never early */
   uint64_t settled_at;    /* time since boot, when boards that agreed before the start are back */
   bool is_of_other_boot;  /* the agreement before the start */
   uint64_t now_ns;        /* the latest time since boot that was given */
@@ -195,6 +194,11 @@ static bool does_still_hold(const struct trusted_time *time) {
   return others >= 2 ? others < own : own > 0 || time->boards < 2;
 }
 
+/* Returns whether boards that agreed before this boot may not be back yet. */
+static bool is_new_boot(const struct trusted_time *time) {
+  return time->is_of_other_boot && time->now_ns < time->settled_at;
+}
+
 /* Finds and publishes the word. Until boards that agreed in this boot are back, those who come
    first do not end their agreement. The wall clock is as it was at the last look: a jump since does
    not matter, since the clock before it is confirmed. Returns whether it is. */
@@ -205,12 +209,9 @@ static bool find_agreement(struct trusted_time *time) {
   collect_offsets(time);
   time->found_ns = time->now_ns;
   time->is_dirty = is_settling;
-  if (do_boards_agree(time, &agreed_ns)) {
-    time->early_until = 0;
-    if (!is_kept) {
-      time->word.agreed_ns = agreed_ns;
-      if (time->has_looked && !is_ours(time, agreed_ns)) time->word.confirmed_ns = 0;
-    }
+  if (!is_kept && do_boards_agree(time, &agreed_ns)) {
+    time->word.agreed_ns = agreed_ns;
+    if (time->has_looked && !is_ours(time, agreed_ns)) time->word.confirmed_ns = 0;
   } else if (!is_kept && !does_still_hold(time)) {
     time->word.agreed_ns = 0;
   }
@@ -265,8 +266,9 @@ bool trusted_time_is_early(struct trusted_time *time, uint64_t walltime_ns, uint
   if (walltime_ns < CLOCK_PLAUSIBLE_NS || apart(walltime_ns, now_ns) < CLOCK_APART_NS) return false;
   pthread_mutex_lock(&time->mutex);
   pass_time(time, boot_ns);
-  if (boot_ns < time->early_until) find_if_due(time);
-  bool is_early = boot_ns < time->early_until;
+  bool is_early = is_new_boot(time);
+  if (is_early) find_if_due(time);
+  if (apart(sum_of(time->word.agreed_ns, boot_ns), walltime_ns) < CLOCK_APART_NS) is_early = false;
   pthread_mutex_unlock(&time->mutex);
   return is_early;
 }
@@ -286,7 +288,6 @@ void trusted_time_resume(struct trusted_time *time, const struct trusted_kept *k
     time->steady_since = kept->steady_since_ns;
     time->word = (struct clock_word){kept->agreed_ns, kept->confirmed_ns};
   } else if (kept->agreed_ns != 0) {
-    time->early_until = sum_of(boot_ns, EARLY_NS);
     time->is_of_other_boot = true;
   }
   if (kept->agreed_ns != 0) time->settled_at = sum_of(boot_ns, EARLY_NS);
@@ -381,8 +382,8 @@ struct trusted_now trusted_time_look(struct trusted_time *time, uint64_t wall_ns
     now.basis = TRUST_STEADY;
     now.now_ns = wall_ns;
   }
-  bool is_too_early = time->is_of_other_boot && boot_ns < time->settled_at;
-  if (now.now_ns < CLOCK_PLAUSIBLE_NS || is_too_early) now.basis = TRUST_NOTHING, now.now_ns = 0;
+  if (now.now_ns < CLOCK_PLAUSIBLE_NS || is_new_boot(time))
+    now.basis = TRUST_NOTHING, now.now_ns = 0;
   bool is_sure = is_confirmed || now.basis == TRUST_STEADY;
   if (is_sure && now.now_ns != 0) time->latest_ns = now.now_ns;
   pthread_mutex_unlock(&time->mutex);

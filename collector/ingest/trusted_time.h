@@ -68,8 +68,8 @@ void trusted_time_hear(struct trusted_time *time, const char *board, uint64_t wa
 void trusted_time_forget(struct trusted_time *time, const char *board);
 
 /* Returns whether it is too early to place batches of a board whose clock shows WALLTIME_NS while
-   the collector's shows NOW_NS. That is so if boards agreed when this machine ran last, and have
-   not agreed since its start. True for two minutes at most. Any thread. */
+   the collector's shows NOW_NS. That is so if boards agreed when this machine ran last, and do not
+   agree with that clock since its start. True for two minutes at most. Any thread. */
 bool trusted_time_is_early(struct trusted_time *time, uint64_t walltime_ns, uint64_t now_ns,
                            uint64_t boot_ns);
 
