@@ -237,8 +237,8 @@ void trusted_time_hear(struct trusted_time *time, const char *board, uint64_t wa
   pthread_mutex_lock(&time->mutex);
   struct slot *slot = find_slot(time, hash), before = *slot;
   pass_time(time, boot_ns);
-  bool is_new = before.board != hash || !has_vote(time, &before);
   *slot = (struct slot){hash, is_plausible ? walltime_ns - boot_ns : 0, boot_ns};
+  bool is_new = has_vote(time, slot) && (before.board != hash || !has_vote(time, &before));
   if (is_new || apart(before.offset_ns, slot->offset_ns) >= MOVED_NS) time->is_dirty = true;
   find_if_due(time);
   pthread_mutex_unlock(&time->mutex);
