@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Warnings, hardening and sanitizers: the only place with compiler flags, except
-# the preload's own (agent/preload/CMakeLists.txt), which lives in strangers' processes.
+# Warnings, hardening and sanitizers: the only place with compiler flags, except the preload's own
+# (agent/preload/CMakeLists.txt), which runs in foreign processes.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
@@ -18,7 +18,7 @@ if(FLEETPROF_DEV)
   add_compile_options(-Werror)
 endif()
 
-# Frame pointers: we profile ourselves, and so does everyone who debugs us.
+# Frame pointers: for profiling fleetprof itself, and for debugging.
 add_compile_options(-fno-omit-frame-pointer)
 
 if(WITH_FUZZERS)
@@ -26,13 +26,14 @@ if(WITH_FUZZERS)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 if(FLEETPROF_SANITIZE STREQUAL "address")
-  # Less optimized, with lines and names alone: a third less to compile, and as much to look at.  (What such a compiler warns of
-  # because it knows less, it is asked in the other builds.)
+  # Less optimized, with only lines and names: compiling takes a third less time, and reports are as
+  # good. (Warnings of a compiler with less information are left to the other builds.)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g1)
   add_compile_options($<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=address,undefined)
 elseif(FLEETPROF_SANITIZE STREQUAL "thread")
-  # It does not see fences: what they order (sequence locks over relaxed or volatile words) it sees as atomic, or not at all.
+  # It does not model fences: it treats data ordered by them (sequence locks over relaxed or
+  # volatile words) as atomic, or not at all.
   add_compile_options(-fsanitize=thread $<$<C_COMPILER_ID:GNU>:-Wno-tsan>)
   add_link_options(-fsanitize=thread)
 else()

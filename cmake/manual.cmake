@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# manual(PROGRAM...): manual pages and the shells' completions, made by the build from what the programs print as --help,
-# and installed.  A cross build cannot run its programs, and goes without.
+# manual(PROGRAM...): manual pages and the shells' completions, made by the build from the programs'
+# --help, and installed. A cross build cannot run its programs, and has neither.
 function(manual)
   if(CMAKE_CROSSCOMPILING OR FLEETPROF_SANITIZE)
     return()
@@ -18,7 +18,7 @@ function(manual)
   endforeach()
   set(makers ${CMAKE_SOURCE_DIR}/deploy/manual/manual.sh ${CMAKE_SOURCE_DIR}/deploy/manual/manual.awk)
   set(needed ${ARGN})
-  if(TARGET fleetprof-upload) # speaks for one of fleetprof's commands
+  if(TARGET fleetprof-upload) # it has the help of one of fleetprof's commands
     list(APPEND needed fleetprof-upload)
   endif()
   add_custom_command(OUTPUT ${out}/made

@@ -31,18 +31,19 @@ function(program name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# ThreadSanitizer makes a vfork a fork, holds signals back until the next system call and takes many times the CPU
-# time that these measure: they would try something else under it.
+# ThreadSanitizer turns vfork into fork, delays signals until the next system call and takes many
+# times the CPU time that these tests measure: under it they would test something else.
 set(not_under_thread_sanitizer preload/agent_test preload/call_gate_test preload/process_timer_test
     targets/perf_running_test targets/perf_threads_test)
 
-# A whole suite has two trees: one with a sanitizer for unit tests and fuzz replays, one as it is shipped for whole
-# programs.  There (WITH_SANITIZED=OFF) only those of the first are built and run again that have more to say without: the code that
-# lives in strangers' processes, and what a sanitizer keeps from its claim.
+# A whole suite has two trees: one with a sanitizer for unit tests and fuzz replays, and one as
+# shipped for whole programs. In the second (WITH_SANITIZED=OFF) only those of the unit tests are
+# built and run again that show more without a sanitizer: code that runs in foreign processes, and
+# cases that a sanitizer hides.
 option(WITH_SANITIZED "unit tests and fuzz replays also where a tree with a sanitizer has them" ON)
 set(also_as_shipped "^unit/(preload|ring|unwind)/|^unit/(common/(array|heap)|report/names_writer|symbol/sandbox)_test$")
 
-# sanitized(TEST BINARY): a test that the tree with a sanitizer runs; elsewhere as said above.
+# sanitized(TEST BINARY): a test that the tree with a sanitizer runs; elsewhere as described above.
 function(sanitized test binary)
   set_tests_properties(${test} PROPERTIES TIMEOUT 600 LABELS sanitized)
   if(NOT WITH_SANITIZED AND NOT test MATCHES "${also_as_shipped}")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The page: included, it makes ${web_page}, a folder of files for cmake/embed.cmake, and ${web_made},
-# what that folder depends on.  Run by `cmake -DSTEP=packages|bundle ... -P web.cmake` it does one step.
+# The page: when included, it makes ${web_page}, a folder of files for cmake/embed.cmake, and
+# ${web_made}, the dependencies of that folder. Run by
+# `cmake -DSTEP=packages|bundle ... -P web.cmake` it does one step.
 #
-# All of it happens in the build tree: npm fetches what package-lock.json names, once, from the registry of
-# npm's own configuration; from then on nothing is fetched.
+# All of it happens in the build tree: npm fetches the packages of package-lock.json once, from the
+# registry of npm's own configuration. Later builds fetch nothing.
 if(DEFINED STEP)
   if(STEP STREQUAL "packages")
     file(COPY ${WEB}/package.json ${WEB}/package-lock.json DESTINATION ${TREE})
@@ -56,7 +57,7 @@ else()
   set(web_bundle_flags "")
 endif()
 if(NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/collector/http$")
-  return() # only who embeds the page makes it
+  return() # the page is made only if it is embedded
 endif()
 file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/src/* ${CMAKE_SOURCE_DIR}/web/tests/*)
 file(GLOB web_others CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/*.*)

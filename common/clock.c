@@ -82,7 +82,7 @@ void clock_hear(const struct clock_word *word) {
   atomic_store_explicit(&heard_confirmed_ns, word->confirmed_ns, memory_order_relaxed);
 }
 
-/* Whether the kernel says that the time WALL_NS is kept right. */
+/* Whether the kernel reports that the time WALL_NS is synchronized. */
 static bool is_kept_at(uint64_t wall_ns) {
   struct timex state = {.modes = 0};
   if (adjtimex(&state) < 0 || (state.status & STA_UNSYNC) != 0) return false;

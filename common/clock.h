@@ -12,7 +12,7 @@
 uint64_t clock_boottime_ns(void);  /* since boot, including suspend: places samples within a boot */
 uint64_t clock_monotonic_ns(void); /* for deadlines */
 uint64_t clock_cpu_ns(void);       /* of this process */
-uint64_t clock_walltime_ns(void);  /* since 1970, as far as this machine knows */
+uint64_t clock_walltime_ns(void);  /* since 1970, by this machine's wall clock */
 
 /* Two clocks that differ by as much do not drift: one of them is wrong. */
 #define CLOCK_APART_NS (600 * NS_PER_SECOND)
@@ -26,12 +26,12 @@ struct clock_word {
   uint64_t confirmed_ns; /* of the wall clock if they agreed with it last */
 };
 
-/* Returns the time where the wall clock says WALL_NS, at BOOT_NS since boot: the agreed one if the
-   wall clock is far from it and is not the one that was confirmed.  Pure. */
+/* Returns the time for the wall clock WALL_NS at BOOT_NS since boot: the agreed time if the wall
+   clock is far from it and was not confirmed. Pure. */
 uint64_t clock_judge_ns(const struct clock_word *word, uint64_t wall_ns, uint64_t boot_ns);
 
-/* The time to place data by, since 1970: clock_judge_ns by the word that clock_hear was given last.
-   A wall clock that the kernel says is kept right is believed in any case.  Any thread. */
+/* The time to place data by, since 1970: clock_judge_ns with the last word passed to clock_hear. A
+   wall clock that the kernel reports as synchronized is always used. Any thread. */
 uint64_t clock_judged_ns(void);
 
 /* How far that is ahead of the wall clock, where it is another; else 0.  Any thread. */

@@ -8,7 +8,7 @@
 
 void monotonic_cond_init(pthread_cond_t *cond);
 
-/* Between two looks at a cutoff, which no event tells who waits of. */
+/* Time between two checks of a cutoff, whose passing signals no condition. */
 enum { MONOTONIC_LOOK_MS = 100 };
 
 /* MS from now, for pthread_cond_timedwait with a condition of this kind. */

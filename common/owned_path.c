@@ -95,7 +95,7 @@ static int pass(struct walk *walk, const char *name) {
   return result;
 }
 
-/* Goes to the directory of the last component; stores that component in NAME. */
+/* Enters the directory of the last component; stores that component in NAME. */
 static int go(struct walk *walk, char name[NAME_MAX + 1]) {
   for (;;) {
     int is_last = take_name(walk, name);

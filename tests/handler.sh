@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the agent may be in a stranger's process, read from the object code itself.
+# Limits of the agent's code in foreign processes, checked in the object code itself.
 #
 #   tests/handler.sh LIBRARY SAMPLING CONTROL     object files, separated by ';' or spaces
 #   TRIPLET=arm-linux-gnueabihf tests/handler.sh ...     of another CPU, by the binutils for it; there
 #                                                        neither size nor syscall() is looked at
 #
-# SAMPLING is what every sample runs: no undefined symbol once its objects are linked together, no
-# thread-local storage, no system call.  CONTROL is what obeys a change of the switches, in the same
-# signal handler: system calls by the one instruction for them, and nothing of libc or of
-# thread-local storage either.  Both together take at most 1 KiB of stack along their deepest path.
-# The library: libc and nothing else, the wrapped calls as its symbols, at most 64 KiB stripped; its
-# syscall() leaves the stack as it came when it passes a call on.
+# SAMPLING is the code run by every sample: no undefined symbol once its objects are linked
+# together, no thread-local storage, no system call. CONTROL is the code that applies changes of the
+# switches, in the same signal handler: system calls only by the instruction for them, and also
+# nothing of libc or of thread-local storage. Both together take at most 1 KiB of stack along their
+# deepest path. The library depends only on libc, has the wrapped calls as its symbols, and takes at
+# most 64 KiB stripped; its syscall() leaves the stack unchanged when it passes a call on.
 set -u
 library=$1
 tool=${TRIPLET:+$TRIPLET-}
@@ -29,15 +29,15 @@ SIZE_MAX=65536
 [ ${#objects[@]} -ge 4 ] || fail "only ${#objects[@]} handler objects were named"
 "${tool}ld" -r -o "$work/handler.o" "${objects[@]}" || fail "the handler does not link"
 
-undefined=$("${tool}nm" -u "$work/handler.o" | grep -vw _gp_disp) # which the linker itself defines, on MIPS
+undefined=$("${tool}nm" -u "$work/handler.o" | grep -vw _gp_disp) # defined by the linker itself, on MIPS
 [ -z "$undefined" ] || fail "undefined symbols in the handler:" $undefined
 tls=$("${tool}readelf" -rW "$work/handler.o" | grep -E 'TLS|TPOFF|DTP|GOTTP' || true)
 [ -z "$tls" ] || fail "thread-local storage in the handler: $tls"
 "${tool}readelf" -SW "$work/handler.o" | grep -qE ' \.t(data|bss) ' && fail "the handler has a TLS section"
 "${tool}objdump" -d "$work/handler.o" | grep -qE '\s(syscall|sysenter|svc|ecall|int +\$0x80)\b' && fail "a system call in the handler"
 
-# Of the thread pointer's segment only the word that holds the pointer itself is read (arch_*.c): no
-# variable of any thread is touched by that.
+# Of the thread pointer's segment only the word with the pointer itself is read (arch_*.c): no
+# thread-local variable is accessed.
 if [ "$cpu" = x86_64 ]; then
   "${tool}objdump" -d "$work/handler.o" | grep -E '%[fg]s:' | grep -vqE '%fs:0x0,%r[a-z0-9]+$' && fail "a word of the thread's own storage in the handler"
   "${tool}objdump" -d "$work/handler.o" | grep -q '%fs:0x0' || fail "the thread pointer is not read"
@@ -53,16 +53,16 @@ callers=$("${tool}objdump" -d "$work/all.o" | awk '/^[0-9a-f]+ <[^.].*>:$/ { nam
 [ "$(echo $callers)" = "raw_syscall raw_syscall_six" ] || { [ "$cpu" = mipsel ] && [ "$callers" = raw_syscall_six ]; } || fail "system calls are made by: $callers"
 [ "$cpu" = x86_64 ] && "${tool}objdump" -d "$work/all.o" | grep -qE '%(xmm|ymm|zmm|st)[0-9(]' && fail "a vector register in handler or control"
 
-# The deepest path: each function's own frame (-fstack-usage), summed along calls in the code.  A
-# compiler names its variants of a function NAME.constprop.0 and the like: NAME alone is used.
+# The deepest path: the sum of the functions' own frames (-fstack-usage) along calls in the code.
+# For compiler variants of a function (NAME.constprop.0 and the like) NAME alone is used.
 for object in "${objects[@]}" "${control[@]}"; do
   usage=${object%.o}.su
   [ -f "$usage" ] || { fail "no stack usage beside $object"; continue; }
   awk -F'\t' '{ n = split($1, part, ":"); sub(/\..*/, "", part[n]); print "frame", part[n], $2, $3 }' "$usage"
 done >"$work/frames"
-# Calls between the objects are relocations until they are linked: such an instruction shows whatever stands
-# at its own end, so what it goes to is told by the relocation alone.  In the library they are resolved, as far as a
-# compiler has made calls of them, those between sections too.
+# Calls between the objects are relocations until they are linked: the instruction itself then shows
+# only a placeholder, so only the relocation has the target. In the library they are resolved where
+# the compiler made calls of them, including calls between sections.
 { "${tool}objdump" -dr "$work/all.o"; "${tool}objdump" -d "$library"; } | awk '
   function tell() { if (shown != "" && shown != name) print "call", name, shown; shown = "" }
   /R_(X86_64|AARCH64|ARM|RISCV|MIPS)_/ { shown = "" }
@@ -97,7 +97,8 @@ size=$(stat -c %s "$work/stripped.so")
 needed=$("${tool}readelf" -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 others=$(grep -vE '^(libc\.so|libc\.musl|ld-linux|ld\.so|libdl\.so|libpthread\.so)' <<<"$needed" || true)
 [ -z "$others" ] || fail "the library needs $others"
-# One library serves each libc.  A program of musl does not start when it lacks a name of the agent's.
+# One library serves each libc. A program of musl does not start if musl lacks a name that the agent
+# needs.
 musl=(/lib/ld-musl-*.so.1)
 if [ -z "$tool" ] && [ -e "${musl[0]}" ]; then
   lacking=$(LC_ALL=C comm -23 <(nm -D --undefined-only "$library" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | LC_ALL=C sort -u) \

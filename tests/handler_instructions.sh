@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a sample costs in instructions, counted from the function that the kernel enters
-# (control_on_signal) until it returns: at most 100 for pc-lr, at most 656 for a stack of 21 frames; and in
-# lines of 64 bytes, code and data, when nothing is in a cache: at most 11 for pc-lr, of which one is the signal's mask, which the kernel has just written. Counts by callgrind, which the
+# The cost of a sample in instructions, counted from the function that the kernel enters
+# (control_on_signal) until it returns: at most 100 for pc-lr, at most 656 for a stack of 21 frames.
+# The cost in lines of 64 bytes, code and data, with cold caches: at most 11 for pc-lr, one of them
+# the signal's mask, which the kernel has just written. The counts are callgrind's, which the
 # machine's load does not change.
 #
 #   tests/handler_instructions.sh BUILD

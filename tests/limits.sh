@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The house rules that a script can see: sizes of files and functions, SPDX lines, banned calls,
-# banned file names, what the preload may include.  Layering itself is enforced by the compiler
-# (cmake/modules.cmake).  Prints each breach; non-zero when there is one.
+# The house rules that a script can check: sizes of files and functions, SPDX lines, banned calls,
+# banned file names, the preload's includes. Layering itself is enforced by the compiler
+# (cmake/modules.cmake). Prints each breach; non-zero if there is one.
 set -u
 cd "$(dirname "$0")/.."
 breaches=0
@@ -68,7 +68,7 @@ TABLE
 found=$(grep -nE '#include "(.*/)?profile\.pb-c\.h"' $sources | grep -vE '^(tests/unit/)?proto/' || true)
 [ -z "$found" ] || { echo "$found"; breach "generated code is seen outside proto/"; }
 
-# Someone else's process: the handler's files include nothing of libc that runs code.
+# The handler runs in foreign processes: its files include no part of libc that runs code.
 for file in agent/preload/sampler.c agent/unwind/*.c agent/ring/*_writer.c agent/preload/arch_*.c; do
   [ -f "$file" ] || continue
   found=$(grep -nE '#include <(stdio|stdlib|pthread|malloc|syslog)\.h>' "$file" || true)

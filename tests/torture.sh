@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The long forms, by hand or at night: every scenario of tests/torture (its other halves, an ordinary user and
-# perf events refused, in their short forms: tests/torture/lib.sh), the scripts about truth and
-# kill -9 again and again, the agent of other CPUs under emulation, hostile programs under AddressSanitizer, the unit tests under ThreadSanitizer, and
-# every fuzz target under libFuzzer with AddressSanitizer.  One line a scenario (pass, FAIL, or not run and why), below it what it had to
-# leave out; ends with "N passed, N failed, N not run".
+# The long forms, for manual or nightly runs: every scenario of tests/torture (its other halves, an
+# ordinary user and perf events refused, in their short forms: tests/torture/lib.sh), repeated
+# scripts about truth and kill -9, the agent of other CPUs under emulation, hostile programs under
+# AddressSanitizer, the unit tests under ThreadSanitizer, and every fuzz target under libFuzzer with
+# AddressSanitizer. Prints one line a scenario (pass, FAIL, or not run with the reason), followed by
+# the parts it left out; ends with "N passed, N failed, N not run".
 #
 #   ./tests/torture.sh [ROUNDS] [FUZZ_SECONDS]     (default 5 rounds, 300 s a target)
 #   ./tests/torture.sh --scenarios [NN...]         scenarios alone, all or by number
@@ -45,7 +46,7 @@ cmake -S . -B $build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH
 export FLEETPROF_PREFIX=$PWD/$build/installed FLEETPROF_TARGETS=$PWD/$build/tests/targets
 export FLEETPROF_TORTURE=$PWD/$build/tests/torture/targets
 
-# A scenario's own output is shown where it failed; else only its verdict and what it went without.
+# A scenario's output is shown if it failed; else only its verdict and the parts that were not run.
 scenario() { # scenario SCRIPT [HALF]
   local how=TORTURE_LONG=1
   [ -z "${2:-}" ] || how=TORTURE_HALF=$2
@@ -60,7 +61,7 @@ judge() { # judge NAME COMMAND...
   *) failed=$((failed + 1)) && echo "$name: FAIL" && sed 's/^/  /' <<<"$output" ;;
   esac
 }
-# The halves that CTest has of a scenario.
+# The halves of a scenario, as listed by CTest.
 halves() { ctest --test-dir $build -N -R "^torture/$(basename "$1" .sh)/" | sed -n 's/.*: torture\/.*\///p'; }
 summary() {
   echo "$passed passed, $failed failed, $not_run not run"
@@ -78,7 +79,7 @@ done
 if [ "$rounds" != fuzz ]; then
 # Other CPUs under emulation.
 for script in tests/boards/user/*_*.sh; do scenario "$script"; done
-# Whole boards in an emulator, each with Debian's kernel for its port but where it says otherwise.
+# Whole boards in an emulator, each with Debian's kernel for its port unless stated otherwise.
 boards=tests/boards
 for port in armhf arm64 mipsel; do
   judge "a whole board, $port" $boards/a_board_tells_the_truth.sh $port
@@ -92,14 +93,15 @@ judge "ten minutes on a board of 32 MB" $boards/a_small_board_stays_flat.sh
 for half in "" user; do scenario tests/torture/own_suites_pass.sh $half; done
 scenario tests/torture/a_new_user_types_two_commands.sh
 
-# Names, lines and inline chains beside other tools', and how often intervals hold and verdicts are right.
+# Comparison of names, lines and inline chains with other tools', and coverage of intervals and
+# verdicts.
 judge "names beside other tools" tests/bench/symbols_agree.sh $build
 judge "intervals and verdicts" $build/tests/bench/statistics
 
 # All linkers, kinds of programs, page sizes, samplers and modes.
 scenario tests/e2e/every_linkers_programs_are_told_alike.sh
 
-# Two functions 2:1 after each sleep, a minute of each user.
+# Two functions 2:1 after each sleep, for a minute as each user.
 TORTURE_LONG=1 verdict the_asked_rate_is_achieved tests/e2e/the_asked_rate_is_achieved.sh
 
 for round in $(seq "$rounds"); do

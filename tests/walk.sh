@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the walk may be in a signal handler, read from the object code with a handler's flags: nothing
+# Limits of the walk in a signal handler, checked in the object code with a handler's flags: nothing
 # undefined once its objects are linked, no thread-local storage, no vector register, at most 896
 # bytes of stack in all its frames together, no recursion.
 #

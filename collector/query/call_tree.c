@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One named tree out of many blocks.
+/* Builds one named tree from many blocks.
 
      stored     (parent, module, address) nodes of a day, rows that point at leaves
      answer     (parent, function) nodes, self and total
 
-   Each stored node is translated once for all boards that see the same files (naming.c): climb to
-   the nearest ancestor that has been, then come back down, finding or adding a child for each
-   function (several for a frame where functions were inlined).  Stored nodes that
-   differ in address only, or lie in files of other days, or come from other builds with the same
-   names, so become one.  view/tree_builder makes the tree; here is where its samples come from. */
+   Each stored node is translated once for all boards that have the same files (naming.c). The
+   translation climbs to the nearest translated ancestor, then descends, finding or adding a
+   child for each function (several for a frame with inlined functions). So stored nodes become
+   one if they differ only in address, file of a day, or build with the same names.
+   view/tree_builder makes the tree; this file supplies its samples. */
 #include "query.h"
 
 #include "naming.h"
@@ -28,17 +28,18 @@
 
 struct builder {
   const struct query_range *range;
-  const struct query_pairs *pairs; /* NULL: they are leaves of the tree */
+  const struct query_pairs *pairs; /* NULL: pairs are leaves of the tree */
   struct naming naming;
   struct tree_builder tree;
   struct marks marks;
   struct programs programs;
 
-  uint32_t base; /* where the stacks of the block in hand begin: our root, or its label's value */
-  bool has_rest; /* a row is what the scan does not tell apart */
-  uint32_t *translated; /* stored node -> ours; 0 (our root): not yet */
+  uint32_t base; /* where the stacks of the current block begin: the tree's root, or the node of
+                    its label's value */
+  bool has_rest; /* a row is of the node STORE_REST */
+  uint32_t *translated; /* stored node -> tree node; 0 (the root): not yet */
   uint32_t translated_room;
-  uint32_t *path; /* stored nodes on the way up */
+  uint32_t *path; /* stored nodes from the current one up */
   uint32_t path_room;
 };
 
@@ -51,7 +52,7 @@ static int grow(uint32_t **array, uint32_t *room, uint32_t needed) {
   return 0;
 }
 
-/* Where nodes may have other functions than before, nothing is translated yet. */
+/* If nodes may have other functions than before, clears the translation. */
 static int turn_to(struct builder *builder, const char *board, const struct store_forest *forest) {
   int holds = naming_turn(&builder->naming, board, forest);
   if (holds != 0) return holds < 0 ? holds : 0;
@@ -60,8 +61,8 @@ static int turn_to(struct builder *builder, const char *board, const struct stor
   return error;
 }
 
-/* Stacks of SERIES begin below the value that it has of the label asked for.  What was translated
-   for another one stands elsewhere. */
+/* Stacks of SERIES begin below its value of the requested label. The translation for another
+   value is invalid. */
 static int turn_to_value(struct builder *builder, const struct store_series *series,
                          const struct store_forest *forest) {
   if (builder->range->by == NULL) return 0;
@@ -76,8 +77,7 @@ static int turn_to_value(struct builder *builder, const struct store_series *ser
   return 0;
 }
 
-/* Adds what stands at FRAME below PARENT, a function or several where some were inlined.  RET: the
-   innermost. */
+/* Adds the functions at FRAME below PARENT, several if some were inlined. RET: the innermost. */
 static int descend(struct builder *builder, const struct store_forest *forest,
                    const struct store_node *frame, uint32_t parent, uint32_t *ret) {
   struct naming_chain chain;
@@ -110,8 +110,8 @@ static int translate(struct builder *builder, const struct store_forest *forest,
   return 0;
 }
 
-/* The parent of a SAMPLE_CPU_LR leaf is where the link register pointed: within the function itself
-   as often as in its caller.  So nothing but the leaf is counted. */
+/* The parent of a SAMPLE_CPU_LR leaf is the target of the link register: within the function
+   itself as often as in its caller. So only the leaf is counted. */
 static int translate_leaf(struct builder *builder, const struct store_forest *forest, uint32_t node,
                           uint32_t *ret) {
   return descend(builder, forest, &forest->nodes[node], builder->base, ret);
@@ -122,7 +122,7 @@ static int wants(void *context, const struct store_series *series) {
   return range_wants(builder->range, series);
 }
 
-/* Boards that the store has merged are one board to stretches of time. */
+/* For stretches of time, boards merged by the store are one board. */
 static void turn_to_unit(struct builder *builder, const struct store_series *series,
                          uint64_t start_ms, uint64_t end_ms) {
   const char *board = store_series_label(series, "board");

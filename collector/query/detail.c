@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stack counts in what a function has itself when the innermost function at its leaf is the one
-   asked for, and in its total when any at any of its frames is: as in the function table, so that
-   the sums here are that table's row.
+/* A stack counts in a function's self if the innermost function at its leaf is the requested
+   one, and in its total if any function at any of its frames is. The function table counts the
+   same way, so the sums here equal that table's row.
 
-   Lines are of the function's own source: where it stood at the time, the place of the next
-   instruction, or of the call, be that into a function that the compiler has put there.  Offsets
-   are of machine code and count from the start of the function that the linker knows: for one that
-   was inlined that is the function it was inlined into.
+   Lines are of the function's own source: the place of the next instruction at the time, or of
+   the call, even a call into an inlined function. Offsets are of machine code, from the start of
+   the function that the linker has: for an inlined function that is the function it was inlined
+   into.
 
-   Most stacks do not pass through the function.  Whether those above a stored node do is found out
-   once a node, board and day, upwards until it is known, and whether they are short, too.
+   Most stacks do not pass through the function. Whether the function is above a stored node is
+   determined once for each node, board and day, upwards until it is known; so is whether the
+   stack is short.
 
-   The intervals are those of the function table: what may be the function's own or below it is
-   weighed apart by sampling unit. */
+   The intervals are those of the function table: weight that may be the function's own, or below
+   it, is summed separately by sampling unit. */
 #include "detail.h"
 
 #include "asked_name.h"
@@ -28,8 +29,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum has { UNKNOWN, HAS_NOT, IS_SHORT, HAS }; /* IS_SHORT: the stack is, and has not */
-/* Of the sampling units: what is the function's, and what may be. */
+enum has {
+  UNKNOWN,
+  HAS_NOT,
+  IS_SHORT,
+  HAS
+}; /* IS_SHORT: the stack is short and lacks the
+      function */
+/* Weights by sampling unit: the function's own, and weight that may be its. */
 enum key {
   KEY_ELSEWHERE,
   KEY_BELOW,
@@ -46,21 +53,22 @@ struct looker {
   struct naming naming;
   struct function_table functions, texts; /* texts: of boards, threads, builds */
   struct place_table places;
-  bool *is_asked; /* by function: that it is one asked for; JUDGED of them are judged */
+  bool *is_asked; /* by function: it is a requested one; the first JUDGED of them are set */
   uint32_t judged, asked_room;
-  uint8_t *has; /* by stored node: enum has, of it and all above */
+  uint8_t *has; /* by stored node: enum has, of it and all nodes above */
   uint32_t has_room;
   uint32_t *path;
   uint32_t path_room;
-  uint32_t *builds; /* by module of the forest: its number in texts and one; 0: not asked yet */
+  uint32_t *builds; /* by module of the forest: its number in texts + 1; 0: not looked up */
   uint32_t build_room;
   struct groups units;
   struct detail_spots spots;
   struct tally of_function, of_line, of_build, of_board, of_thread;
-  uint64_t stack;         /* number of the one being looked at */
+  uint64_t stack;         /* number of the current stack */
   uint32_t board, thread; /* of the block, in texts */
   uint64_t self_count, total_count;
-  wide_sum self, total, elsewhere[KEYS]; /* weights by what they may be */
+  wide_sum self, total, elsewhere[KEYS]; /* weights by kind of stacks that may belong to the
+                                            function */
 };
 
 static int grow(void **array, uint32_t *room, uint32_t needed, size_t entry_bytes) {
@@ -74,9 +82,9 @@ static int grow(void **array, uint32_t *room, uint32_t needed, size_t entry_byte
   return 0;
 }
 
-/* ---- which functions and nodes ---- */
+/* ---- functions and nodes ---- */
 
-/* Judges the functions that were named since the last time. */
+/* Determines which functions named since the last call are requested. */
 static int judge(struct looker *looker) {
   const struct detail_question *question = looker->question;
   void *asked = looker->is_asked;
@@ -97,7 +105,7 @@ static int find_chain(struct looker *looker, const struct walk_block *block, uin
   return error != 0 ? error : judge(looker);
 }
 
-/* Whether the function is at NODE itself: 1 or 0, or -errno. */
+/* Whether the function is at NODE itself: 1, 0 or -errno. */
 static int is_at(struct looker *looker, const struct walk_block *block, uint32_t node) {
   struct naming_chain chain;
   int error = find_chain(looker, block, node, &chain);
@@ -106,7 +114,7 @@ static int is_at(struct looker *looker, const struct walk_block *block, uint32_t
   return error;
 }
 
-/* The end of a stack, by its outermost frame. */
+/* The initial state at the outermost frame: whether the stack is short. */
 static uint8_t begin(const struct walk_block *block, uint32_t node) {
   const struct store_module *module = &block->forest->modules[block->forest->nodes[node].module];
   bool is_short = module->kind != MODULE_ELF && stack_end_of(module->path) != STACK_UNTOLD;
@@ -134,9 +142,9 @@ static int find_on_stack(struct looker *looker, const struct walk_block *block, 
   return above;
 }
 
-/* ---- what a stack counts for ---- */
+/* ---- counting a stack ---- */
 
-/* Frames are many and modules few: a build-id is written out once for each. */
+/* Frames are many and modules few: a build-id is formatted once for each module. */
 static int find_build(struct looker *looker, const struct walk_block *block, uint32_t node,
                       uint32_t *ret) {
   uint32_t index = block->forest->nodes[node].module, *known = &looker->builds[index];
@@ -151,7 +159,7 @@ static int find_build(struct looker *looker, const struct walk_block *block, uin
   return error;
 }
 
-/* All of the chain at NODE that is asked for, in total. */
+/* Counts the requested functions of the chain at NODE, in total. */
 static int count_frame(struct looker *looker, const struct walk_block *block, uint32_t node,
                        uint64_t weight) {
   struct naming_chain chain;
@@ -220,7 +228,7 @@ static enum key key_of(const struct walk_block *block, const struct store_row *r
 static int look_at(struct looker *looker, const struct walk_block *block,
                    const struct store_row *row) {
   struct naming_chain leaf;
-  bool is_stack = block->series->type != SAMPLE_CPU_LR; /* else nothing but the leaf is known */
+  bool is_stack = block->series->type != SAMPLE_CPU_LR; /* otherwise only the leaf is known */
   int has = is_stack ? find_on_stack(looker, block, row->node) : is_at(looker, block, row->node);
   if (has < 0) return has;
   if (has != (is_stack ? HAS : 1)) {
@@ -355,7 +363,7 @@ static double part_of(const struct query_detail *detail, wide_sum weight) {
   return whole > 0 ? (double)weight / (double)whole : 0;
 }
 
-/* The reach of all that may be the function's own, and, when IS_TOTAL, below it. */
+/* The largest share that may be the function's own or, with IS_TOTAL, below it. */
 static double find_hidden(const struct looker *looker, const struct ratio *ratio,
                           const struct query_detail *detail, bool is_total) {
   static const enum key keys[] = {KEY_UNSAMPLED, KEY_PLACELESS, KEY_KERNEL, KEY_SHORT};
@@ -372,7 +380,7 @@ static double find_hidden(const struct looker *looker, const struct ratio *ratio
   return hidden;
 }
 
-/* Strata are of samples: a row of the kernel's may have time of clocks, too. */
+/* Strata are only of samples, but a row of the kernel may have time of clocks, too. */
 static double variance_of(const struct looker *looker, const struct ratio *ratio,
                           const uint64_t parts[GROUPS_MAX]) {
   bool is_pseudo = looker->question->function[0] == '[';

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One scan gives both: stacks become the tree, pairs are judged and summed up by the tree's
+/* One scan gives both: stacks become the tree; pairs are judged and summed by the tree's
    functions (linked).
 
-   A pair is a short stack.  At its PC may stand several functions, inlined into each other; who
-   called the innermost is known for certain then, and the link register is the outermost one's
-   matter.  What a node's pair is judged to be is kept while the board and the forest are the
-   same: blocks name the same nodes again and again. */
+   A pair is a short stack. Several functions may be at its PC, inlined into each other. Then the
+   innermost one's caller is known, and the link register belongs to the outermost. The verdict
+   on a node's pair is kept while the board and the forest are the same, because blocks repeat
+   the same nodes. */
 #include "edges.h"
 
 #include "asked_name.h"
@@ -26,9 +26,9 @@ struct judged {
 struct pairing {
   struct symbolizer *symbolizer;
   struct pair_links links;
-  char *board; /* of which the verdicts are, and of which forest */
+  char *board; /* the board and forest of the verdicts */
   uint64_t forest_id;
-  struct judged *judged; /* one a node */
+  struct judged *judged; /* one for each node */
   uint32_t judged_room;
 };
 
@@ -81,14 +81,14 @@ static int find_way(struct naming *naming, const struct store_forest *forest, ui
   return naming_find(naming, forest, &forest->nodes[pc->parent], &ret->caller);
 }
 
-/* Whether FUNCTION is one of WAY's from FROM up to, not with, END. */
+/* Whether FUNCTION is among WAY's functions from FROM up to, but not including, END. */
 static bool has_between(const struct way *way, uint32_t function, uint32_t from, uint32_t end) {
   for (uint32_t i = from; i < end; i++)
     if (way->functions[i] == function) return true;
   return false;
 }
 
-/* Each function of WAY once: where it is for the last time. */
+/* Adds each function of WAY once, at its last occurrence. */
 static int add_way(struct pairing *pairing, const struct way *way,
                    const struct pair_verdict *verdict, const struct store_row *row) {
   int error = 0;
@@ -132,7 +132,7 @@ static int on_pair(void *context, struct naming *naming, const struct store_seri
   return error != 0 ? error : add_way(pairing, &way, &verdict, row);
 }
 
-/* Marks the functions that QUESTION means.  Returns NULL without memory. */
+/* Marks the functions that QUESTION selects. Returns NULL without memory. */
 static bool *choose(const struct view_tree *tree, const struct edges_question *question,
                     struct arena *arena, bool *ret_is_any) {
   bool *is_asked = arena_array(arena, (size_t)tree->function_count + 1, sizeof *is_asked);

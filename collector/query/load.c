@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every row of every block is added to exactly one of our groups, so they add up to the whole,
-   which the walk sums by itself.
+/* Every row of every block is added to exactly one group, so the groups add up to the whole,
+   which the walk sums separately.
 
-   Intervals come from how boards differ (view/groups), or from the samples of one board, as those
-   of the function table do.  Those of a load by board come from samples alone: there the boards are
-   what is asked for and no sample of others.
+   Intervals come from the differences between boards (view/groups), or from the samples of one
+   board, like those of the function table. A load by board has intervals from samples alone:
+   there the boards are the subject and not a sample of others.
 
-   What clocks told may hide part of a row:
+   Time measured by clocks may hide part of a row:
 
-     by function, module   [unsampled] may be any row's but [kernel]'s, which a clock measured
-     by thread             any of it may be another thread's of the process whose main thread it
-                           stands under: it lowers that row and raises the others
-     by a label            nothing: a process is told with its labels */
+     by function, module   [unsampled] may belong to any row but [kernel], which a clock measured
+     by thread             any of it may belong to another thread of the process than the main
+   thread that it is stored under: it lowers that row and raises the others by a label nothing: a
+   process has its labels */
 #include "load.h"
 
 #include "common/arena.h"
@@ -24,13 +24,13 @@
 #include <string.h>
 
 struct sum {
-  wide_sum weight, told; /* of the weight: by clocks */
+  wide_sum weight, told; /* TOLD: the part of the weight that clocks measured */
   uint64_t count;
 };
 
 struct adder {
   struct grouping grouping;
-  struct sum *sums; /* one a group */
+  struct sum *sums; /* one for each group */
   uint32_t room;
   struct groups units; /* sums by sampling unit, for intervals */
 };
@@ -71,13 +71,13 @@ static int heaviest_first(const void *left, const void *right) {
   return order != 0 ? order : strcmp(a->module, b->module);
 }
 
-/* What intervals are made of. */
+/* The data for intervals. */
 struct intervals {
   const struct adder *adder;
   bool is_by_board, is_by_thread;
   struct ratio ratio;
   double total;
-  double hidden; /* the reach of what may be any row's */
+  double hidden; /* the largest part that may belong to any row */
 };
 
 static double share_of(const struct intervals *intervals, wide_sum weight) {
@@ -85,7 +85,7 @@ static double share_of(const struct intervals *intervals, wide_sum weight) {
 }
 
 static double variance_of(const struct intervals *intervals, uint32_t group) {
-  bool is_told = intervals->adder->sums[group].told > 0; /* which no sampling made uncertain */
+  bool is_told = intervals->adder->sums[group].told > 0; /* not uncertain by sampling */
   uint64_t parts[GROUPS_MAX];
   if (intervals->is_by_board || (is_told && !intervals->ratio.is_grouped)) return 0;
   groups_weights(&intervals->adder->units, group, parts);
@@ -97,7 +97,8 @@ static bool is_placeless(const struct adder *adder, uint32_t group) {
          pseudo_is_placeless(adder->grouping.groups.functions[group].name);
 }
 
-/* [kernel], whose time is in no other row: nothing raises it, as in the function table. */
+/* Whether GROUP is [kernel], whose time is in no other row: nothing raises it, as in the
+   function table. */
 static bool is_kernel(const struct adder *adder, uint32_t group) {
   const struct view_function *row = &adder->grouping.groups.functions[group];
   bool is_function = strcmp(adder->grouping.by, "function") == 0;
@@ -191,7 +192,7 @@ int query_load(const struct query_source *source, const struct query_range *rang
   int error = grouping_init(&adder.grouping, by, source->symbolizer, arena);
   adder.grouping.naming.cutoff = range->cutoff;
   if (error == 0) error = walk_run(source, range, &walk, arena, &load.whole);
-  if (error == 0) error = make_room(&adder, adder.grouping.groups.count); /* empty ones, too */
+  if (error == 0) error = make_room(&adder, adder.grouping.groups.count); /* empty groups, too */
   if (error == 0) error = list(&adder, arena, &load);
   load.is_unknown = load.count > 0 && !grouping_is_known(by) && !adder.grouping.has_label;
   if (load.is_unknown) load.nearest = grouping_nearest(&adder.grouping, arena);

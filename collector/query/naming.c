@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A frame's name depends on who asks: a debug file that one board sent names only that board's
-   samples.  But most boards of a fleet see the same files, and a set of files is one pointer
-   (symbolizer_sources); so what was named for one board is another's as long as all modules that
-   were looked at have the same sets for it.  Else all is named anew, for each board and forest.
+/* Frame names depend on the board: a debug file sent by one board names only that board's
+   samples. But most boards of a fleet have the same files, and a set of files is one pointer
+   (symbolizer_sources). So names found for one board hold for another while all modules looked
+   at have the same sets of files for it. Otherwise all names are looked up again, for each board
+   and forest.
 
-   An address lies in one function and in all that were inlined there, so a frame is a chain: the
-   outermost is what the machine runs, the innermost what the source says.  Each is a row and a node
-   of its own; the time is the innermost's.
+   An address lies in one function and in all functions inlined there, so a frame is a chain: the
+   outermost is the machine's function, the innermost the source's. Each is a row and a node of
+   its own; the time belongs to the innermost.
 
-   What has no symbol is called `module+0xaddress` and stays what it is: weight is never dropped for
-   want of a name.  Where the bounds of its function are known the address is the function's, so
-   that a stripped program has one row a function too.  An address is one of a build: what has no
-   symbol is another function in each.  Addresses of callers already point into the
-   call, so they are looked up as they are. */
+   A frame without a symbol is called `module+0xaddress` and is kept: weight is never dropped for
+   want of a name. If the bounds of its function are known, the address is the function's start,
+   so that a stripped program has one row for each function, too. An address belongs to one
+   build: without a symbol it is another function in each. Addresses of callers already point
+   into the call instruction, so they are looked up unchanged. */
 #include "naming.h"
 
 #include "common/array.h"
@@ -38,16 +39,16 @@ struct named_address {
   uint32_t first_step, step_count;
 };
 
-/* What names a module of the forest. */
+/* The sources of names for a module of the forest. */
 struct naming_module {
-  const struct name_sources *sources; /* NULL: nothing does */
+  const struct name_sources *sources; /* NULL: none */
   const struct view_module *of;       /* of the function table; NULL: in no file */
   bool is_known, has_build;
-  uint32_t build; /* of the place table; 0: not looked for, or in no file */
+  uint32_t build; /* of the place table; 0: not looked up, or in no file */
 };
 
-/* Names are handed out as pointers that stay, so a function that comes again is known by these,
-   without a look at its texts. */
+/* Names are pointers that stay valid, so a function seen again is found by its pointers, without
+   comparing texts. */
 struct known_text {
   const char *name, *file;
   uint32_t module;
@@ -86,7 +87,7 @@ static int begin(void **array, uint32_t count, uint32_t *room, size_t entry_byte
   return 0;
 }
 
-/* Nothing of FOREST has a name yet. */
+/* Forgets all names and prepares for FOREST. */
 static int forget(struct naming *naming, const struct store_forest *forest) {
   void *modules = naming->modules, *of_node = naming->of_node;
   table_clear(&naming->by_address);
@@ -108,8 +109,8 @@ static int forget(struct naming *naming, const struct store_forest *forest) {
   return error;
 }
 
-/* Whether all modules of FOREST that were looked at are named by the same files for BOARD.
-   Translators are chosen for a board. */
+/* Whether all modules of FOREST that were looked at have the same files for BOARD. Translators
+   are chosen for each board. */
 static bool has_same_sources(const struct naming *naming, const char *board,
                              const struct store_forest *forest) {
   struct symbolizer *symbolizer = naming->symbolizer;
@@ -169,8 +170,9 @@ static struct known_text *find_text(const struct naming *naming, uint64_t key,
   return NULL;
 }
 
-/* Finds the row of FUNCTION, of MODULE of the forest, whose texts outlive the query.  Where no file
-   is told the answer holds until its row gets one: then it may be another. */
+/* Finds the row of FUNCTION, of MODULE of the forest, whose texts outlive the query. A result
+   for a function without a file is valid only while its row has none; then the row may be
+   another. */
 static int find_function(struct naming *naming, const struct view_function *function,
                          uint32_t module, uint32_t *ret) {
   struct known_text text = {function->name, function->file, module, 0};
@@ -191,7 +193,7 @@ static int find_function(struct naming *naming, const struct view_function *func
   return 0;
 }
 
-/* Finds the place of the frame in hand, in LINE of FILE. */
+/* Finds the place of the current frame, in LINE of FILE. */
 static int find_place(struct naming *naming, const char *file, uint32_t line, uint32_t *ret) {
   struct view_place place = naming->spot;
   if (naming->places == NULL) return 0;
@@ -200,8 +202,8 @@ static int find_place(struct naming *naming, const char *file, uint32_t line, ui
   return place_table_intern(naming->places, &place, ret);
 }
 
-/* One of the functions at an address in MODULE of the forest; its texts outlive the query.
-   FUNCTION has what is said of all of them: module and quality. */
+/* Adds one of the functions at an address in MODULE of the forest; its texts outlive the query.
+   FUNCTION has the data common to all of them: module and quality. */
 static int add_named(struct naming *naming, struct view_function function, uint32_t module,
                      const struct symbol_frame *frame, bool is_inlined) {
   function.name = frame->name;
@@ -214,12 +216,12 @@ static int add_named(struct naming *naming, struct view_function function, uint3
   return error != 0 ? error : add_step(naming, &step);
 }
 
-/* Nameless frames of the kernel's are one, whichever kernel it is. */
+/* Nameless frames of all kernels share one row. */
 static bool is_of_kernel(const struct store_module *module) {
   return module->path[0] == '[';
 }
 
-/* START: of its function, where that is known (QUALITY: bounds), else the address itself.  OF: its
+/* START: of its function, if that is known (QUALITY: bounds), else the address itself. OF: its
    build. */
 static int add_nameless(struct naming *naming, const struct store_module *module,
                         const struct view_module *of, uint64_t start, enum debug_quality quality) {
@@ -240,7 +242,7 @@ static int add_nameless(struct naming *naming, const struct store_module *module
   return error != 0 ? error : add_step(naming, &step);
 }
 
-/* The files that name MODULE of FOREST; NULL: there is none. */
+/* The files that name MODULE of FOREST; NULL: none. */
 static const struct name_sources *find_sources(struct naming *naming,
                                                const struct store_forest *forest, uint32_t module) {
   struct span id = forest->modules[module].id;
@@ -251,7 +253,7 @@ static const struct name_sources *find_sources(struct naming *naming,
   return known->sources;
 }
 
-/* Sets where FRAME is, as far as that is asked for. */
+/* Sets the place of FRAME, as far as requested. */
 static int find_spot(struct naming *naming, const struct store_forest *forest,
                      const struct store_node *frame) {
   const struct store_module *module = &forest->modules[frame->module];
@@ -264,7 +266,7 @@ static int find_spot(struct naming *naming, const struct store_forest *forest,
   return error;
 }
 
-/* What SOURCES say of ADDRESS, at the place where they were asked last. */
+/* The names in SOURCES for ADDRESS; uses the cursor of the last lookup. */
 static int find_names(struct naming *naming, const struct name_sources *sources, uint64_t address,
                       struct symbol_frame *frames, enum debug_quality *ret_quality) {
   if (naming->cursor == NULL) naming->cursor = calloc(1, sizeof *naming->cursor);
@@ -273,7 +275,7 @@ static int find_names(struct naming *naming, const struct name_sources *sources,
   return name_cursor_chain(naming->cursor, address, frames, ret_quality);
 }
 
-/* The build that module AT of FOREST is; NULL: none that is told apart. */
+/* The build of module AT of FOREST; NULL: none that is distinguished. */
 static int find_build(struct naming *naming, const struct store_forest *forest, uint32_t at,
                       const struct view_module **ret) {
   const struct store_module *module = &forest->modules[at];
@@ -289,8 +291,8 @@ static int find_build(struct naming *naming, const struct store_forest *forest, 
   return error;
 }
 
-/* What a translator says of FRAME, unless its module's files show that to be wrong, or have a
-   better name of the same function. */
+/* A translator's names for FRAME, unless its module's files contradict them or have a better
+   name of the same function. */
 static int ask_translator(struct naming *naming, const struct store_forest *forest,
                           const struct store_node *frame, struct symbol_frame *frames) {
   int count = translated_chain(&naming->translated, naming->symbolizer, naming->board, forest,
@@ -348,7 +350,7 @@ static int remember(struct naming *naming, uint64_t key, const struct named_addr
   return table_add(&naming->by_address, key, naming->address_count++);
 }
 
-/* Names FRAME, or finds that its address was named before. */
+/* Names FRAME, or finds the earlier result for its address. */
 static int find_address(struct naming *naming, const struct store_forest *forest,
                         const struct store_node *frame, uint32_t *ret) {
   const uint64_t words[2] = {frame->module, frame->address};
@@ -371,10 +373,10 @@ static int find_address(struct naming *naming, const struct store_forest *forest
 
 /* ---- nodes ---- */
 
-enum { NAMES_A_LOOK = 1024 }; /* between two looks at the time: a name takes some microseconds */
-enum { NO_ADDRESS = 0, IN_ORDER = UINT32_MAX }; /* of_node: else the address's number and one */
+enum { NAMES_A_LOOK = 1024 }; /* between two checks of the cutoff: a name takes some microseconds */
+enum { NO_ADDRESS = 0, IN_ORDER = UINT32_MAX }; /* of_node: otherwise the address' number + 1 */
 
-/* Puts what NODE stands on, and has no address yet, in the order. */
+/* Adds to the order the frames of NODE that have no address yet. */
 static int collect(struct naming *naming, const struct store_forest *forest, uint32_t node,
                    bool with_callers) {
   for (; node != BATCH_NONE && naming->of_node[node] == NO_ADDRESS;
@@ -386,7 +388,7 @@ static int collect(struct naming *naming, const struct store_forest *forest, uin
   return 0;
 }
 
-/* After an ERROR none gets an address. */
+/* After an ERROR no frame gets an address. */
 static int name_in_order(struct naming *naming, const struct store_forest *forest, int error) {
   uint32_t at = 0;
   const struct store_node *last = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Likeness, from the best: the same but for the case of letters; a letter or two wrong, missing or
-   too many; one contains the other, the more of it the better; a common beginning of three letters
-   and more.  Each is told by one pass over a name, since there may be a million. */
+/* Likeness, best first: equal except for the case of letters; a letter or two wrong, missing or too
+   many; one name contains the other (the more of it the better); a common beginning of three or
+   more letters. Each is computed in one pass over a name, because there may be a million. */
 #include "near_names.h"
 
 #include "common/cutoff.h"

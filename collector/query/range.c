@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is lost is known by board, and what is selected by series: all that a board which may match
-   has lost is part of an answer, whichever of its programs it was. */
+/* Losses are recorded by board, but selections are by series. So an answer includes all losses
+   of each board that may match, whichever program they belong to. */
 #include "range.h"
 
 #include "common/array.h"
@@ -20,7 +20,7 @@ struct matching {
   const struct selector *selector;
   uint32_t board_count; /* of all */
   uint32_t count, room;
-  char **names; /* of those that match, in order */
+  char **names; /* of boards that match, in order */
 };
 
 static int add_matching(void *context, const struct store_board *board) {

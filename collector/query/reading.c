@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums are the same from windows, hours or days; what differs is what intervals can be made of
-   (view/groups), and what an answer can tell apart:
+/* Chooses the blocks that a query reads. Sums are the same from windows, hours or days; the
+   sampling units (view/groups) and the distinctions that an answer can make differ:
 
-     one board, or these  stretches of time are the sampling units: blocks a 32nd of the time
-     boards alone         that has data at most
+     one board, or these  stretches of time are the sampling units: blocks of at most a 32nd of
+     boards alone         the time that has data
      several              the boards are, whatever the blocks: the longest
-     more than 64         groups of boards are: those that the store has merged, unless boards are
-                          told apart or chosen by name
-     a series over time   the longest blocks of which a step is made up
+     more than 64         groups of boards are, as merged by the store, unless boards are
+                          distinguished or chosen by name
+     a series over time   the longest blocks that make up a step
 
-   Of several boards none may take all the time: of each, or each group, QUERY_BOARD_NODES nodes are
-   read by themselves.
+   No board of several may take all the time: at most QUERY_BOARD_NODES nodes of each board or
+   group are read.
 
-   Which of the boards that match by name have samples of the selection nobody knows before; so,
-   where these are few, it is asked first whether there is a second one. */
+   It is not known in advance which boards that match by name have samples of the selection. So
+   if few match, a scan first checks whether more than one has. */
 #include "reading.h"
 
 #include "common/table.h"
@@ -31,17 +31,17 @@ _Static_assert((int)STORE_GROUPS == (int)GROUPS_HASHED_MAX,
 
 enum {
   STRETCHES_MIN = 32,
-  SLOTS = 1024,          /* in which a range has data or none */
-  SUMMED_UP_MS = 300000, /* the shortest blocks but windows */
-  ROUNDS_MAX = 3,        /* of looking for data in finer blocks */
+  SLOTS = 1024,          /* parts of a range, each with data or without */
+  SUMMED_UP_MS = 300000, /* the shortest blocks except windows */
+  ROUNDS_MAX = 3,        /* searches for data in finer blocks */
 };
 
 struct census {
   const struct query_range *range;
-  uint32_t count;                       /* of boards that match by name */
+  uint32_t count;                       /* boards that match by name */
   uint64_t first_seen_ms, last_seen_ms; /* of them */
   bool has_one;
-  uint64_t one; /* hash of the first board that has samples */
+  uint64_t one; /* hash of the first board with samples */
 };
 
 static int count_board(void *context, const struct store_board *board) {
@@ -82,14 +82,14 @@ static int is_one(struct store *store, struct census *census) {
   return error == -ECANCELED ? 0 : error != 0 ? error : 1;
 }
 
-/* In which slots of a time there is data. */
+/* The slots of a time that have data. */
 struct slots {
   const struct query_range *range;
   uint64_t from_ms, to_ms, slot_ms;
   bool has_data[SLOTS];
 };
 
-/* The part of the range in which the boards have been seen. */
+/* The part of the range in which the boards reported. */
 static struct slots slots_of(const struct census *census) {
   struct slots slots = {
       .range = census->range, .from_ms = census->range->from_ms, .to_ms = census->range->to_ms};
@@ -117,7 +117,7 @@ static int mark(void *context, const struct store_series *series, const struct s
   return 0;
 }
 
-/* Finds how much of SLOTS has data, seen in blocks of GRAIN_MS at most. */
+/* Finds how much of SLOTS has data, in blocks of GRAIN_MS at most. */
 static int find_busy_ms(struct store *store, struct slots *slots, uint64_t grain_ms,
                         uint64_t *ret) {
   const struct store_scan scan = {.from_ms = slots->from_ms,
@@ -137,7 +137,7 @@ static int find_busy_ms(struct store *store, struct slots *slots, uint64_t grain
   return error;
 }
 
-/* Sets RET to a part of the time that there is data of. */
+/* Sets RET to a fraction of the time that has data. */
 static int find_stretch(struct store *store, const struct census *census, uint64_t *ret) {
   struct slots slots = slots_of(census);
   uint64_t busy_ms = slots.to_ms > slots.from_ms ? slots.to_ms - slots.from_ms : 0;
@@ -153,7 +153,7 @@ static int find_stretch(struct store *store, const struct census *census, uint64
   return 0;
 }
 
-/* The longest of the store's blocks that STEP_MS is a multiple of. */
+/* The longest blocks of the store that divide STEP_MS. */
 static uint64_t grain_of(uint64_t step_ms) {
   static const uint64_t lengths_ms[] = {24 * 3600000, 3600000, 300000};
   for (unsigned i = 0; i < sizeof lengths_ms / sizeof *lengths_ms; i++)

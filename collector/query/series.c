@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block says what was spent within its window and not when in it.  Windows are ten seconds where
-   much happens and longer where little does, so a block can lie across steps: each gets the part
-   that it covers of the block's time.  Parts are differences of rounded-down running sums,
+/* A block has the time spent within its window, but not when in the window. Windows are ten
+   seconds at high load and longer at low load, so a block may cover several steps: each step
+   gets the part of the block's time that it covers. Parts are differences of rounded-down
+   running sums,
 
      part(k) = floor(w * covered up to k / all) - floor(w * covered up to k-1 / all)
 
-   which add up to w exactly whatever is rounded.  What lies outside of the range of a block that
-   belongs to it (its midpoint does) is counted in the range's own first or last step, for the same
-   reason: the points add up to what every other answer about this range says.
+   which add up to w exactly despite rounding. If part of a block lies outside the range (its
+   midpoint lies inside), that part is counted in the range's first or last step. So the points
+   add up to the sum that every other answer about this range has.
 
-   What a block weighs together is enough, unless functions or modules are told apart: a year by
-   service reads no row, and does not see that one is damaged.
+   A block's sum is enough unless functions or modules are distinguished: a year by service reads
+   no rows, and so does not detect damaged ones.
 
-   Points are kept in a hash table of those that are not empty, since a thousand threads of which
-   each ran for a minute have few points a day. */
+   Only points that are not empty are stored, in a hash table: a thousand threads that each ran
+   for a minute have few points a day. */
 #include "series.h"
 
 #include "common/arena.h"
@@ -28,7 +29,7 @@
 enum { MS_PER_S = 1000 };
 
 struct point {
-  uint32_t group, step; /* step: number, from the range's first */
+  uint32_t group, step; /* step: number from the range's first */
   wide_sum weight;
 };
 
@@ -71,8 +72,8 @@ static int add(struct plotter *plotter, uint32_t group, uint64_t step, uint64_t 
   return add_point(plotter, &wanted, key);
 }
 
-/* Floor of WEIGHT * PART / ALL, PART being at most ALL: all of WEIGHT where it is ALL. Milliseconds
-   of more than 32 bits, 49 days, are rounded. */
+/* Floor of WEIGHT * PART / ALL, for PART of at most ALL: all of WEIGHT if it is ALL.
+   Milliseconds of more than 32 bits, 49 days, are rounded. */
 static uint64_t part_of(uint64_t weight, uint64_t part, uint64_t all) {
   for (; all > UINT32_MAX; all >>= 1) part >>= 1;
   return weight / all * part + weight % all * part / all;
@@ -101,7 +102,7 @@ static int spread(struct plotter *plotter, const struct walk_block *block, uint3
 static int on_block(void *context, const struct walk_block *block) {
   struct plotter *plotter = context;
   uint32_t group = 0, current = 0;
-  uint64_t weight = 0; /* of rows in a row that are of the group CURRENT */
+  uint64_t weight = 0; /* of consecutive rows of the group CURRENT */
   int error = grouping_turn(&plotter->grouping, block);
   for (size_t i = 0; i < block->count && error == 0; i++) {
     error = grouping_find(&plotter->grouping, block, &block->rows[i], &group);
@@ -131,15 +132,15 @@ static int heaviest_first(const void *left, const void *right) {
   return order != 0 ? order : strcmp(a->name->module, b->name->module);
 }
 
-/* By rank (in GROUP by then), then time. */
+/* By rank (then in GROUP), then time. */
 static int in_order(const void *left, const void *right) {
   const struct point *a = left, *b = right;
   if (a->group != b->group) return a->group < b->group ? -1 : 1;
   return a->step < b->step ? -1 : a->step > b->step;
 }
 
-/* Ranks the groups by weight and puts each point's rank in its group's place; all after LIMIT are
-   one.  RET: the groups in their order, RET_COUNT of them. */
+/* Ranks the groups by weight and replaces each point's group by its rank; groups after LIMIT are
+   merged into one. RET: the groups in order, RET_COUNT of them. */
 static int rank(struct plotter *plotter, uint32_t limit, struct arena *arena, struct ranked **ret,
                 uint32_t *ret_count) {
   uint32_t count = plotter->grouping.groups.count, kept = 0;
@@ -161,7 +162,7 @@ static int rank(struct plotter *plotter, uint32_t limit, struct arena *arena, st
   return 0;
 }
 
-/* Moves the points from *AT on that are of RANK into ROW, those of one step summed up. */
+/* Moves the points of RANK, from *AT on, into ROW; sums those of one step. */
 static void take_points(const struct plotter *plotter, uint32_t of_rank, uint32_t *at,
                         struct query_point *room, struct query_series_row *row) {
   uint64_t first = plotter->from_ms / plotter->step_ms, step_s = plotter->step_ms / MS_PER_S;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sums are made here, of the same rows that are shown, so whatever an answer groups them by it
-   cannot disagree with the others about how much there is. */
+/* Sums are made here, from the rows passed on. So all answers have the same sums, however they
+   group the rows. */
 #include "walk.h"
 
 #include "common/path.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One statement adds a board or merges what it says into what is known: empty and zero fields
-   leave the old value, and times only widen.  The row's id stands for the board in the other
-   tables of the landing file; it never leaves that file.
+/* One statement adds a board or merges its report into its row: empty and zero fields leave the
+   old value, and times only widen. The row's id stands for the board in the other tables of the
+   landing file; it never leaves that file.
 
-   Nearly all batches say what is known, a moment later and at another rate: that changes two
-   numbers of the row, without the board being looked for (known_boards.c). */
+   Nearly all batches only change two numbers of the row, the time and the rate. Then the board
+   is not looked up (known_boards.c). */
 #include "board_table.h"
 
 #include "db.h"
@@ -89,7 +89,8 @@ static int keep_effort(struct board_table *table, uint64_t id, const struct effo
   return db_run(table->effort);
 }
 
-/* What is known of board ID, its strings in RET_TEXT, to be freed; empty when nothing is. */
+/* Reads board ID's effort. Its strings are in RET_TEXT, which the caller frees; empty if none is
+   stored. */
 static int read_effort(struct board_table *table, uint64_t id, struct effort *ret,
                        char **ret_text) {
   db_bind_u64(table->effort_of, 1, id);
@@ -101,7 +102,8 @@ static int read_effort(struct board_table *table, uint64_t id, struct effort *re
   return error;
 }
 
-/* Each batch says what its busiest target was asked for; the rest is said when it is news. */
+/* Stores the requested rate of the busiest target, which each batch has. The rest of the effort
+   is stored only when it changes. */
 static int keep_asked(struct board_table *table, uint64_t id, uint32_t asked_mhz) {
   struct effort effort;
   char *text;
@@ -114,7 +116,7 @@ static int keep_asked(struct board_table *table, uint64_t id, uint32_t asked_mhz
   return error;
 }
 
-/* RET_ASKED: what stands there then, or KNOWN_ASKED_NOT. */
+/* RET_ASKED: the requested rate stored then, or KNOWN_ASKED_NOT. */
 static int keep_cost(struct board_table *table, uint64_t id, const struct store_board_seen *seen,
                      uint32_t *ret_asked) {
   *ret_asked = seen->asked_mhz != 0 ? seen->asked_mhz : KNOWN_ASKED_NOT;
@@ -124,7 +126,7 @@ static int keep_cost(struct board_table *table, uint64_t id, const struct store_
   return keep_effort(table, id, &effort);
 }
 
-/* RET, what was known of it, becomes what is. */
+/* RET holds the stored numbers and is updated. */
 static int keep_cpus(struct board_table *table, uint64_t id, const struct store_board_seen *seen,
                      uint32_t *ret) {
   if (seen->cpus == 0 || seen->cpus == *ret) return 0;
@@ -135,7 +137,7 @@ static int keep_cpus(struct board_table *table, uint64_t id, const struct store_
   return db_run(table->cpus);
 }
 
-/* Copies the row that SEEN returned, which goes when the statement ends. */
+/* Copies the row that SEEN returned, which is invalid after the statement ends. */
 static int keep_row(struct board_table *table, struct known_board *ret) {
   size_t starts[KNOWN_BOARD_TEXTS];
   buf_clear(&table->row);
@@ -169,7 +171,7 @@ static int merge(struct board_table *table, const struct store_board_seen *seen,
   int found = db_step(table->seen);
   if (found < 0) return found;
   int error = found == 1 ? keep_row(table, &row) : -EIO;
-  int ended = db_run(table->seen); /* to its end, which is when the row is written for good */
+  int ended = db_run(table->seen); /* to its end, because only that writes the row */
   if (error == 0) error = ended;
   if (error == 0) error = keep_cost(table, row.id, seen, &row.asked_mhz);
   row.cpus = cpus;
@@ -184,7 +186,7 @@ static bool is_news(const char *said, const char *known) {
   return said != NULL && said[0] != 0 && strcmp(said, known) != 0;
 }
 
-/* Whether SEEN says of BOARD only that it was there again, and at what rate. */
+/* Whether SEEN has nothing new of BOARD but its time and rate. */
 static bool is_known(const struct known_board *board, const struct store_board_seen *seen) {
   if (board == NULL || seen->version != NULL || seen->label_count > 0 || seen->effort != NULL ||
       seen->seen_ms < board->last_seen_ms || (seen->cpus != 0 && seen->cpus != board->cpus))

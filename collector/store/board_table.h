@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The board catalogue in the landing file: what each board last said of itself. */
+/* The board catalogue in the landing file: each board's last report about itself. */
 #ifndef STORE_BOARD_TABLE_H
 #define STORE_BOARD_TABLE_H
 
@@ -16,17 +16,17 @@
   " first_seen_ms INTEGER NOT NULL, last_seen_ms INTEGER NOT NULL,"                          \
   " past BLOB NOT NULL DEFAULT x'');" /* the balance of runs that were folded away */
 
-/* Came later than the landing file's version 1, which it does not change: made when missing. */
+/* Newer than version 1 of the landing file, which it does not change: created if missing. */
 #define BOARD_TABLE_EFFORT \
   "CREATE TABLE IF NOT EXISTS board_effort(board INTEGER PRIMARY KEY, text TEXT NOT NULL);"
 
-/* As the one above: what a board sent that was refused for good. */
+/* Like the table above: batches and reports of a board that were refused for good. */
 #define BOARD_TABLE_REFUSED                                             \
   "CREATE TABLE IF NOT EXISTS board_refused(board INTEGER PRIMARY KEY," \
   " times INTEGER NOT NULL, at_ms INTEGER NOT NULL, why TEXT NOT NULL);"
 
-/* As these: how many CPUs a board says it has, and has said at most; changed_ms 0: always as many.
- */
+/* Like these: the number of CPUs a board reports, and the most it ever reported; changed_ms 0:
+ * it never changed. */
 #define BOARD_TABLE_CPUS                                             \
   "CREATE TABLE IF NOT EXISTS board_cpus(board INTEGER PRIMARY KEY," \
   " cpus INTEGER NOT NULL, most INTEGER NOT NULL, changed_ms INTEGER NOT NULL);"
@@ -37,7 +37,7 @@ struct board_table {
   struct known_boards known;
 };
 
-/* What is known of a board; the texts are valid until the table is asked again. */
+/* A board's row; the texts are valid until the next call on the table. */
 struct board_row {
   uint64_t id;
   const char *arch, *kernel, *labels;
@@ -46,15 +46,15 @@ struct board_row {
 int board_table_open(sqlite3 *db, struct board_table *ret);
 void board_table_close(struct board_table *table);
 
-/* Adds or updates SEEN's board (counters are run_table's business).  Returns 0 or -errno. */
+/* Adds or updates SEEN's board (counters belong to run_table). Returns 0 or -errno. */
 int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
                      struct board_row *ret);
 
-/* Counts that something of BOARD was refused for good at AT_MS, for WHY (NULL: nothing is counted).
+/* Counts a refusal for good of BOARD's data at AT_MS, with reason WHY (NULL: counts nothing).
    Returns 0 or -errno. */
 int board_table_refused(struct board_table *table, uint64_t board, uint64_t at_ms, const char *why);
 
-/* What was written since the last commit is rolled back. */
+/* Forgets cached rows: writes since the last commit are rolled back. */
 void board_table_rolled_back(struct board_table *table);
 
 #endif

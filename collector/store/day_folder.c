@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and files only: what is in a day file is day_file's and day_reader's business.  One file a
-   day, because deleting a day is then unlinking it, whatever its size; a DELETE of as much would
-   hold the write lock for seconds.
+/* Names and files only; the content of day files belongs to day_file and day_reader. There is
+   one file a day, because then a day is deleted by unlinking, whatever its size. A DELETE of as
+   many rows would hold the write lock for seconds.
 
-   SQLite keeps two files beside each database, `-wal` and `-shm`.  They go first when a day is
-   deleted: a WAL without its database is nothing, a database without its WAL is an older one. */
+   SQLite keeps two files beside each database, `-wal` and `-shm`. They are deleted first: a WAL
+   without its database is useless, but a database without its WAL is an older version. */
 #include "day_folder.h"
 
 #include "common/clock.h"
@@ -50,7 +50,7 @@ int day_folder_path(const char *dir, enum day_kind kind, uint32_t day, char path
   return len < 0 || len >= DAY_PATH_BYTES ? -ENAMETOOLONG : 0;
 }
 
-/* Reads a file's name; only what day_folder_path would write is one of ours. */
+/* Parses a file's name; only names that day_folder_path would write are accepted. */
 static int parse_name(const char *name, enum day_kind kind, uint32_t *ret_day) {
   char again[DAY_PATH_BYTES];
   struct tm date = {0};
@@ -84,7 +84,7 @@ static int by_day(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-/* Sorts DAYS and leaves each once.  Returns how many. */
+/* Sorts DAYS and removes duplicates. Returns how many are left. */
 static size_t sort_days(uint32_t *days, size_t count) {
   size_t kept = 0;
   if (count > 0) qsort(days, count, sizeof *days, by_day);
@@ -141,7 +141,7 @@ int day_folder_remove(const char *dir, enum day_kind kind, uint32_t day) {
   return error;
 }
 
-/* Finds a name for the damaged file that no earlier one has. */
+/* Finds an unused name for the damaged file. */
 static int free_name(const char *path, char *name, size_t name_len) {
   for (unsigned i = 0; i < CORRUPT_NAMES_MAX; i++) {
     if (i == 0)

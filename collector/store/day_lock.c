@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions follow each other, and while one reads the next begins: a writer that only comes when
-   nobody reads never comes.  So who wants to write stops those who come after it, and is alone when
-   those before it are done:
+/* A reader-writer lock without writer starvation. Queries overlap, so a writer that waited for a
+   moment without readers would wait for ever. A waiting writer holds back new readers, and gets
+   the lock when the earlier ones are done:
 
      reader    [=====]  [====]           (waits)[=====]
      reader      [======]   [=====]                [=====]
      writer            wants......[write]
 
-   And readers that had to wait go before the next writer, so that one who empties a file piece by
-   piece holds them up for one piece.
+   Readers that had to wait are let in before the next writer, so a writer that prunes a file
+   piece by piece delays them by one piece.
 
-   A writer that does not want to wait any longer lets readers in again.  Not a pthread_rwlock_t:
-   only some prefer writers, and their time limit is by a clock that people set. */
+   A writer whose wait times out lets readers in again. Not a pthread_rwlock_t: not all
+   implementations prefer writers, and its timeout uses the wall clock, which can be set. */
 #include "day_lock.h"
 
 #include "common/cutoff.h"
@@ -41,7 +41,7 @@ int day_lock_read(struct day_lock *lock, const struct cutoff *cutoff) {
     if (cutoff_is_past(cutoff)) error = -ETIMEDOUT;
   }
   lock->waiting_readers--;
-  /* A pass that is not used would hold up the writer for ever. */
+  /* An unused pass would block the writer for ever. */
   if (lock->passes > 0) lock->passes--;
   lock->reading += error == 0;
   if (error != 0) pthread_cond_broadcast(&lock->changed);

@@ -66,7 +66,8 @@ int day_pool_take(struct day_pool *pool, const struct day_pool_key *key, const c
   uint64_t forgotten = pool->forgotten;
   pthread_mutex_unlock(&pool->lock);
   int error = 0;
-  if (reader != NULL && day_reader_wake(reader, path) != 0) { /* opening anew reports the error */
+  if (reader != NULL && day_reader_wake(reader, path) != 0) { /* opening it again reports the
+                                                                 error */
     day_reader_close(reader);
     reader = NULL;
   }

@@ -33,8 +33,8 @@ static struct day_slot *longest_unused(struct day_set *set) {
   return oldest;
 }
 
-/* Does not commit to a file that was deleted or replaced meanwhile: returns -ESTALE, and it must be
-   opened anew. */
+/* Does not commit to a file that was deleted or replaced meanwhile: returns -ESTALE, and the caller
+   must open it again. */
 static int commit(struct day_set *set, struct day_slot *slot) {
   char path[DAY_PATH_BYTES];
   if (slot->file == NULL) return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A day's files are opened from the coarsest to the finest, each at its own moment: what has been
-   summed up meanwhile is still in the finer one, beyond the id that the coarser one notes, and what
-   has come meanwhile is read there.
+/* A day's files are opened from the coarsest to the finest, one after the other. Windows summed
+   up in between are still in the finer file, after the id that the coarser one records; windows
+   that arrived in between are read there.
 
-   Nobody renames or deletes a file during the walk.  So a damaged one is noted and set aside after
-   it; the other days are served. */
+   No file is renamed or deleted during the walk. A damaged one is noted and set aside after it;
+   the other days are served. */
 #include "day_visit.h"
 
 #include "day_folder.h"
@@ -87,7 +87,7 @@ static int visit_all(struct store *store, const uint64_t range_ms[2], struct day
   return error != 0 ? error : ended;
 }
 
-/* Whether ERROR, of appending or settling, is one of the disk: it may last. */
+/* Whether ERROR, of appending or settling, is an error of the disk, which may last. */
 static bool is_disk_fault(int error) {
   return error == -EIO || error == -ENOSPC || error == -EROFS || error == -EDQUOT ||
          error == -EBUSY || error == -EACCES || error == -EPERM || error == -ESTALE ||
@@ -98,8 +98,8 @@ static void count(_Atomic uint64_t *reads) {
   atomic_fetch_add_explicit(reads, 1, memory_order_relaxed);
 }
 
-/* Waits until all that was appended has settled.  What was settled before can be read all the same
-   while the disk fails, or while there is more to settle than a reader waits for. */
+/* Waits until all appended rows have settled. While the disk fails, or the backlog exceeds a
+   reader's wait, the read goes on without them. */
 static int wait_for_all(struct store *store, const struct cutoff *cutoff) {
   struct landing_figures landed;
   landing_figures(store->landing, &landed);

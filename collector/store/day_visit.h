@@ -9,14 +9,14 @@ struct cutoff;
 struct day_reader;
 struct store;
 
-/* A day's files, open; NULL: there is none.  A visitor that keeps one takes it out. */
+/* A day's open files; NULL: no file. A visitor that keeps one takes it out. */
 struct day_files {
   struct day_reader *readers[DAY_KINDS];
   struct tier_state state;
-  enum day_kind failed; /* which an error is about */
+  enum day_kind failed; /* the file that an error is about */
 };
 
-/* Files found damaged; more than that are found by the next read. */
+/* Files found damaged; the next read finds further ones. */
 struct day_damage {
   struct damaged_file {
     uint32_t day;
@@ -28,18 +28,19 @@ struct day_damage {
 void day_damage_add(struct day_damage *damage, uint32_t day, enum day_kind kind);
 
 struct day_visitor {
-  /* Each returns 0, or what stops the walk.  -EUCLEAN of ON_DAY is noted, and the other days are
-     shown. */
+  /* Each returns 0, or an error that stops the walk. -EUCLEAN of ON_DAY is noted, and the other
+     days are shown. */
   int (*on_day)(void *context, uint32_t day, struct day_files *files);
-  int (*on_end)(void *context, int error); /* after the last; ERROR stopped the walk; may be NULL */
+  int (*on_end)(void *context, int error); /* called last, with the ERROR that stopped the walk;
+                                              may be NULL */
   void *context;
-  const struct cutoff *cutoff; /* looked at while waiting and at each day: -ETIMEDOUT */
-  bool is_of_settled;          /* shows what is, and waits for nothing */
+  const struct cutoff *cutoff; /* checked while waiting and at each day: -ETIMEDOUT */
+  bool is_of_settled;          /* shows the settled rows without waiting */
   struct day_damage damage;    /* set aside after the walk */
 };
 
-/* Waits until all is settled, unless VISITOR does not want that, then shows every day that RANGE_MS
-   (from, to) touches. */
+/* Waits until all is settled, unless VISITOR's is_of_settled, then shows every day in RANGE_MS
+   (from, to). */
 int day_visit(struct store *store, const uint64_t range_ms[2], struct day_visitor *visitor);
 
 #endif

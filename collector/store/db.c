@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thin layer over SQLite.
 
-   Durability is chosen once, here: WAL with synchronous=FULL means that a COMMIT that returned
-   has been fsynced, which is what an ack promises.  Connections are opened without SQLite's own
-   mutexes, because each belongs to one thread or stands behind one of our locks.
+   Durability is decided here: with WAL and synchronous=FULL a COMMIT that returned has been
+   fsynced, as an ack promises. Connections are opened without SQLite's own mutexes, because each
+   belongs to one thread or is guarded by a lock of the caller.
 
-   64-bit counters are kept as SQLite's signed integers bit for bit; they are only ever compared
-   and added in C, where they are unsigned. */
+   64-bit counters are stored bit for bit as SQLite's signed integers. They are compared and
+   added only in C, as unsigned. */
 #include "db.h"
 
 #include "sqlite/marks.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-  BUSY_MS = 5000, /* another process (a backup, a shell) may hold the lock so long */
+  BUSY_MS = 5000, /* another process (a backup, a shell) may hold the lock that long */
   VERSION_TEXT_BYTES = 64,
   BESIDE_CACHE_KIB = 256, /* hundreds of files are open at once then */
 };
@@ -29,8 +29,8 @@ void db_stay_beside(void) {
   is_beside = true;
 }
 
-/* As sqlite_error has it, but for this: our SQL is fixed, so it only fails on tables that are not
-   ours. */
+/* Like sqlite_error, except that a generic SQL error means damage: the program's SQL is fixed,
+   so it only fails on foreign tables. */
 static int error_of(int code, int cause) {
   int kind = code & 0xff;
   bool is_not_ours = kind == SQLITE_ERROR || kind == SQLITE_SCHEMA || kind == SQLITE_FORMAT;
@@ -62,8 +62,8 @@ static int set_pragmas(sqlite3 *db) {
   return error != 0 ? error : db_exec(db, limit);
 }
 
-/* What is not there is asked for in the course of work, and would be a failure to SQLite.  RET is
-   to be closed in any case. */
+/* A missing file is an expected case, which SQLite would log as a failure. The caller closes RET
+   in any case. */
 static int open_file(const char *path, sqlite3 **ret) {
   if (access(path, F_OK) != 0 && errno == ENOENT) return -ENOENT;
   int code = sqlite3_open_v2(path, ret, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
@@ -71,8 +71,8 @@ static int open_file(const char *path, sqlite3 **ret) {
 }
 
 static int open_here(const char *path, bool create, sqlite3 **ret) {
-  /* Ours alone: SQLite would make it with the umask's mode.  What exists is not opened: to close it
-     would drop the fcntl locks that other connections of this process have on it. */
+  /* Create the file with mode 0600: SQLite would use the umask. An existing file is not opened:
+     closing it would drop the fcntl locks of this process' other connections. */
   if (create) {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno != EEXIST) return -errno;
@@ -89,8 +89,8 @@ static int open_here(const char *path, bool create, sqlite3 **ret) {
   return 0;
 }
 
-/* Two of us that make an empty file one with a WAL at once get into each other's way, and neither
-   waits for the other: either fails with whatever error. */
+/* Serialized: two connections of this process that switch an empty file to WAL at once disturb
+   each other, and neither waits: either fails with some error. */
 int db_open(const char *path, bool create, sqlite3 **ret) {
   static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
   if (is_beside) return db_open_beside(path, ret);
@@ -158,7 +158,7 @@ void db_bind_text(sqlite3_stmt *statement, int at, const char *text) {
 }
 
 void db_bind_span(sqlite3_stmt *statement, int at, struct span bytes) {
-  /* A NULL pointer would bind SQL's NULL; an empty blob is not that. */
+  /* A NULL pointer would bind SQL's NULL instead of an empty blob. */
   sqlite3_bind_blob64(statement, at, bytes.len > 0 ? (const void *)bytes.data : "", bytes.len,
                       SQLITE_STATIC);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the catalogue has of the boards that came last, so that a batch which says nothing new of
-   its board needs not ask.  What is not here is in the file. */
+/* A cache of the catalogue's rows of recent boards, so that a batch without news of its board
+   needs no query. Boards that are missing here are in the file. */
 #ifndef STORE_KNOWN_BOARDS_H
 #define STORE_KNOWN_BOARDS_H
 
@@ -8,7 +8,7 @@
 
 enum {
   KNOWN_BOARDS_MAX = 1 << 15,
-  KNOWN_BOARD_BYTES_MAX = 1024, /* of texts: who has more asks the file; 32 MiB in all */
+  KNOWN_BOARD_BYTES_MAX = 1024, /* of texts: boards with more are not cached; 32 MiB in all */
   KNOWN_BOARD_TEXTS = 6,
   KNOWN_ASKED_NOT = UINT32_MAX
 };
@@ -25,19 +25,19 @@ struct known_board {
 
 /* All-zero is empty. */
 struct known_boards {
-  struct known_board **boards; /* by a hash of the name, one each */
+  struct known_board **boards; /* by a hash of the name, one board each */
 };
 
 void known_boards_fini(struct known_boards *known);
 
-/* Returns the board NAME, valid until it is kept again or forgotten, or NULL. */
+/* Returns the board NAME, valid until known_boards_keep for it or known_boards_forget; or NULL. */
 struct known_board *known_boards_find(const struct known_boards *known, const char *name);
 
-/* Keeps a copy of BOARD, in place of whoever stood there; where there is no memory, or its texts
-   are too long, nobody. */
+/* Caches a copy of BOARD and evicts the board in its place. Without memory, or if its texts are
+   too long, the place stays empty. */
 void known_boards_keep(struct known_boards *known, const struct known_board *board);
 
-/* What was written of them may not have stayed. */
+/* Empties the cache, because writes of these rows may have been rolled back. */
 void known_boards_forget(struct known_boards *known);
 
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The landing file has two connections.  The writer, behind a mutex, appends: a group of batches,
-   their ledger rows and their books are one transaction, whose COMMIT is the moment to ack.  It
-   deletes rows, too, once their day file is durable: it has their pages at hand, and would lose all
-   that it has at hand whenever another connection wrote.  Deletes need no fsync of their own, for a
-   row that comes back after a power cut is skipped by its id.  That stands in the day's file:
-   before one goes whose sums stay, landing_flush makes them durable.  The settler reads rows in id
-   order.
+/* The landing file has two connections. The writer is guarded by a mutex. It appends a group of
+   batches, their ledger rows and their accounting in one transaction; after its COMMIT the
+   batches may be acked. The writer also deletes rows once their day file is durable, because its
+   page cache holds them; a write by another connection would invalidate that cache. Deletes need
+   no fsync: a row that comes back after a power cut is skipped by its id, which the day's file
+   records. Before a day file is deleted whose sums stay, landing_flush makes the deletes
+   durable. The settler reads rows in id order.
 
-   What boards say of themselves is written without fsync too (they say it again), unless it closes
-   a run's books: then nobody may ever say it again; or lands a change of losses: its id must not be
-   given twice, nor the change settle twice.
+   Reports by boards about themselves are written without fsync, because boards repeat them.
+   There are two exceptions. A report that closes a run's books may never be repeated. A change
+   of losses must not have its id given twice, nor settle twice.
 
-   What was decoded before it landed stays in memory for the settler (fresh_rows.c), which reads the
-   file only where that has no row.
+   Batches decoded before they landed stay in memory for the settler (fresh_rows.c). It reads the
+   file only for the other rows.
 
    Each change of a run's losses lands as well, with its time, so that the losses of any range of
-   time add up to the books.  Envelopes stay compressed as they came. */
+   time add up to the books. Envelopes stay compressed as received. */
 #include "landing.h"
 
 #include "board_table.h"
@@ -39,22 +39,23 @@
 enum { PATH_BYTES = 4096, SETTLED_AT_ONCE = 64 };
 
 #define MS_PER_DAY (24 * 3600 * 1000ULL)
-#define SETTLED_MS (180 * 1000ULL) /* a daemon that lives pings each minute */
-/* How far a window may lie from its arrival: a spool may be old, a clock a little fast. */
+#define SETTLED_MS (180 * 1000ULL) /* a running daemon pings each minute */
+/* How far a window may lie from its arrival: a spool may be old, or a clock a little fast. */
 #define PAST_MS_MAX (400 * MS_PER_DAY)
 #define FUTURE_MS_MAX MS_PER_DAY
-/* Room that appends leave free, so that what was acked can still settle when the disk is nearly
-   full: this much, or a sixteenth of a small file system, and what the backlog may take in a day
-   file and its WAL (measured: six times its inflated size, when no two stacks are alike). */
+/* Room that appends leave free, so that acked batches can still settle when the disk is nearly
+   full. It is this much, or a sixteenth of a small file system, plus the room that the backlog
+   may take in a day file and its WAL (measured: six times its inflated size when no two stacks
+   are alike). */
 #define FREE_BYTES_MIN (16ULL << 20)
 #define FREE_FRACTION 16
 #define SETTLED_GROWTH 8
-/* A day begins three files, with two of SQLite's beside each; twice that. */
+/* A new day takes three files, each with two more of SQLite; this is twice that. */
 enum { FREE_INODES_MIN = 18 };
-/* How long an append waits for a lock that another program keeps; then boards are told to wait, and
-   whoever asks for figures meanwhile does not wait for long. */
+/* How long an append waits for a lock that another program holds. After that, boards have to
+   retry. It also bounds the wait of callers that read figures. */
 enum { LOCKED_MS_MAX = 1000 };
-/* Half a minute of settling; with more to do, boards wait with what they have in their spools. */
+/* Half a minute of settling. With a larger backlog, boards keep their batches in their spools. */
 #define BACKLOG_BYTES_MAX (256ULL << 20)
 
 static const char schema[] =
@@ -98,13 +99,13 @@ struct landing {
   int changes_before;   /* sqlite3_total_changes when the open transaction began */
   uint64_t inserted_id; /* by the open transaction */
   struct landing_figures figures;
-  pthread_mutex_t told_lock; /* over the figures as they were when the lock was given back last */
+  pthread_mutex_t told_lock; /* guards the copy of the figures made when `lock` was last released */
   struct landing_figures told;
   sqlite3 *settler;
   sqlite3_stmt *settler_statements[SETTLER_STATEMENTS];
 };
 
-/* A row of the landing table about to be written, and what its envelope holds. */
+/* A row of the landing table about to be written, and the content of its envelope. */
 struct arrival {
   const char *board_name;
   struct board_row board;
@@ -114,8 +115,8 @@ struct arrival {
   struct opened_batch **opened;
 };
 
-/* Gives the lock back.  Figures are told aside: who has the lock may wait for another program's,
-   again and again, and who asks for figures should not. */
+/* Unlocks. Copies the figures first: the holder of `lock` may wait for another program's lock
+   again and again, and readers of figures should not. */
 static void give_back(struct landing *landing) {
   pthread_mutex_lock(&landing->told_lock);
   landing->told = landing->figures;
@@ -146,7 +147,8 @@ static void roll_back(struct landing *landing) {
   if (!sqlite3_get_autocommit(landing->writer)) db_exec(landing->writer, "ROLLBACK");
 }
 
-/* What was wrong is over: a lock, once there is a transaction; an error, once one wrote. */
+/* Clears an error that is over: a lock, once a transaction began; an I/O error, once a
+   transaction wrote. */
 static void note_success(struct landing *landing) {
   bool is_over = landing->figures.append_error == -EBUSY;
   if (landing->figures.append_error == -EIO || landing->figures.append_error == -EROFS)
@@ -154,10 +156,10 @@ static void note_success(struct landing *landing) {
   if (is_over) landing->figures.append_error = 0;
 }
 
-/* Commits, or rolls back when ERROR or the commit itself says so. */
+/* Commits, or rolls back if ERROR is set or the commit fails. */
 static int end(struct landing *landing, int error) {
   if (error == 0) error = db_exec(landing->writer, "COMMIT");
-  /* What went into a file without a name, or behind a piece that is gone, is no commit. */
+  /* A write to an unlinked file, or past a missing piece of it, is no commit. */
   if (error == 0 && !marks_file_holds(landing->path, &landing->file)) error = -ESTALE;
   if (error == 0) {
     note_success(landing);
@@ -171,8 +173,8 @@ static int end(struct landing *landing, int error) {
   return error;
 }
 
-/* Keeps the row just inserted for the settling thread.  A batch whose memory is not ours to hand
-   on is read from the file. */
+/* Keeps the row just inserted for the settling thread. A batch whose memory may not be handed on
+   is read from the file later. */
 static void stage_row(struct landing *landing, const struct arrival *arrival) {
   struct opened_batch *none = NULL;
   if (arrival->envelope.len > 0 && arrival->opened == NULL) return;
@@ -218,7 +220,7 @@ static int save_run(struct landing *landing, struct run_row *run,
   return insert_row(landing, arrival);
 }
 
-/* Places a window that is absurdly far from when it came at its arrival. */
+/* Moves a window to its arrival time if it lies absurdly far from it. */
 static void place(struct landing *landing, const struct store_append *batch,
                   struct arrival *arrival) {
   uint64_t start = batch->start_ms;
@@ -233,7 +235,7 @@ static void place(struct landing *landing, const struct store_append *batch,
   arrival->end_ms = end;
 }
 
-/* Counts a batch of RECORDS in RUN's books, of which nothing is kept. */
+/* Counts a refused batch in RUN's books; none of its data is kept. */
 static int refuse_one(struct landing *landing, struct run_row *run, const struct arrival *arrival,
                       const struct store_refusal *refusal) {
   struct books_balance before;
@@ -290,8 +292,8 @@ static int append_one(struct landing *landing, struct store_append *batch) {
   return save_run(landing, &run, &before, &arrival);
 }
 
-/* Returns -ENOSPC when appending would eat the room, or the files, that settling needs, -EAGAIN
-   when settling is too far behind. */
+/* Returns -ENOSPC if appending would use the space or inodes that settling needs, and -EAGAIN if
+   settling is too far behind. */
 static int check_room(const struct landing *landing) {
   struct statvfs fs;
   if (landing->figures.backlog_bytes > BACKLOG_BYTES_MAX) return -EAGAIN;
@@ -303,7 +305,7 @@ static int check_room(const struct landing *landing) {
   return fs.f_bavail * (uint64_t)fs.f_frsize < wanted ? -ENOSPC : 0;
 }
 
-/* Counts the outcomes of a group, which are final now. */
+/* Counts the outcomes of a group, which are final. */
 static void settle_outcomes(struct landing *landing, struct store_append *batches, size_t count,
                             int error) {
   for (size_t i = 0; i < count; i++) {
@@ -331,8 +333,9 @@ int landing_append(struct landing *landing, struct store_append *batches, size_t
   return error;
 }
 
-/* A board says that nothing of its earlier runs waits there: those that have been silent for a
-   while (it may have another daemon) are closed, a few at a time. */
+/* Closes other runs of a board that reports that none of their batches is waiting there. Only
+   runs that have been silent for a while are closed, because the board may have another daemon;
+   a few at a time. */
 static int settle_others(struct landing *landing, const struct store_board_seen *seen,
                          const struct arrival *now) {
   struct arrival arrival = *now;
@@ -384,7 +387,7 @@ int landing_seen(struct landing *landing, const struct store_board_seen *seen) {
   if (error == 0) {
     error = seen_in_transaction(landing, seen, &is_refused);
     bool has_row = landing->inserted_id != landing->figures.newest_id;
-    if (error == 0 && has_row && !landing->is_full_sync) { /* is found out only now */
+    if (error == 0 && has_row && !landing->is_full_sync) { /* known only now */
       roll_back(landing);
       error = begin(landing, true);
       if (error == 0) error = end(landing, seen_in_transaction(landing, seen, &is_refused));
@@ -451,11 +454,11 @@ static void read_row(sqlite3_stmt *take, struct landing_row *ret) {
   };
 }
 
-/* Settling's way through the rows. */
+/* The settler's position in the rows. */
 struct taking {
-  uint64_t after; /* the last id that was shown */
-  unsigned left;  /* how many more may be */
-  int error;      /* or what on_row returned other than 0 */
+  uint64_t after; /* id of the last row passed to on_row */
+  unsigned left;  /* rows still allowed */
+  int error;      /* or the non-zero result of on_row */
   int (*on_row)(void *context, const struct landing_row *row);
   void *context;
 };
@@ -466,7 +469,7 @@ static void show(struct taking *taking, const struct landing_row *row) {
   taking->left--;
 }
 
-/* Shows those next that are still in memory. */
+/* Passes the next rows that are still in memory to on_row. */
 static void take_fresh(struct landing *landing, struct taking *taking) {
   const struct landing_row *row;
   while (taking->left > 0 && taking->error == 0 &&
@@ -474,7 +477,7 @@ static void take_fresh(struct landing *landing, struct taking *taking) {
     show(taking, row);
 }
 
-/* Shows those of the file that come before id END. */
+/* Passes rows of the file before id END to on_row. */
 static void take_file(struct landing *landing, struct taking *taking, uint64_t end) {
   sqlite3_stmt *take = landing->settler_statements[TAKE_ROWS];
   struct landing_row row;
@@ -517,7 +520,7 @@ int landing_remove(struct landing *landing, uint64_t last, uint64_t raw_bytes) {
   return error;
 }
 
-/* A commit that changes nothing is not flushed: the version is written as it was. */
+/* A commit without a change is not flushed, so the version is written again. */
 static int write_version(struct landing *landing) {
   char sql[64];
   sqlite3_snprintf(sizeof sql, sql, "PRAGMA user_version=%d", LANDING_VERSION);

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two files know landing.db: access.db has its epoch, under the name of the store, and each day
-   file the newest row of that epoch that is in it.  So
+/* Detects and repairs the loss of landing.db. Two files record its state: access.db has its
+   epoch, under the name of the store, and each day file has the newest row of that epoch that it
+   holds. So
 
      no epoch, though access.db or a day has one    it is gone or empty
      another epoch than access.db and the days      it is another collector's
      fewer rows than a day has settled              it is an older copy
 
-   In each case it goes on under the old epoch, its ids above all that ever settled, so that days
-   skip what they have and take what comes.  The ledgers of the days say which batches those were:
-   one that comes again is a duplicate as before.  What is lost is what had landed and not settled,
-   books of runs that left no samples, and the ledger of days whose windows are deleted.
+   In each case the file continues under the old epoch, with ids above all that ever settled, so
+   that days skip rows they have and take new ones. The days' ledgers list the batches: a batch
+   sent again is still a duplicate. Lost are the batches that had landed but not settled, the
+   books of runs without samples, and the ledger of days whose windows are deleted.
 
-   A power cut, too, may leave ids behind those of a day: rows that only say what a board lost may
-   be written without fsync.  Then no batch is lacking: ids are raised, and nothing was lost.
+   A power cut may leave ids below those of a day, too: rows that only report a board's losses
+   may be written without fsync. If no batch is missing, the ids are raised and nothing was lost.
 
-   Books are mended low.  Where some of a day's batches are in the ledger already, nobody knows how
-   many records those had: stored is then what the days have, or what it was, whichever is more.
-   Nor is produced raised: a board's next word says it, and until then books that do not add up
-   refuse nothing (books.c), while one raised to a wrong sum would refuse what is right. */
+   Books are restored at their lower bound. If some of a day's batches are in the ledger already,
+   their number of records is unknown; `stored` is then the larger of its value and the days'
+   sum. `produced` is not raised, because the board's next report has it. Until then, books that
+   do not add up reject nothing (books.c); a `produced` raised to a wrong sum would reject
+   correct reports. */
 #include "landing_loss.h"
 
 #include "board_table.h"
@@ -43,7 +45,7 @@ static const char was_gone[] = "was gone or empty", is_older[] = "is an older co
 
 enum { SET_ASIDE_MAX = 1000 };
 
-/* ---- what the days know ---- */
+/* ---- state recorded in the days ---- */
 
 struct days {
   const char *dir;
@@ -65,7 +67,7 @@ static bool has_table(sqlite3 *db, const char *name) {
   return db_number(db, sql, 0, &count) == 0 && count > 0;
 }
 
-/* The newest row of EPOCH that the open DAY has settled; 0: none. */
+/* Newest row of EPOCH that the open DAY has settled; 0: none. */
 static uint64_t newest_in(sqlite3 *day, uint64_t epoch) {
   char sql[96];
   uint64_t newest = 0;
@@ -74,7 +76,7 @@ static uint64_t newest_in(sqlite3 *day, uint64_t epoch) {
   return has_table(day, "meta") && db_number(day, sql, 0, &newest) == 0 ? newest : 0;
 }
 
-/* The newest that any day has settled; 0: none.  A damaged day says nothing. */
+/* Newest row of EPOCH that any day has settled; 0: none. Damaged days are skipped. */
 static uint64_t newest_of(const struct days *days, uint64_t epoch) {
   uint64_t newest = 0;
   for (size_t i = 0; i < days->count; i++) {
@@ -86,7 +88,7 @@ static uint64_t newest_of(const struct days *days, uint64_t epoch) {
   return newest;
 }
 
-/* The epoch that all days have which have any, the newest's newest; 0: there is none. */
+/* The epoch of the newest day that has one, if all days with an epoch have it too; else 0. */
 static uint64_t common_epoch(const struct days *days) {
   uint64_t epoch = 0;
   for (size_t i = days->count; i-- > 0;) {
@@ -133,7 +135,7 @@ static int read_through(const char *path, uint64_t *ret) {
   *ret = 0;
   int error = db_open(path, false, &db);
   if (error == 0) error = db_number(db, "PRAGMA user_version", 0, &version);
-  bool is_newer = version > LANDING_VERSION; /* opening it says so */
+  bool is_newer = version > LANDING_VERSION; /* opening it reports that */
   if (error == 0 && !is_newer) error = db_check(db);
   if (error == 0 && !is_newer)
     error = db_number(db, "SELECT count(*) FROM sqlite_schema", 0, &tables);
@@ -168,8 +170,8 @@ struct mending {
   sqlite3 *db;
   struct board_table boards;
   struct run_table runs;
-  sqlite3_stmt *count;  /* adds up what the days have of a run */
-  uint64_t day_ends_ms; /* of the day being added; now, when that is earlier */
+  sqlite3_stmt *count;  /* sums the records that the days hold of a run */
+  uint64_t day_ends_ms; /* end of the day being added, but at most the present time */
   unsigned days_read;
   uint32_t first_day; /* that has a ledger */
 };
@@ -180,9 +182,9 @@ static const char counted_schema[] =
 static const char count_sql[] =
     "INSERT INTO temp.counted(board,run,stored) VALUES(?,?,?)"
     " ON CONFLICT DO UPDATE SET stored=min(stored+excluded.stored,1<<62) RETURNING stored";
-#define STORED_MAX (1ULL << 61) /* of a day, that this sum fits */
+#define STORED_MAX (1ULL << 61) /* of a day, so that this sum fits */
 
-/* Adds STORED to what the days before had of RUN. */
+/* Adds STORED to the sum of RUN over earlier days. */
 static int count_stored(struct mending *mending, const struct run_row *run, uint64_t stored,
                         uint64_t *ret) {
   db_bind_u64(mending->count, 1, run->board);
@@ -195,7 +197,7 @@ static int count_stored(struct mending *mending, const struct run_row *run, uint
   return row;
 }
 
-/* Adds what a day has of a run. */
+/* Adds a day's records of a run. */
 static int add_run(struct mending *mending, sqlite3_stmt *row) {
   const struct store_board_seen seen = {.board = db_text(row, 0), .seen_ms = mending->day_ends_ms};
   struct ledger ledger;
@@ -253,10 +255,10 @@ static int add_days(struct mending *mending, const struct days *days) {
   return error;
 }
 
-/* ---- what a ledger lacks ---- */
+/* ---- missing batches of a ledger ---- */
 
-/* Whether the ledger that FIND yields of a run has all of a day's, whose ROW is its board, run and
-   seqs.  Returns 1, 0 or -errno. */
+/* Whether the ledger that FIND yields for a run has all batches of a day's ledger. ROW has the
+   day's board, run and seqs. Returns 1, 0 or -errno. */
 static int has_run(sqlite3_stmt *find, sqlite3_stmt *row) {
   struct ledger ours = {0}, day;
   if (ledger_decode(db_span(row, 2), &day) != 0) return 1;
@@ -271,8 +273,8 @@ static int has_run(sqlite3_stmt *find, sqlite3_stmt *row) {
   return ledger_size(&ours) <= before;
 }
 
-/* Whether the ledger has all batches of a day, which has rows that the landing file has not.  A day
-   of an earlier version does not say.  Returns 1, 0 or -errno. */
+/* Whether the ledger has all batches of a day that has rows missing from the landing file.
+   Returns 1; 0, also for a day of an earlier version, which has no ledger; or -errno. */
 static int has_all(sqlite3_stmt *find, sqlite3 *day) {
   sqlite3_stmt *runs = NULL;
   int has_it = 1;
@@ -283,8 +285,9 @@ static int has_all(sqlite3_stmt *find, sqlite3 *day) {
   return has_it != 1 ? has_it : row < 0 ? row : 1;
 }
 
-/* Whether the landing file DB, whose newest row of EPOCH is IDS, lacks a batch that a day has: one
-   with a later row.  A damaged day is set aside later.  Returns 1, 0 or -errno. */
+/* Whether the landing file DB lacks a batch that a day has. IDS is its newest row of EPOCH; only
+   days with later rows count. Damaged days are skipped: they are set aside later. Returns 1, 0
+   or -errno. */
 static int lacks_any(sqlite3 *db, const struct days *days, uint64_t epoch, uint64_t ids) {
   sqlite3_stmt *find = NULL;
   int error = db_prepare(db,
@@ -364,7 +367,7 @@ static int mend(sqlite3 *db, const struct days *days, const char *what, uint64_t
   return error == 0 ? write_fault(db, what, &mending) : error;
 }
 
-/* Finds the epoch, or gives one, and sees what is wrong.  In a transaction. */
+/* Finds or makes the epoch, and detects which loss occurred. Call it in a transaction. */
 static int set_epoch(sqlite3 *db, const struct days *days, const struct landing_loss *loss,
                      uint64_t *ret) {
   uint64_t epoch = 0, ids = 0;
@@ -374,7 +377,7 @@ static int set_epoch(sqlite3 *db, const struct days *days, const struct landing_
   while (epoch == 0)
     if (getrandom(&epoch, sizeof epoch, 0) < 0) return -errno;
   if (error == 0 && is_new) error = write_number(db, "INSERT INTO meta VALUES(?)", epoch);
-  if (error == 0) error = marks_raise(db, MARKS_STORE, epoch); /* a write the first time only */
+  if (error == 0) error = marks_raise(db, MARKS_STORE, epoch); /* writes the first time only */
   if (error == 0)
     error = db_number(db, "SELECT seq FROM sqlite_sequence WHERE name='landing'", 0, &ids);
   if (error != 0) return error;
@@ -409,7 +412,8 @@ const char *landing_loss_find(const char *dir, sqlite3 *db) {
   if (error == 0 && db != NULL)
     error = db_number(db, "SELECT count(*) FROM sqlite_schema", 0, &tables);
   if (error == 0 && tables > 0) error = db_number(db, "SELECT epoch FROM meta", 0, &epoch);
-  uint64_t newest = error == 0 ? newest_of(&days, epoch) : 0; /* first: ids may be growing */
+  uint64_t newest = error == 0 ? newest_of(&days, epoch) : 0; /* read first, because ids may be
+                                                                 growing */
   if (error == 0 && tables > 0)
     error = db_number(db, "SELECT seq FROM sqlite_sequence WHERE name='landing'", 0, &ids);
   if (error == 0 && epoch == 0 && (store != 0 || days.count > 0))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was lost in a range of time, by reason: sums of changes, since what was given up may come
-   after all. */
+/* Records lost in a range of time, by reason. Sums of changes, because records that were given
+   up may still arrive. */
 #include "common/sums.h"
 #include "day_reader.h"
 #include "day_visit.h"
@@ -12,7 +12,8 @@ struct loss_sum {
   int64_t records[LOSS_REASON_COUNT];
 };
 
-/* Windows have all losses at their time, unless earlier ones were deleted with their file. */
+/* A window's losses are counted at its time, unless the day's earlier ones were deleted with
+   their file. */
 static int sum_day(void *context, uint32_t day, struct day_files *files) {
   struct loss_sum *sum = context;
   (void)day;
@@ -38,7 +39,7 @@ int store_loss_in_range(struct store *store, const struct store_names *boards, u
   struct day_visitor visitor = {.on_day = sum_day, .context = &sum, .cutoff = cutoff};
   int error = day_visit(store, range_ms, &visitor);
   if (error != 0) return error;
-  /* A correction (a late batch closed what had been given up) may lie outside its loss's range. */
+  /* A correction may lie outside the range of its loss: a late batch closed a gap. */
   for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
     if (sum.records[i] > 0) loss[i] = sum_of(loss[i], (uint64_t)sum.records[i]);
   return 0;

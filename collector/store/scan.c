@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk over all blocks that a query wants: of each day the files that tier_plan.c says, all of
-   them side by side, series by series in the order of their labels (a board's stand together, and
-   a group's), in a series day by day, file by file from the coarsest, and by time:
+/* The walk over all blocks of a query. It reads the files of each day that tier_plan.c selects,
+   all side by side. Series are visited in the order of their labels, so those of a board are
+   together, and those of a group. Within a series the order is by day, then by file from the
+   coarsest, then by time:
 
      hours-30   [a][b]   [d]
      hours-31   [a]   [c][d]        shown: a a, b, c, d d d
      day-31              [d]
 
-   Where the wish leaves it open how long blocks are, a series' blocks are added up over all files
-   before they are shown: to find a row's function takes several times what adding it up does.  Each
-   file numbers nodes for itself, so one forest is made of theirs (scan_forest.c).  A file's own is
-   loaded when its first block is wanted: a query for one service does not read the days on which it
-   did not run.
+   Where the query leaves the length of blocks open, a series' blocks are summed over all files
+   before they are shown: naming a row's function takes several times as long as adding it up.
+   Each file numbers its own nodes, so they are merged into one forest (scan_forest.c). A file's
+   forest is loaded when its first block is wanted: a query for one service does not read the
+   days on which it did not run.
 
-   A board that brings nodes without end would make each answer about the fleet as slow as it likes.
-   So of a board, or of a group, no more than the wish's board_nodes are shown: of each series the
-   heaviest or, where blocks are not added up, the first.  What the others weigh are rows of a node
-   of the pseudo module STORE_REST.  Nothing is lost of sums, nor of other boards.
+   A board with endless new nodes would slow every answer about the fleet. So at most board_nodes
+   nodes of each board or group are shown: of each series the heaviest or, where blocks are not
+   summed, the first. The weight of the others goes into rows of a node of the pseudo module
+   STORE_REST. No sum changes, nor does another board.
 
-   As many files are open at once as FILES_MAX and SCAN_NODES_MAX allow; then what they have is
-   shown, and the walk goes on with the next.  A listing needs none of this, ends early, and takes
-   file by file.
+   At most FILES_MAX files with SCAN_NODES_MAX nodes are open at once; then their rows are shown,
+   and the walk continues with the next files. A listing needs none of this: it ends early and
+   takes file by file.
 
-   The same series lives in several files under different numbers there; the scan gives it one id
-   and asks `matches` once.
+   The same series has other numbers in other files; the scan gives it one id and calls `matches`
+   once.
 
-   A damaged file is left out from where the damage showed; what was read of it before stays in the
-   answer. */
+   A damaged file is read up to the damage; rows read before it stay in the answer. */
 #include "common/arena.h"
 #include "common/array.h"
 #include "common/cutoff.h"
@@ -46,9 +46,11 @@
 #include <stdlib.h>
 
 enum {
-  SERIES_NODES_MIN = 16,      /* whatever others of its board have: a thread is not without any */
+  SERIES_NODES_MIN = 16,      /* guaranteed to each series, however many nodes others of its
+                                 board have: no thread is left without */
   SCAN_BYTES_MAX = 768 << 20, /* series texts of one scan, and of one file's forest */
-  SCAN_NODES_MAX = 2 << 20,   /* of files side by side; rows of so many are added up: 48 MiB */
+  SCAN_NODES_MAX = 2 << 20,   /* of the files that are open together; the rows of this many nodes
+                                 are summed: 48 MiB */
   SCAN_SERIES_MAX = 1 << 20,
   FILES_MAX = 64, /* open at once: some 200 KiB each */
 };
@@ -58,15 +60,15 @@ struct known_series {
   bool is_wanted;
 };
 
-/* One that is being read. */
+/* A file being read. */
 struct scan_file {
-  struct day_reader *reader; /* NULL: done with */
+  struct day_reader *reader; /* NULL: finished */
   uint32_t day;
   enum day_kind kind;
   struct tier_piece *pieces;
   bool has_forest;
-  struct day_series series; /* where it stands */
-  bool is_shown;            /* its blocks of the series that is shown */
+  struct day_series series; /* the reader's position */
+  bool is_shown;            /* its blocks belong to the series being shown */
   int error;                /* of it */
 };
 
@@ -76,7 +78,7 @@ struct scan {
   struct tier_plan plan; /* of the day that is being opened */
   struct arena arena;
   struct table by_text;
-  struct row_sums sums; /* of the series that is shown */
+  struct row_sums sums; /* of the series being shown */
   uint64_t start_ms, end_ms, row_count;
   struct known_series *series;
   uint32_t series_count, series_room;
@@ -85,11 +87,11 @@ struct scan {
   size_t current_room;
   struct day_pool *pool;
   struct scan_forest *forest;
-  uint64_t board;       /* hash of the one, or number of the group, whose series was shown last */
+  uint64_t board;       /* hash of the board, or number of the group, of the last series shown */
   uint32_t board_nodes; /* shown of it */
-  uint32_t *shown_of;   /* where blocks are not added up: by node, the number of the board ... */
-  uint32_t shown_room, board_number; /* ... of which it was shown last */
-  struct store_row *bounded;         /* a block's rows without what is beyond */
+  uint32_t *shown_of;   /* if blocks are not summed: by node, the number of the board ... */
+  uint32_t shown_room, board_number; /* ... that it was last shown for */
+  struct store_row *bounded;         /* a block's rows within the limit of nodes */
   size_t bounded_room;
   struct scan_file files[FILES_MAX];
   unsigned file_count;
@@ -132,7 +134,7 @@ static int select_series(struct scan *scan, uint32_t at) {
   return error != 0 ? -EUCLEAN : 0;
 }
 
-/* Makes SERIES current.  Returns whether it is wanted, or -errno. */
+/* Makes SERIES current. Returns whether it is wanted, or -errno. */
 static int meet_series(struct scan *scan, const struct day_series *series) {
   uint64_t hash = table_hash(series->text, strlen(series->text), 0);
   uint32_t at = find_series(scan, hash, series->text);
@@ -175,7 +177,7 @@ static void turn_to_board(struct scan *scan) {
   scan->board_number++;
 }
 
-/* Cuts what the current series has beyond its board's nodes.  Returns how many ROWS are left. */
+/* Cuts the rows of the current series beyond its board's nodes. Returns how many ROWS are left. */
 static size_t cut(struct scan *scan, struct store_row *rows, size_t count) {
   uint32_t most = scan->wish->board_nodes;
   if (most == 0) return count;
@@ -204,8 +206,8 @@ static int make_bounds(struct scan *scan, size_t count) {
   return 0;
 }
 
-/* The same of a block that is shown by itself: which nodes of its board will be heaviest nobody
-   knows yet, so the first ones are told apart. */
+/* Like `cut`, for a block that is shown by itself. The heaviest nodes of its board are not yet
+   known, so the first ones are kept. */
 static int show_bounded(struct scan *scan, const struct day_block *block) {
   struct row_rest rest = {.node = scan->forest->whole.rest - 1};
   size_t count = 0;
@@ -268,8 +270,8 @@ static int read_forest(struct scan *scan, struct scan_file *file) {
   return error;
 }
 
-/* Makes FILE's nodes part of the forest, unless they are; what waits to be shown keeps its
-   numbers. */
+/* Adds FILE's nodes to the forest if they are not in it. Rows that wait to be shown keep their
+   node numbers. */
 static int load_forest(struct scan *scan, struct scan_file *file) {
   int error = 0;
   if (!day_reader_use_map(file->reader, scan->forest->epoch)) error = read_forest(scan, file);
@@ -305,7 +307,7 @@ static int compare(const struct day_series *a, const struct day_series *b) {
   return a->type < b->type ? -1 : a->type > b->type;
 }
 
-/* The file that stands at the first series, or NULL: all are at their end. */
+/* The file at the first series, or NULL if all files are at their end. */
 static struct scan_file *find_first(struct scan *scan) {
   struct scan_file *first = NULL;
   for (unsigned i = 0; i < scan->file_count; i++) {
@@ -316,8 +318,8 @@ static struct scan_file *find_first(struct scan *scan) {
   return first;
 }
 
-/* Shows the series at which FIRST stands, and maybe others.  Without on_block a series is asked
-   about only if it has a block; else its blocks show that. */
+/* Shows the series at which FIRST stands, and maybe others. Without on_block, asks `matches`
+   about a series only if it has a block; with on_block, the blocks themselves show that. */
 static int show_series(struct scan *scan, struct scan_file *first) {
   bool is_listing = scan->wish->on_block == NULL;
   int is_wanted = is_listing ? day_reader_has_block(first->reader, &first->series) : 1;
@@ -336,7 +338,7 @@ static int show_series(struct scan *scan, struct scan_file *first) {
   return show_sums(scan);
 }
 
-/* Done with FILE: its reader waits for the next question. */
+/* Ends FILE; its reader is kept for the next query. */
 static void end_file(struct scan *scan, struct scan_file *file) {
   const struct day_pool_key key = {file->day, file->kind};
   if (file->error == -EUCLEAN)
@@ -348,7 +350,7 @@ static void end_file(struct scan *scan, struct scan_file *file) {
   file->pieces = NULL;
 }
 
-/* Moves FILE on, which may be its end. */
+/* Moves FILE to its next series or end. */
 static int advance(struct scan *scan, struct scan_file *file) {
   int row = 1;
   file->is_shown = false;
@@ -363,7 +365,7 @@ static int advance(struct scan *scan, struct scan_file *file) {
   return error;
 }
 
-/* Moves on those that have been shown.  None is before: the name of a series is its file's. */
+/* Moves on the files that were shown, not earlier: a series' name lives in its file. */
 static int advance_shown(struct scan *scan) {
   int error = 0;
   for (unsigned i = 0; i < scan->file_count && error == 0; i++)
@@ -371,13 +373,13 @@ static int advance_shown(struct scan *scan) {
   return error;
 }
 
-/* Shows what the files have, and closes them. */
+/* Shows the files' data, and closes them. */
 static int show_files(struct scan *scan) {
   struct scan_file *first;
   int stop = 0;
   if (scan->forest->whole.node_count + scan->node_count > SCAN_NODES_MAX) {
     scan_forest_clear(scan->forest);
-    scan->board_number++; /* what nodes were shown of: their numbers mean others now */
+    scan->board_number++; /* node numbers in `shown_of` now refer to other nodes */
   }
   for (unsigned i = 0; i < scan->file_count; i++) scan->files[i].is_shown = true;
   stop = advance_shown(scan);
@@ -391,7 +393,7 @@ static int show_files(struct scan *scan) {
   return stop;
 }
 
-/* Takes what the plan reads of READER, which is closed with the others. */
+/* Takes the part of READER that the plan reads; the reader is closed with the others. */
 static int add_file(struct scan *scan, uint32_t day, enum day_kind kind,
                     struct day_reader **reader) {
   size_t piece_count = scan->plan.count[kind];
@@ -446,7 +448,7 @@ int store_scan(struct store *store, const struct store_scan *wish) {
   if (scan->forest == NULL) scan->forest = scan_forest_new();
   arena_init(&scan->arena, SCAN_BYTES_MAX);
   int error = scan->forest != NULL ? day_visit(store, range_ms, &scan->visitor) : -ENOMEM;
-  if (error == -ENOMEM) /* it may lack something */
+  if (error == -ENOMEM) /* it may be incomplete */
     scan_forest_free(scan->forest);
   else
     day_pool_give_forest(scan->pool, scan->forest);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each file numbers its nodes for itself, and days have most stacks in common: with one number for
-   a node its rows of a month are added up before anybody looks for names, and each is named once.
+/* Each file numbers its own nodes, and days have most stacks in common. With one number for a
+   node, its rows of a month are summed before names are looked up, and each node is named once.
 
-   The first file's nodes keep their numbers, and are put into tables only when there is a second
-   file: most questions are about one.
+   The first file's nodes keep their numbers. They are put into the tables only for a second
+   file, because most queries read one file.
 
-   Programs choose addresses and paths, so both tables are seeded: nobody can make keys meet. */
+   Both tables are seeded, because programs choose addresses and paths: a program cannot
+   construct colliding keys. */
 #include "scan_forest.h"
 
 #include <errno.h>
@@ -67,7 +68,7 @@ static bool is_same_node(const struct store_node *a, const struct store_node *b)
   return a->parent == b->parent && a->module == b->module && a->address == b->address;
 }
 
-/* Puts what there is into the tables. */
+/* Puts the nodes present into the tables. */
 static int make_index(struct scan_forest *forest) {
   const struct store_forest *whole = &forest->whole;
   int error = 0;
@@ -79,7 +80,7 @@ static int make_index(struct scan_forest *forest) {
   return error;
 }
 
-/* Makes room for MORE entries of ENTRY_BYTES beside COUNT in *ARRAY. */
+/* Makes room for MORE entries of ENTRY_BYTES after COUNT in *ARRAY. */
 static int make_room(void **array, uint32_t *room, uint32_t count, uint32_t more,
                      size_t entry_bytes) {
   size_t wanted = (size_t)count + more;
@@ -141,7 +142,7 @@ static int add_node(struct scan_forest *forest, const struct store_node *node, u
   return table_add(&forest->by_node, key, *ret);
 }
 
-/* Adds what FILE has that is not there; MODULES and MAP get the numbers. */
+/* Adds FILE's missing nodes and modules; MODULES and MAP get the numbers. */
 static int merge(struct scan_forest *forest, const struct store_forest *file, uint32_t *modules,
                  uint32_t *map) {
   int error = 0;

@@ -6,16 +6,16 @@
      3. commit the day files                      (durable)
      4. delete the rows from the landing file
 
-   A crash before 3 repeats the round from nothing; between 3 and 4, or among the files of 3, the
-   ids that are in are skipped.  Nothing is lost and nothing is doubled wherever the knife falls.
+   A crash before step 3 repeats the whole round. After a crash between 3 and 4, or between the
+   files of 3, the ids already stored are skipped. So no row is lost or stored twice.
 
-   A day file that turns out damaged is renamed to *.corrupt and a fresh one begun; a row that
-   cannot be decoded (it could when it was appended: the landing file is damaged) is counted and
-   left behind.  Everything else (disk full, no memory) leaves the rows where they are, durable,
-   and is tried again every second, fewer at once.
+   A damaged day file is renamed to *.corrupt and a new one begun. A row that cannot be decoded
+   is counted and skipped: it could be decoded when appended, so the landing file is damaged.
+   After all other errors (disk full, no memory) the rows stay in the landing file, durable, and
+   a smaller round is tried every second.
 
    Locks, in this order: `files` (days' files and their names: day_lock.c), `round` (the open day
-   files), `state`.  So who waits for readers does not hold up what settles. */
+   files), `state`. So a thread that waits for readers does not delay settling. */
 #include "settle.h"
 
 #include "books.h"
@@ -44,13 +44,14 @@
 #include <time.h>
 
 enum {
-  ROUND_ROWS = 256,             /* shares one fsync, and bounds what a crash repeats */
+  ROUND_ROWS = 256,             /* shares one fsync, and bounds the work that a crash repeats */
   ROUND_BYTES = 8 << 20,        /* inflated: bounds the WAL that one transaction needs */
   RETRY_SECONDS = 1,            /* after a round that failed */
-  WAIT_SECONDS = 10,            /* a reader goes without, the backlog is larger than that */
+  WAIT_SECONDS = 10,            /* then a reader goes on without; the backlog is too large */
   BATCH_ARENA_BYTES = 96 << 20, /* a decoded batch of the largest size, and its rows */
-  PRUNE_WAIT_SECONDS = 120,     /* for readers: no question may take as long */
-  START_FAILURES_MAX = 8,       /* damaged files set aside before opening; the thread goes on */
+  PRUNE_WAIT_SECONDS = 120,     /* for readers: no query may take this long */
+  START_FAILURES_MAX = 8,       /* damaged files set aside before the first round; the thread
+                                   continues */
 };
 
 struct settle {
@@ -61,11 +62,12 @@ struct settle {
   pthread_mutex_t round;
   struct day_set days;
   struct buf raw;
-  struct arena arena;   /* of one row after the other */
+  struct arena arena;   /* of one row at a time */
   uint64_t cursor;      /* id of the last row put into a day file */
   uint64_t round_bytes; /* of the batches of this round, inflated */
-  unsigned round_rows;  /* a round's limit: lower after one that failed */
-  bool is_day_at_fault; /* the round failed over days.failed_day, not over the landing file */
+  unsigned round_rows;  /* a round's limit: lower after a failure */
+  bool is_day_at_fault; /* whether the round failed over days.failed_day, not over the landing
+                           file */
   struct settle_figures tally;
 
   struct day_lock files;
@@ -74,7 +76,7 @@ struct settle {
   pthread_cond_t changed; /* on the monotonic clock */
   bool is_stopping, is_woken;
   int last_error;   /* of the last round */
-  uint64_t late_id; /* that a reader gave up waiting for */
+  uint64_t late_id; /* the last id that a reader gave up waiting for */
   struct settle_figures figures;
 };
 
@@ -159,8 +161,8 @@ static int on_row(void *context, const struct landing_row *row) {
   return error != 0 ? error : settle->round_bytes >= ROUND_BYTES; /* 1: enough for one round */
 }
 
-/* Waits until nobody reads days' files, then until none settles.  Returns 0, or -ETIMEDOUT after
-   WAIT_MS (0: never). */
+/* Waits until no reader has days' files, then until no round runs. Returns 0, or -ETIMEDOUT
+   after WAIT_MS (0: never). */
 static int begin_change(struct settle *settle, uint64_t wait_ms) {
   int error = day_lock_write(&settle->files, wait_ms);
   if (error == 0) pthread_mutex_lock(&settle->round);
@@ -172,7 +174,8 @@ static void end_change(struct settle *settle) {
   day_lock_end_write(&settle->files);
 }
 
-/* Nobody may have the file open in a moment: neither who settles nor a reader that waits. */
+/* Closes DAY's file in the settling thread's set and in the readers' pool, because it is about
+   to be changed. */
 static void let_go(struct settle *settle, enum day_kind kind, uint32_t day) {
   if (kind == DAY_WINDOWS) day_set_forget(&settle->days, day);
   day_pool_forget(settle->pool, &(struct day_pool_key){day, kind});
@@ -215,14 +218,14 @@ static int move_rows(struct settle *settle, long *ret_rows) {
   return error;
 }
 
-/* Takes a failed round back.  The next is smaller: a nearly full disk may hold that. */
+/* Takes a failed round back. The next is smaller, which may fit a nearly full disk. */
 static void give_up(struct settle *settle, uint64_t cursor) {
   day_set_forget_all(&settle->days);
   settle->cursor = cursor;
   settle->round_rows = settle->round_rows / 4 > 0 ? settle->round_rows / 4 : 1;
 }
 
-/* One round.  Returns 1 when there may be more to move, 0 when all was moved, or -errno. */
+/* One round. Returns 1 if more rows may be left, 0 if all were moved, or -errno. */
 static int run_round(struct settle *settle) {
   struct landing_figures landed;
   long rows = 0;
@@ -234,10 +237,10 @@ static int run_round(struct settle *settle) {
   int error = move_rows(settle, &rows);
   bool has_more = rows >= (long)settle->round_rows || settle->round_bytes >= ROUND_BYTES;
   if (error != 0) give_up(settle, before);
-  /* A short round has emptied the landing file, as far as it was filled when it began. */
+  /* A short round has emptied the landing file, up to the newest row when it began. */
   publish(settle, error, has_more ? settle->cursor : landed.newest_id);
   if (error == 0 && rows > 0) {
-    day_marks_note_set(settle->landing, &settle->days); /* what fails is made good by the next */
+    day_marks_note_set(settle->landing, &settle->days); /* the next round retries failures */
     landing_remove(settle->landing, settle->cursor, settle->round_bytes);
     if (settle->round_rows < ROUND_ROWS) settle->round_rows *= 2;
   }
@@ -248,7 +251,7 @@ static int run_round(struct settle *settle) {
   return error != 0 ? error : has_more;
 }
 
-/* Waits, with `state` held, until woken or, when SECONDS is not 0, so long. */
+/* Waits, with `state` held, until woken or for SECONDS, if not 0. */
 static void wait_for_work(struct settle *settle, int seconds) {
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
@@ -287,7 +290,8 @@ int settle_wait(struct settle *settle, uint64_t id, const struct cutoff *cutoff)
   int error = 0;
   pthread_mutex_lock(&settle->state);
   uint64_t failed = settle->figures.failed_rounds;
-  if (settle->figures.settled_id < settle->late_id) error = -ETIMEDOUT; /* nobody waits twice */
+  if (settle->figures.settled_id < settle->late_id)
+    error = -ETIMEDOUT; /* no second wait for the same rows */
   while (settle->figures.settled_id < id && error == 0) {
     const struct timespec look = monotonic_from_now(MONOTONIC_LOOK_MS);
     pthread_cond_timedwait(&settle->changed, &settle->state, &look);
@@ -314,13 +318,14 @@ struct day_pool *settle_pool(struct settle *settle) {
   return settle->pool;
 }
 
-/* What has settled is not to settle again, though the file that says so goes. */
+/* Deletes settled rows from the landing file for good, because the day file that records them as
+   settled is about to be deleted. */
 static int forget_landed(struct settle *settle) {
   int error = landing_remove(settle->landing, settle->cursor, 0);
   return error != 0 ? error : landing_flush(settle->landing);
 }
 
-/* A disk on which nothing can be written is emptied all the same; then it can. */
+/* Deletes the file even on a disk that cannot be written, because that frees space. */
 static int remove_file(struct settle *settle, enum day_kind kind, uint32_t day) {
   const char *dir = settle->days.dir;
   bool was_there = day_folder_bytes(dir, kind, day) > 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store as the rest of the collector sees it: a landing file that makes batches durable, a
-   thread that settles them into day files, and the files themselves in one directory.
+/* The store as the rest of the collector uses it: a landing file that makes batches durable, a
+   thread that settles them into day files, and those files in one directory.
 
      DIR/landing.db          ledger, boards, what has not settled
      DIR/day-2026-01-31.db   nodes, series, blocks, losses of one UTC day
      DIR/minutes-, hours-    the same day, summed up: tier.h
      DIR/node.key            the fleet's secret for node ids
 
-   Reading is scan.c and board_list.c. */
+   Reading is in scan.c and board_list.c. */
 #include "store.h"
 
 #include "common/buf.h"
@@ -34,8 +34,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether ERROR says that nothing can be written: what is finer cannot be taken out of files, and
-   only whole ones can go.  Any other passes, or somebody is to look at it. */
+/* Whether nothing can be written to the disk. Then windows cannot be deleted from files, and
+   only whole files can be deleted. Other errors pass, or an operator must look at them. */
 static bool is_full(int error) {
   return error == -ENOSPC || error == -EDQUOT || error == -EROFS;
 }
@@ -51,7 +51,7 @@ static int swap_key_mark(sqlite3 *db, void *context) {
   return marks_write(db, NODE_KEY_NAME, mark->value);
 }
 
-/* Node ids by another key are other ids: stacks that a day has already are kept twice there. */
+/* Another key gives other node ids: stacks that a day already holds are stored there twice. */
 static int check_key(struct store *store) {
   struct key_mark mark = {.value = node_key_mark(store->key)};
   int error = landing_change(store->landing, false, swap_key_mark, &mark);
@@ -82,7 +82,7 @@ static int open_parts(struct store *store, char *error, size_t error_len) {
   result = check_key(store);
   if (result == 0) result = day_marks_admit_all(store->landing, store->dir);
   bool is_lasting = result != 0 && result != -EIO && result != -EBUSY && !is_full(result);
-  if (is_lasting) { /* else what is marked already will do */
+  if (is_lasting) { /* else the existing mark is enough */
     snprintf(error, error_len, "%s: its files cannot be looked at: %s", store->dir,
              strerror(-result));
     return result;
@@ -152,8 +152,7 @@ static bool has_file(const struct store *store, enum day_kind kind, uint32_t day
   return day_folder_bytes(store->dir, kind, day) > 0;
 }
 
-/* Closes readers of DAY's coarse files that wait: the last user of a file moves what was written to
-   it from the WAL to its place. */
+/* Closes idle readers of DAY's coarse files: the last user of a file checkpoints its WAL. */
 static void let_go(struct store *store, uint32_t day) {
   day_pool_forget(settle_pool(store->settle), &(struct day_pool_key){day, DAY_MINUTES});
   day_pool_forget(settle_pool(store->settle), &(struct day_pool_key){day, DAY_HOURS});
@@ -165,11 +164,11 @@ static int roll_one(struct store *store, uint32_t day) {
                          .day = day,
                          .now_ms = clock_judged_ns() / NS_PER_MS,
                          .store = landing_epoch(store->landing)};
-  settle_lock_files(store->settle, NULL); /* without a cutoff it gets it */
+  settle_lock_files(store->settle, NULL); /* no cutoff, so it cannot fail */
   int error = roll_day(&job);
   let_go(store, day);
   for (unsigned kind = DAY_MINUTES; kind < DAY_KINDS; kind++)
-    if (job.generation[kind] != 0) /* what fails, the next makes good */
+    if (job.generation[kind] != 0) /* the next run retries failures */
       day_marks_note_sums(store->landing, store->dir, kind, day, job.generation[kind]);
   settle_unlock_files(store->settle);
   if (error == -EUCLEAN) error = settle_set_aside_day(store->settle, job.failed, day);
@@ -181,7 +180,7 @@ int store_roll(struct store *store) {
   size_t count = 0;
   pthread_mutex_lock(&store->rolling);
   int error = day_folder_list(store->dir, DAY_KINDS, &days, &count);
-  for (size_t i = count; i-- > 0;) { /* the newest first: these are asked for */
+  for (size_t i = count; i-- > 0;) { /* newest first: queries want these */
     bool has_any = has_file(store, DAY_WINDOWS, days[i]) || has_file(store, DAY_MINUTES, days[i]);
     int failed = has_any ? roll_one(store, days[i]) : 0;
     if (error == 0) error = failed;
@@ -208,7 +207,7 @@ static uint64_t total_bytes(const char *dir, const uint32_t *days, size_t count)
 #define TOO_OLD "it is older than its --retention"
 #define TOO_MUCH "--max-bytes are used up"
 
-/* What goes is gone for good: the log says what it was, and why it went. */
+/* Logs which file is deleted and why, because it cannot be restored. */
 static void tell_removed(const struct store *store, enum day_kind kind, uint32_t day,
                          const char *why) {
   char path[DAY_PATH_BYTES];
@@ -216,8 +215,8 @@ static void tell_removed(const struct store *store, enum day_kind kind, uint32_t
     log_info("store-deleted %s: %s", path, why);
 }
 
-/* Deletes DAY's file of KIND, if there is one.  Windows that are in no sum yet stay, and five
-   minutes that would be made of windows again, or that damaged hours are to be made of. */
+/* Deletes DAY's file of KIND, if there is one. Keeps windows that are not summed up yet, and
+   five minutes that would be made from windows again or that damaged hours need. */
 static int drop(struct store *store, enum day_kind kind, uint32_t day, const char *why) {
   if (!has_file(store, kind, day)) return 0;
   if (kind == DAY_MINUTES &&
@@ -228,12 +227,12 @@ static int drop(struct store *store, enum day_kind kind, uint32_t day, const cha
   return error == -EAGAIN || error == -EUCLEAN ? 0 : error;
 }
 
-/* Of DAY's file of hours only those of the whole day stay. */
+/* Of DAY's file of hours keeps only the sums of the whole day. */
 static int drop_hours(struct store *store, uint32_t day) {
   char path[DAY_PATH_BYTES];
   if (!has_file(store, DAY_HOURS, day)) return 0;
   pthread_mutex_lock(&store->rolling);
-  settle_lock_files(store->settle, NULL); /* without a cutoff it gets it */
+  settle_lock_files(store->settle, NULL); /* no cutoff, so it cannot fail */
   int error = day_folder_path(store->dir, DAY_HOURS, day, path);
   if (error == 0) error = tier_file_drop_hours(path);
   let_go(store, day);
@@ -242,8 +241,8 @@ static int drop_hours(struct store *store, uint32_t day) {
   return error == -ENOENT || error == -EUCLEAN ? 0 : error;
 }
 
-/* Deletes the windows of DAY before BEFORE_MS that are in sums.  What cannot go now goes in another
-   round, and so does what a damaged file says without end. */
+/* Deletes the windows of DAY before BEFORE_MS that are summed up. A failure, or a damaged file
+   that never reports an end, is left to the next round. */
 static int prune(struct store *store, uint32_t day, uint64_t before_ms) {
   int result = 1;
   if (before_ms <= (uint64_t)day * DAY_MS || !has_file(store, DAY_WINDOWS, day)) return 0;
@@ -252,7 +251,8 @@ static int prune(struct store *store, uint32_t day, uint64_t before_ms) {
   return result == 1 || result == -EAGAIN || result == -EUCLEAN ? 0 : result;
 }
 
-/* Sums go first: what a power cut leaves of the finer is summed up anew, and never beside them. */
+/* Deletes sums first: if a power cut leaves finer files, they are summed up again, and never
+   exist beside the sums. */
 static int drop_day(struct store *store, uint32_t day, const char *why) {
   int error = 0;
   for (unsigned kind = DAY_KINDS; kind-- > 0 && error == 0;) {
@@ -267,7 +267,7 @@ static int first_of(int error, int later) {
   return error != 0 ? error : later;
 }
 
-/* Notes which of DAYS cannot be at NOW_MS, and logs them where they are not those of before. */
+/* Notes which of DAYS are impossible at NOW_MS, and logs them if they changed. */
 static void note_misdated(struct store *store, const uint32_t *days, size_t count,
                           uint64_t now_ms) {
   struct store_misdated before = store_misdated(store), now = {0, 0, 0};
@@ -298,7 +298,8 @@ static int retain_by_age(struct store *store, const struct store_keep *keep, uin
   return error;
 }
 
-/* What goes next where there is too much: the finest of all days before anything coarser. */
+/* Deletes the next data if the store is too large: the finest files of all days before anything
+   coarser. */
 static int drop_next(struct store *store, unsigned step, uint32_t day) {
   switch (step) {
   case 0:
@@ -312,8 +313,8 @@ static int drop_next(struct store *store, unsigned step, uint32_t day) {
   }
 }
 
-/* A lock of a second must not cost the sums that were to stay for months: what is coarser waits for
-   another round, while the finer could not go now. */
+/* A lock of a second must not cost sums that should stay for months: if a finer file cannot be
+   deleted now, coarser ones wait for another round. */
 static int retain_by_bytes(struct store *store, const uint32_t *days, size_t count,
                            uint64_t max_bytes) {
   uint64_t bytes = total_bytes(store->dir, days, count);
@@ -334,7 +335,7 @@ static int retain_by_bytes(struct store *store, const uint32_t *days, size_t cou
   return error;
 }
 
-/* What is damaged goes with its day, or where its room is wanted. */
+/* Deletes quarantined files with their day, or if their space is needed. */
 static int thin_aside(const struct store *store, const struct store_keep *keep,
                       const uint32_t *days, size_t count) {
   uint64_t bytes = total_bytes(store->dir, days, count);
@@ -351,7 +352,7 @@ int store_retain(struct store *store, const struct store_keep *keep) {
   size_t count = 0;
   int error = day_folder_list(store->dir, DAY_KINDS, &days, &count);
   note_misdated(store, days, count, now_ms);
-  /* On a full disk windows cannot be deleted out of a file, while whole files can. */
+  /* On a full disk windows cannot be deleted from a file, but whole files can. */
   for (size_t i = 0; i < count && days[i] < today; i++)
     if (!day_is_misdated(days[i], now_ms))
       error = first_of(error, retain_by_age(store, keep, days[i]));
@@ -405,7 +406,7 @@ static void tell_fault(void *context, const struct fault *fault) {
   telling->on_trouble(telling->context, fault->name, fault->why);
 }
 
-/* What was acked and cannot settle waits, durable; NULL: a moment's matter. */
+/* Why acked batches wait, durable, without settling; NULL: a passing error. */
 static const char *why_unsettled(int error, char *text, size_t text_len) {
   bool is_momentary = error == 0 || error == -EUCLEAN || error == -EBUSY || error == -ESTALE;
   if (is_momentary) return NULL;
@@ -414,7 +415,7 @@ static const char *why_unsettled(int error, char *text, size_t text_len) {
   return text;
 }
 
-/* Why nothing is stored; NULL: a moment's matter. */
+/* Why nothing is stored; NULL: a passing error. */
 static const char *why_unwritten(int error, char *text, size_t text_len) {
   switch (error) {
   case 0:
@@ -430,7 +431,7 @@ static const char *why_unwritten(int error, char *text, size_t text_len) {
   case -ESTALE:
     return "is gone, cut or replaced while the collector runs: nothing is stored; end "
            "the collector, put the file back, start again";
-  case -EUCLEAN: /* a disk that lost what was written to it, too */
+  case -EUCLEAN: /* a disk that lost data written to it, too */
     return "reads as damaged while the collector runs: nothing is stored, and boards keep what "
            "they have; end the collector, see to the disk, start again";
   default:
@@ -472,7 +473,8 @@ void store_metrics(struct store *store, struct buf *ret) {
   struct settle_figures settle;
   uint32_t *days = NULL;
   size_t count = 0;
-  settle_figures(store->settle, &settle); /* first: what settles meanwhile must not be ahead */
+  settle_figures(store->settle, &settle); /* read first: rows that settle meanwhile must not be
+                                             ahead */
   landing_figures(store->landing, &landing);
   struct day_aside_figures aside = {0};
   uint64_t bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store's own files share. */
+/* State shared by the store's own files. */
 #ifndef STORE_STORE_STATE_H
 #define STORE_STORE_STATE_H
 
@@ -16,12 +16,13 @@ struct store {
   uint8_t key[NODE_KEY_BYTES];
   struct landing *landing;
   struct settle *settle;
-  pthread_mutex_t rolling;                               /* one sums up at a time */
-  _Atomic uint64_t roll_rounds, roll_failures;           /* counters for others to read: relaxed */
+  pthread_mutex_t rolling;                               /* one roll-up at a time */
+  _Atomic uint64_t roll_rounds, roll_failures;           /* counters that other threads read:
+                                                            relaxed */
   uint64_t set_aside_at_start;                           /* damaged day files */
   _Atomic uint32_t misdated, misdated_from, misdated_to; /* store_misdated: relaxed */
-  /* That went without what is not stored or has not settled, of these behind a backlog, and on a
-     full disk; that lack what was lost: relaxed. */
+  /* Reads without data that is not stored or not settled; of these, reads behind a backlog and
+     on a full disk; reads that lack lost data. Relaxed. */
   _Atomic uint64_t stale_reads, late_reads, full_reads, incomplete_reads;
 };
 

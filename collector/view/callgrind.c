@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* callgrind's text: a function's own cost, and for each function that it calls what that cost,
-   everything below included.  Stacks are freed of their recursion first (call_path.c), so that own
-   costs and calls add up: no inclusive cost exceeds the total, whichever way a reader makes it.
+/* callgrind's text: a function's own cost, and for each function that it calls the inclusive
+   cost of the calls. Recursion is removed from stacks first (call_path.c), so that own costs and
+   calls add up: no inclusive cost exceeds the total, however a reader computes it.
 
-   Where the tree tells lines apart each line has its cost, and each call the line that it is made
-   from.  A function that was inlined is one of its own, as in every other answer.
+   If the tree distinguishes lines, each line has its cost, and each call the line of the call.
+   An inlined function is a function of its own, as in every other answer.
 
-   The format wants a number of calls.  A sampler does not know any: the number is of samples. */
+   The format requires a number of calls. A sampler does not measure calls, so the number is of
+   samples. */
 #include "call_path.h"
 #include "common/array.h"
 #include "export.h"
@@ -21,17 +22,17 @@
 #include <string.h>
 
 enum {
-  NO_CALLEE = 0, /* the root: nobody calls it */
+  NO_CALLEE = 0, /* the root, which has no caller */
   FIRST_ROOM = 256,
 };
 
-/* A function as it is written: by its name, or entered again, NAME'LEVEL. */
+/* A function as written: by its name, or NAME'LEVEL when entered again. */
 struct entry {
   uint32_t function, level;
   bool is_written;
 };
 
-/* What a line of an entry cost, by itself or in calls of another entry. */
+/* The cost of a line of an entry, of its own or of calls to another entry. */
 struct cost {
   uint32_t entry, callee; /* NO_CALLEE: by itself */
   uint32_t place;
@@ -49,7 +50,7 @@ struct callgrind {
   struct cost *costs;
   uint32_t cost_count, cost_room;
   struct text_ids modules, files;
-  const char *file; /* that lines are now of */
+  const char *file; /* the file of the current lines */
   struct buf *out;
 };
 
@@ -132,7 +133,7 @@ static int by_entry(const void *left, const void *right) {
   return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* Within one line, whatever is in it. */
+/* Writes TEXT within one line, whatever characters it has. */
 static void put_text(struct buf *out, const char *text) {
   for (; *text != '\0'; text++)
     buf_append_byte(out, *text == '\n' || *text == '\r' ? ' ' : (uint8_t)*text);
@@ -148,7 +149,7 @@ static void put_name(struct callgrind *callgrind, const char *key, struct text_i
   buf_append_byte(callgrind->out, '\n');
 }
 
-/* Entries have numbers already. */
+/* The entry must have a number already. */
 static void put_function(struct callgrind *callgrind, const char *key, uint32_t at) {
   struct entry *entry = &callgrind->entries[at];
   buf_printf(callgrind->out, "%s=(%u)", key, at);
@@ -169,8 +170,8 @@ static const struct view_function *function_of(const struct callgrind *callgrind
   return &callgrind->tree->functions[callgrind->entries[entry].function];
 }
 
-/* A line of COST: its function's declaration where the tree has no lines.  Lines of another file
-   than the function's stand behind its name. */
+/* Writes the line of COST: its function's declaration if the tree has no lines. If the line is
+   in another file than the function, that file is written first. */
 static void put_place(struct callgrind *callgrind, const struct cost *cost) {
   const struct view_function *function = function_of(callgrind, cost->entry);
   const struct view_place *place = &callgrind->tree->places[cost->place];

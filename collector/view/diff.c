@@ -1,44 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Differences with intervals, and verdicts that hold.
+/* Compares two profiles function by function, with intervals and verdicts.
 
-   A function is compared three times: its self share, its total share, and its CPU time per unit (a
-   run, a board-hour) as a part of all that side a takes per unit.  Shares add up to 1: where one
-   function takes more, the shares of others fall; CPU time tells which one it was.
+   A function is compared three times: its self share, its total share, and its CPU time per unit
+   (a run, a board-hour) as a part of all CPU time that side a takes per unit. Shares add up to
+   1, so when one function takes more the shares of others fall; CPU time shows which one
+   changed.
 
    The interval is Newcombe's (R. G. Newcombe, "Interval estimation for the difference between
-   independent proportions", Statistics in Medicine 17, 1998, method 10): the two Wilson intervals
-   l..u, combined by what each end can move,
+   independent proportions", Statistics in Medicine 17, 1998, method 10). It combines the two
+   Wilson intervals l..u:
 
      low  = d - sqrt((b - l_b)^2 + (u_a - a)^2)      high = d + sqrt((u_b - b)^2 + (a - l_a)^2)
 
-   and its p-value that of the two-proportion test with a pooled share.  Samples count as what they
-   tell (evidence.c).  Sampling units differ by more than samples do: contrast.c has the error that
-   is seen in them, for a t interval and a t test.  The wider interval counts and the larger p:
-   something changed when neither the luck of sampling nor what units are like explains it.  Where
-   there are too few units there is no test, and the verdict is unclear.
+   The p-value is that of the two-proportion test with a pooled share. The number of samples is
+   the effective one (evidence.c). Sampling units differ by more than samples do: contrast.c
+   estimates that error from the units, for a t interval and a t test. The wider interval and the
+   larger p count: a change is reported only if neither sampling nor the spread of units explains
+   it. With too few units there is no test, and the verdict is unclear.
 
-   A profile has hundreds of functions, and at one in twenty some always seem to have changed.  So
-   "changed" is decided for all together (Y. Benjamini, Y. Hochberg, "Controlling the false
-   discovery rate", Journal of the Royal Statistical Society B 57, 1995): the i-th smallest of m
-   p-values counts when it, or a later one, is at most i/m of 5 %.
+   A profile has hundreds of functions; at a level of one in twenty some would always seem to
+   have changed. So "changed" is decided for all of them together (Y. Benjamini, Y. Hochberg,
+   "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57, 1995):
+   the i-th smallest of m p-values counts if it, or a later one, is at most i/m of 5 %.
 
-   What a side may have had more of a function than it shows widens the interval, and the p-value is
-   that of the least difference that there can be:
+   A side may have had more of a function than it shows. That widens the interval, and the
+   p-value is that of the least possible difference:
 
      [unsampled]       may be any function
      [kernel] by a clock, and stacks that were cut (no table, truncated)
                        may have been called by any function: totals
-     a function of one build without a name, where there are several builds
-                       may be any of those that the other side has under their names
+     a function without a name of one of several builds
+                       may be any of the functions that the other side has with a name
      names of debug information on one side and of a symbol table on the other
-                       move time between a function and what is inlined in it
+                       move time between a function and the functions inlined in it
      a few runs a side runs of one program differ in speed
 
-   Time that clocks measured, [kernel] and [unsampled], is no share of samples: how much it varies
-   only several boards show, and without them it is never called changed.
+   Time measured by clocks, [kernel] and [unsampled], is no share of samples. Only several boards
+   show how much it varies; without them it is never called changed.
 
-   "Same" is a finding as well and needs its own evidence: an interval that lies within a percent
-   point of zero.  Everything else is "unclear". */
+   "Same" needs its own evidence: an interval within a percent point of zero. Everything else is
+   "unclear". */
 #include "diff.h"
 
 #include "contrast.h"
@@ -58,17 +59,17 @@
 #include <string.h>
 
 static const double same_within = 0.01;
-static const double false_share = 0.05; /* of those called changed */
-static const double miss = 0.20;        /* of changes that are called detectable */
-static const double growth_max = 2;     /* of a share, in what is detectable of it */
+static const double false_share = 0.05; /* of the changes called changed */
+static const double miss = 0.20;        /* of changes called detectable */
+static const double growth_max = 2;     /* largest growth of a share that detectable_of assumes */
 
 /* How much two runs of one program may differ in CPU time, as a factor less 1: fixed work took 0.77
    to 0.85 s in 14 runs on a virtual machine that others use, too.  Means of several differ less. */
 static const double run_to_run = 0.10;
-static const double run_least_ns = 5e8; /* shorter ones differ by more */
+static const double run_least_ns = 5e8; /* shorter runs differ by more */
 
-/* Of a module: all that it does, and what of it has a name that the sides do not have alike, or has
-   none and is apart. */
+/* Sums of a module: all of it, the parts that are apart, and the parts named differently on the
+   two sides. */
 struct part {
   const char *module;
   wide_sum a_weight, b_weight;
@@ -76,7 +77,7 @@ struct part {
   struct view_named a_named, b_named;
 };
 
-/* Shares of a tree whose function is unknown. */
+/* Shares of a tree that may belong to any function. */
 struct hidden {
   double unsampled, kernel, cut;
 };
@@ -89,25 +90,26 @@ struct diff {
   struct table by_module;
   struct contrast contrast;
   struct hidden a, b;
-  wide_sum *beneath[2]; /* of each row and side: what is named unlike in stacks that it is in */
+  wide_sum *beneath[2]; /* of each row and side: differently named time in the stacks that the
+                           row is in */
   bool is_short;        /* too few units for any test */
   uint32_t tested[VIEW_OF_COUNT];
 };
 
-/* How many runs either side is. */
+/* The number of runs of each side. */
 struct runs {
   double a, b;
 };
 
-/* One comparison: the shares, and what of them is uncertain beside chance. */
+/* One comparison: the shares, and their uncertainty besides sampling. */
 struct question {
   double a, b, scale; /* difference: scale * b - a */
   double more_a, more_b, either;
   bool is_short; /* too few units */
   bool has_premise;
-  double unlike; /* part of MORE_A and MORE_B: moved by names of unlike sources */
+  double unlike; /* part of MORE_A and MORE_B: moved by names from different sources */
   struct contrast_error error;
-  uint32_t tested; /* together with it */
+  uint32_t tested; /* number of changes tested together with it */
 };
 
 static struct part *part_of(const struct diff *diff, const char *module) {
@@ -131,7 +133,7 @@ static void add_named(struct view_named *sum, const struct view_named *named) {
   sum->by_others += named->by_others;
 }
 
-/* How much of what has a name has it of debug information; -1: nothing has one. */
+/* Share of the named time whose names are from debug information; -1: no time has a name. */
 static double debug_share(const struct view_named *named) {
   double all = (double)named->by_debug + (double)named->by_others;
   return all > 0 ? (double)named->by_debug / all : -1;
@@ -174,7 +176,7 @@ static bool has_self(const struct view_diff_row *row) {
   return row->a_weight > 0 || row->b_weight > 0;
 }
 
-/* The variance by samples of scale * b - a where both are SHARE. */
+/* The variance, from sampling, of scale * b - a if the true share of both is SHARE. */
 static double samples_variance(const struct diff *diff, double scale, double share) {
   double n = diff->contrast.a.ratio.trials, m = diff->contrast.b.ratio.trials;
   if (!(n > 0) || !(m > 0)) return INFINITY;
@@ -182,14 +184,14 @@ static double samples_variance(const struct diff *diff, double scale, double sha
   return share * (1 - share) / n + share * (scale - share) / m;
 }
 
-/* What A and B are, where they are the same. */
+/* The common share of A and B under the hypothesis that they are the same. */
 static double pooled(const struct diff *diff, double scale, double a, double b) {
   double n = diff->contrast.a.ratio.trials, m = diff->contrast.b.ratio.trials / scale;
   return n + m > 0 ? (a * n + b * m) / (n + m) : 0;
 }
 
-/* Whether there are too few units for a test of row AT.  Phases that move its share by less than
-   "same" allows make none too few. */
+/* Whether row AT has too few units for a test. Phases that move its share by less than "same"
+   allows are ignored. */
 static bool is_short(const struct diff *diff, uint32_t at, enum view_of of) {
   const struct view_diff_row *row = &diff->rows.rows[at];
   const struct view_change *change = of == VIEW_SELF ? &row->self : &row->total;
@@ -200,7 +202,7 @@ static bool is_short(const struct diff *diff, uint32_t at, enum view_of of) {
   return diff->is_short || independent < CONTRAST_INDEPENDENT_MIN;
 }
 
-/* Clocks that several boards read are compared as anything else is. */
+/* Time by clocks can be tested only if several boards measured it. */
 static bool has_premise(const struct diff *diff, uint32_t at, enum view_of of) {
   const struct view_diff_row *row = &diff->rows.rows[at];
   if (row->is_apart || is_short(diff, at, of)) return false;
@@ -211,8 +213,8 @@ static bool can_be_tested(const struct diff *diff, uint32_t at, enum view_of of)
   return has_premise(diff, at, of) && (of == VIEW_TOTAL || has_self(&diff->rows.rows[at]));
 }
 
-/* What names of unlike sources may have moved between the functions of PART, into row AT or out of
-   it.  A total already has what lies below the function, under whatever name. */
+/* Time that names from different sources may have moved between the functions of PART, into row
+   AT or out of it. A total already includes everything below the function, under any name. */
 static double unlike_of(const struct diff *diff, const struct part *part, uint32_t at,
                         enum view_of of) {
   const struct view_named *of_a = &part->a_named, *of_b = &part->b_named;
@@ -228,7 +230,7 @@ static double unlike_of(const struct diff *diff, const struct part *part, uint32
   return fabs(a - b) * fmax(fmax(in_a, in_b), 0);
 }
 
-/* Sums up for each row what the other rows of its module are named unlike. */
+/* Sums for each row the time below it of differently named rows of its module. */
 static int sum_beneath(struct diff *diff, struct arena *arena) {
   uint32_t count = diff->rows.count;
   bool *is_unlike = arena_array(arena, (size_t)count + 1, sizeof *is_unlike);
@@ -250,7 +252,7 @@ static double cut_of(const struct diff *diff, const struct view_tree *tree, unsi
   return fmax(all - share_of(diff->rows.sides[side].cut[row], tree), 0);
 }
 
-/* Sets what row AT may have had more than it shows, on either side. */
+/* Sets how much more row AT may have had than it shows, on each side. */
 static void set_more(const struct diff *diff, uint32_t at, enum view_of of, struct question *ret) {
   const struct view_tree *a = diff->contrast.a.tree, *b = diff->contrast.b.tree;
   const struct view_diff_row *row = &diff->rows.rows[at];
@@ -271,7 +273,7 @@ static void set_more(const struct diff *diff, uint32_t at, enum view_of of, stru
   }
 }
 
-/* The chance of what lies between A and B, scaled: by samples and by units, the larger one. */
+/* The p-value of the difference of A and B, scaled: by samples and by units, the larger one. */
 static double p_of(const struct diff *diff, const struct question *question, double a, double b) {
   const struct contrast_error *error = &question->error;
   double variance = samples_variance(diff, question->scale, pooled(diff, question->scale, a, b));
@@ -314,7 +316,7 @@ static void set_interval(const struct diff *diff, const struct question *questio
   ret->high = ret->difference + fmax(up, units);
 }
 
-/* Why the interval of CHANGE, unclear, has 0 in it: it had not before it was widened. */
+/* Why CHANGE's interval contains 0, which it did not before it was widened. */
 static enum view_doubt widened_by(const struct question *question) {
   return question->either > fmax(question->more_a, question->more_b) ? VIEW_RUNS : VIEW_HIDDEN;
 }
@@ -348,14 +350,14 @@ static struct runs runs_of(const struct diff *diff) {
                        options->b_runs > 0 ? options->b_runs : options->units.b};
 }
 
-/* Whether the runs of both sides take CPU time enough to be compared. */
+/* Whether the runs of both sides take enough CPU time to be compared. */
 static bool are_long_enough(const struct diff *diff) {
   struct runs runs = runs_of(diff);
   return fmin((double)diff->contrast.a.tree->total_weight / runs.a,
               (double)diff->contrast.b.tree->total_weight / runs.b) >= run_least_ns;
 }
 
-/* How far the CPU time of both sides' runs may be apart for no reason; 0: they are no runs. */
+/* How far the CPU time of both sides' runs may differ without a cause; 0: the units are no runs. */
 static double drift_of(const struct diff *diff) {
   struct runs runs = runs_of(diff);
   return diff->contrast.is_of_runs ? run_to_run * sqrt((1 / runs.a + 1 / runs.b) / 2) : 0;
@@ -450,8 +452,8 @@ static void call_changed(struct view_change *change) {
   change->verdict = !(change->a > 0) ? VIEW_NEW : !(change->b > 0) ? VIEW_GONE : VIEW_CHANGED;
 }
 
-/* Benjamini and Hochberg's step, as p-values: the i-th smallest of the COUNT CHANGES stands
-   for as much as count / i of it, and for no more than those after it do. */
+/* The step of Benjamini and Hochberg, as adjusted p-values: the i-th smallest of the COUNT
+   CHANGES gets p * count / i, but at most the adjusted value of the next. */
 static void judge(struct view_change **changes, uint32_t count) {
   double least = 1;
   qsort(changes, count, sizeof(struct view_change *), surest_first);
@@ -485,14 +487,14 @@ static int judge_all(const struct diff *diff, struct arena *arena) {
   return 0;
 }
 
-/* The least error of ln(b / a): a side's time is known to one sample. */
+/* The least standard error of ln(b / a): a side's time is known to one sample. */
 static double grain_of(const struct diff *diff) {
   double n = diff->contrast.a.ratio.trials, m = diff->contrast.b.ratio.trials;
   return n > 0 && m > 0 ? hypot(1 / n, 1 / m) : INFINITY;
 }
 
-/* Runs show nothing of how runs differ: a difference within RUN_TO_RUN is none.  That is a rule of
-   thumb and no test, so there is no p. */
+/* A side of runs does not show how much runs differ, so a difference within RUN_TO_RUN counts as
+   none. That is a rule of thumb and not a test, so there is no p. */
 static void judge_whole(const struct diff *diff, struct view_whole *ret) {
   struct contrast_error error = contrast_whole_error(&diff->contrast);
   double either = log1p(drift_of(diff)), grain = grain_of(diff);
@@ -565,7 +567,7 @@ static void set_basis(const struct diff *diff, struct view_diff *ret) {
   ret->scope = is_these ? VIEW_THESE : VIEW_FLEET;
 }
 
-/* CPU time of B per unit, as a part of that of A; 1 where a side has none. */
+/* CPU time of B per unit, as a part of that of A; 1 if a side has none. */
 static double scale_of(const struct view_tree *a, const struct view_tree *b,
                        const struct view_units *units) {
   if (a->total_weight == 0 || b->total_weight == 0) return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between two trees, by function and altogether (docs/statistics.md). */
+/* The differences between two trees, by function and in total (docs/statistics.md). */
 #ifndef VIEW_DIFF_H
 #define VIEW_DIFF_H
 
@@ -11,8 +11,8 @@ enum view_verdict {
   VIEW_CHANGED, /* by more than chance explains; at most one in twenty of them is wrong */
   VIEW_SAME,    /* the whole interval is within the least change that is worth a look */
   VIEW_UNCLEAR, /* neither */
-  VIEW_NEW,     /* changed, and a has nothing of it */
-  VIEW_GONE,    /* changed, and b has nothing of it */
+  VIEW_NEW,     /* changed; side a has no time in it */
+  VIEW_GONE,    /* changed; side b has no time in it */
 };
 
 /* Why a verdict is unclear, where an interval that leaves out 0 suggests otherwise. */
@@ -20,7 +20,7 @@ enum view_doubt {
   VIEW_NO_DOUBT,
   VIEW_CLOCKS, /* time that clocks measured, without samples: its variation is unknown */
   VIEW_APART,  /* a function without a name, of one build: it may have a counterpart */
-  VIEW_MANY,   /* among so many functions chance makes such intervals */
+  VIEW_MANY,   /* with so many functions, intervals like this one occur by chance */
   VIEW_UNLIKE, /* debug information names its module on one side alone */
   VIEW_SHORT,  /* too few independent stretches of time */
   VIEW_HIDDEN, /* time that nothing sampled may hide the difference, or be it */
@@ -42,7 +42,7 @@ struct view_named {
 struct view_change {
   double a, b;                  /* parts of the whole: 0.2 is 20 % */
   double difference, low, high; /* b - a and its 95 % interval; NAN where units are too few */
-  double p_alone;               /* the chance of such a difference where there is none */
+  double p_alone;               /* the probability of this difference if there is no change */
   double p;                     /* the same, for all functions that were compared together */
   double detectable; /* the least increase that is called changed 4 times of 5, or INFINITY */
   enum view_verdict verdict;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Renaming a function, or moving half of its body into a new one, costs nothing.  The new function
-   is `new` all the same, with all of its time.  So each change is split: into time that moved
-   between functions, and growth.
+/* Splits each change into time that moved between functions and growth. Renaming a function, or
+   moving half of its body into a new one, costs nothing. The new function is still `new`, with
+   all of its time.
 
-   Growth is looked for in self times, since every nanosecond is the self time of one function.  A
-   function has grown by what its self time in the whole program has grown, less what it took over:
+   Growth is computed from self times, because every nanosecond is the self time of one function.
+   A function has grown by the increase of its self time in the whole program, less the time it
+   took over:
 
      renamed   from a function that is gone, with the same caller and about the same total and self
      split     from the self time of its caller, which has fallen
      inlined   from callees that are gone, into their caller
 
-   The total of a function has grown by what functions have grown within its stacks.  A function
-   that was called from elsewhere before, and takes as long as before, has not grown.  A speed-up
-   of one function never excuses the growth of another one that is not its caller or callee.
+   The total of a function has grown by the growth of the functions within its stacks. A function
+   that was called from elsewhere before, and takes as long as before, has not grown. A speed-up
+   of one function never excuses the growth of another that is not its caller or callee.
 
-   Shares of all functions fall when a new one is added, and so does CPU time per hour at a constant
-   load.  That is no source of time.  The pace is the median of b / a over the self times of the
-   functions that are on both sides and that no such move can concern; a function's time on side a
-   counts times the pace.  It is 1 where the samples of these functions leave that open.  What is
-   gone has gone at any pace: all of its time may be in another function.
+   Shares of all functions fall when a new one is added, and so does CPU time per hour at a
+   constant load. That frees no time to take over. The pace is the median of b / a over the self
+   times of functions that are on both sides and that no move can concern. A function's time on
+   side a counts times the pace. The pace is 1 if the samples of these functions do not determine
+   it. A function that is gone counts in full: all of its time may be in another function.
 
    Decreases are split the same way, with the sides swapped. */
 #include "diff_moves.h"
@@ -35,16 +36,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double least_part = 0.005;  /* of all: what is less is not looked at */
+static const double least_part = 0.005;  /* of all: smaller changes are ignored */
 static const double alike_within = 0.2;  /* totals of a function that was renamed */
 static const double alike_self = 0.25;   /* self times as parts of the totals of both */
-static const double through_least = 0.8; /* of a caller's change, in the one that explains it */
-static const double median_least = 0.05; /* of all, in functions that show the pace */
+static const double through_least = 0.8; /* of a caller's change, in the function that explains
+                                            it */
+static const double median_least = 0.05; /* of all, in functions that determine the pace */
 static const double pace_errors = 2;     /* standard errors by which the pace is below 1 */
 
-enum { CALLERS_MAX = 128 /* from a new function to one that both sides have */ };
+enum { CALLERS_MAX = 128 /* from a new function to one on both sides */ };
 
-/* One side: what a row has of it, in the unit of the changes. */
+/* One side: its values of each row, in the unit of the changes. */
 struct moves_side {
   const struct view_tree *tree;
   const struct diff_side *of;
@@ -52,7 +54,7 @@ struct moves_side {
   double *self;     /* of each row */
   double *total;    /* of each row */
   uint32_t *caller; /* of each row: the row of most of its callers, or DIFF_ROW_NONE */
-  bool *is_within;  /* of each node: in the stacks of the row that is looked at */
+  bool *is_within;  /* of each node: in the stacks of the row being examined */
   double *self_within, *total_within; /* of each row */
 };
 
@@ -62,14 +64,15 @@ struct moves {
   struct contrast_spread *const *spreads; /* by enum view_of, of each row */
   uint32_t count;
   const struct view_diff_options *options;
-  struct moves_side more, less;    /* the side that has more of what is looked for, and the other */
-  bool is_of_work;                 /* CPU time of runs, or of a unit of work that the user names */
-  double more_trials, less_trials; /* samples of either side, as many as they are worth */
+  struct moves_side more, less;    /* the side with the larger amount in the current direction,
+                                      and the other */
+  bool is_of_work;                 /* CPU time of runs, or of a unit of work given by the user */
+  double more_trials, less_trials; /* effective samples of each side */
   double pace;
-  double *growth; /* of each row: of its self time, less what it took over */
-  double *taken;  /* of each row: from its self time, by others */
-  uint32_t *from; /* of each row: where it took over most, or DIFF_ROW_NONE */
-  uint32_t *gone; /* GONE_COUNT rows that only the side with less has, the largest first */
+  double *growth; /* of each row: increase of its self time, less the time it took over */
+  double *taken;  /* of each row: part of its self time taken over by others */
+  uint32_t *from; /* of each row: the function it took over most from, or DIFF_ROW_NONE */
+  uint32_t *gone; /* GONE_COUNT rows only on the side with less, the largest first */
   uint32_t gone_count;
   enum view_move *how;
 };
@@ -126,7 +129,7 @@ static void sum_rows(struct moves_side *side) {
   }
 }
 
-/* The nearest caller of ROW on SIDE that OTHER has, too; DIFF_ROW_NONE: none. */
+/* The nearest caller of ROW on SIDE that is on OTHER, too; DIFF_ROW_NONE: none. */
 static uint32_t anchor_of(const struct moves_side *side, const struct moves_side *other,
                           uint32_t row) {
   for (unsigned i = 0; i < CALLERS_MAX && row != DIFF_ROW_NONE; i++) {
@@ -136,7 +139,7 @@ static uint32_t anchor_of(const struct moves_side *side, const struct moves_side
   return DIFF_ROW_NONE;
 }
 
-/* Whether SIDE alone has ROW, and enough of it. */
+/* Whether only SIDE has ROW, with enough time. */
 static bool is_alone(const struct moves_side *side, const struct moves_side *other, uint32_t row) {
   return other->total[row] <= 0 && side->total[row] >= least_part;
 }
@@ -150,8 +153,7 @@ static int slowest_last(const void *left, const void *right) {
   return a->ratio < b->ratio ? -1 : a->ratio > b->ratio;
 }
 
-/* The pace where too few functions show it.  A run does the same work as another; an hour does not.
- */
+/* The pace if too few functions determine it. Runs do the same work; hours do not. */
 static double pace_without(const struct moves *moves) {
   double alone = 0;
   if (moves->is_of_work) return 1;
@@ -215,8 +217,8 @@ static int largest_total_first(const void *left, const void *right, void *contex
   return a < b ? -1 : a > b;
 }
 
-/* A side of a large program may have thousands of such functions, and a new one is compared with
-   each. */
+/* A side of a large program may have thousands of these functions, and each new one is compared
+   with all; so only the largest are kept. */
 static int find_gone(struct moves *moves, struct arena *arena) {
   moves->gone = arena_array(arena, (size_t)moves->count + 1, sizeof *moves->gone);
   moves->gone_count = 0;
@@ -228,7 +230,7 @@ static int find_gone(struct moves *moves, struct arena *arena) {
   return 0;
 }
 
-/* The function that ROW was called before, or DIFF_ROW_NONE. */
+/* The function that ROW was before it was renamed, or DIFF_ROW_NONE. */
 static uint32_t find_renamed(const struct moves *moves, uint32_t row) {
   uint32_t found = DIFF_ROW_NONE;
   double least = INFINITY;
@@ -270,7 +272,7 @@ static int find_sources(struct moves *moves) {
   return 0;
 }
 
-/* Sums up what is in the stacks of ROW on SIDE. */
+/* Sums the times in the stacks of ROW on SIDE. */
 static void look_within(struct moves_side *side, uint32_t row, uint32_t count) {
   memset(side->self_within, 0, count * sizeof *side->self_within);
   memset(side->total_within, 0, count * sizeof *side->total_within);
@@ -285,8 +287,9 @@ static void look_within(struct moves_side *side, uint32_t row, uint32_t count) {
   }
 }
 
-/* What of the stacks that were looked at is growth.  Functions whose self time has not surely
-   changed are summed up with their signs: chance moves each of them, and their sum by little. */
+/* The growth within the examined stacks. Functions whose self time has not significantly changed
+   are summed with their signs, because chance moves each of them but their sum only a little.
+   RET_FROM: the function with most time that is no growth. */
 static double growth_within(const struct moves *moves, uint32_t *ret_from) {
   double sure = 0, others = 0, most = 0;
   *ret_from = DIFF_ROW_NONE;
@@ -304,14 +307,14 @@ static double growth_within(const struct moves *moves, uint32_t *ret_from) {
   return sure + fmax(others, 0);
 }
 
-/* Whether ROW is deeper in the stacks than OTHER, by what they take: of two that take the same, the
-   one that takes it itself. */
+/* Whether ROW is deeper in the stacks than OTHER, by total; with equal totals, by the larger
+   self time. */
 static bool is_deeper(const struct moves_side *side, uint32_t row, uint32_t other) {
   if (side->total[row] != side->total[other]) return side->total[row] < side->total[other];
   return side->self[row] > side->self[other];
 }
 
-/* The deepest function within the stacks of ROW that has most of its CHANGE. */
+/* The deepest changed function within the stacks of ROW that has most of its CHANGE. */
 static uint32_t find_through(const struct moves *moves, uint32_t row, double change) {
   uint32_t found = DIFF_ROW_NONE;
   for (uint32_t i = 0; i < moves->count; i++) {
@@ -328,8 +331,8 @@ static struct view_other name_of(const struct view_diff_row *row) {
   return (struct view_other){.name = row->name, .module = row->module, .file = row->file};
 }
 
-/* Half of the 95 % interval of the change of ROW's OF by its sampling units and by its samples,
-   without time that nothing sampled and without what runs differ by. */
+/* Half of the 95 % interval of the change of ROW's OF, by its sampling units and by its samples.
+   Unsampled time and the spread of runs are left out. */
 static double error_of(const struct moves *moves, uint32_t row, enum view_of of) {
   const struct contrast *contrast = moves->contrast;
   const struct contrast_spread *spread = &moves->spreads[of][row];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* To the reader of a difference a function is its name and module, whatever file of the source it
-   is from: it may have moved.  Only where a side itself has several of that name (static functions
-   of two files) the file tells them apart, as in the table of one tree.  Those whose file is not
-   known are matched last, so that rows do not depend on the order of functions.
+/* In a difference a function is its name and module, whatever its source file, because it may
+   have moved. Only if one side has several functions of that name (static functions of two
+   files) does the file distinguish them, as in the table of one tree. Functions whose file is
+   unknown are matched last, so that rows do not depend on the order of functions.
 
-   Modules of two names that are one program (module_pairs.c) are one here.  What has no name is
-   known by an address of one build.  Where the trees have several builds of a module, under one
-   file name or two, it is apart: it matches nothing of another build, and nobody knows what it is
-   called there. */
+   Modules of two names that are one program (module_pairs.c) are one module here. A function
+   without a name is identified by an address of one build. If the trees have several builds of a
+   module, under one file name or two, that function is apart: it matches nothing of another
+   build, where its name is unknown. */
 #include "diff_rows.h"
 
 #include "contrast.h"
@@ -26,7 +26,7 @@ struct matching {
   struct arena *arena;
   struct diff_rows *rows;
   const struct view_tree *trees[SIDES];
-  bool *is_seen[SIDES];     /* of each function of the tree: it has weight, and is a function */
+  bool *is_seen[SIDES];     /* of each function of the tree: it has weight and is no pseudo row */
   uint32_t *name_of[SIDES]; /* of each function of the tree: in rows->names */
   bool *is_several;         /* of each name: a side has several functions of it */
   uint32_t *row_of;         /* of each of rows->functions */
@@ -73,8 +73,8 @@ static int function_at(const struct matching *matching, unsigned side, uint32_t 
   return function.name != NULL ? 0 : -ENOMEM;
 }
 
-/* Finds the names of the functions of SIDE, and which of them are several's.  SEEN: the last side
-   that had a name. */
+/* Finds the names of the functions of SIDE, and the names that several functions share. SEEN:
+   the last side that had a name. */
 static int find_names(struct matching *matching, unsigned side, uint8_t *seen) {
   const struct view_tree *tree = matching->trees[side];
   for (uint32_t i = 1; i < tree->function_count; i++) {
@@ -93,7 +93,7 @@ static int find_names(struct matching *matching, unsigned side, uint8_t *seen) {
   return 0;
 }
 
-/* The builds of both trees' modules, as the rows call these. */
+/* Adds the builds of TREE's modules, under the rows' module names. */
 static int find_builds(struct diff_rows *rows, const struct view_tree *tree) {
   const struct view_module *ignored;
   int error = 0;
@@ -143,7 +143,7 @@ static int match_all(struct matching *matching) {
   return 0;
 }
 
-/* Whether FUNCTION has a name, and is one. */
+/* Whether FUNCTION has a name and is no pseudo-function. */
 static bool is_named(const struct view_function *function) {
   const char *quality = function->quality;
   return quality != NULL && strcmp(quality, "none") != 0 && strcmp(quality, "bounds") != 0;
@@ -183,7 +183,7 @@ static void add_self(struct diff_rows *rows, unsigned side, const struct view_tr
             side == 0 ? &row->a_named : &row->b_named);
 }
 
-/* Sums up what the rows hold of SIDE, each stack once. */
+/* Sums the weights of the rows on SIDE, each stack once. */
 static int add_weights(struct diff_rows *rows, unsigned side, const struct view_tree *tree,
                        struct arena *arena) {
   struct diff_side *of = &rows->sides[side];
@@ -252,7 +252,7 @@ struct unit_weights {
   struct function_weights weights;
   uint64_t *parts[VIEW_OF_COUNT]; /* of each row */
   double *strata[VIEW_OF_COUNT];  /* of stretches of time: of each row in each stratum */
-  double whole;                   /* how far all CPU time of the unit in hand is from its mean */
+  double whole;                   /* deviation of the unit's whole CPU time from the mean */
   double scale;                   /* CPU time of b per unit, as a part of that of a */
 };
 
@@ -267,7 +267,7 @@ static int unit_weights_init(struct unit_weights *unit, struct diff_rows *rows, 
                                arena);
 }
 
-/* Sums up by row what was added to the weights. */
+/* Sums by row the weights that were added. */
 static void end_fill(struct unit_weights *unit) {
   const uint32_t *row_of = unit->rows->sides[unit->side].row_of;
   for (unsigned of = 0; of < VIEW_OF_COUNT; of++)
@@ -287,7 +287,7 @@ static void fill(struct unit_weights *unit, unsigned at) {
   end_fill(unit);
 }
 
-/* Sums up the rows' weight by stratum; the last one is all of it. */
+/* Sums the rows' weight by stratum; the last stratum is the sum of all. */
 static int fill_strata(struct unit_weights *unit, struct arena *arena) {
   const struct contrast_side *side = unit->contrast;
   const struct groups *boards = &side->tree->boards;
@@ -328,8 +328,8 @@ static double square(double x) {
   return x * x;
 }
 
-/* The distance of row AT in CPU time, as a part of all that side a takes; OWN: as a part of what
-   its side takes.  The difference errs with what a takes, too. */
+/* The deviation of row AT in CPU time, as a part of all CPU time of side a; OWN: as a part of
+   its own side's. The error of a's CPU time is included. */
 static double cpu_distance(const struct unit_weights *unit, unsigned of, uint32_t at, double own) {
   const struct view_diff_row *row = &unit->rows->rows[at];
   const struct view_change *change = of == VIEW_SELF ? &row->self : &row->total;
@@ -337,7 +337,7 @@ static double cpu_distance(const struct unit_weights *unit, unsigned of, uint32_
   return own + (unit->scale * change->b - change->a) * unit->whole;
 }
 
-/* Sums up board AT. */
+/* Sums board AT. */
 static void fill_board(struct unit_weights *unit, unsigned at) {
   const struct contrast_side *side = unit->contrast;
   fill(unit, at);
@@ -374,7 +374,7 @@ static int add_pairs(struct unit_weights sides[SIDES], const struct contrast *co
   return 0;
 }
 
-/* Boards on one side alone. */
+/* Boards on one side only. */
 static int add_alone(struct unit_weights *unit) {
   const struct contrast_side *side = unit->contrast;
   struct diff_rows *rows = unit->rows;
@@ -396,11 +396,12 @@ static int add_alone(struct unit_weights *unit) {
   return 0;
 }
 
-/* What came before, for the correlation of neighbours. */
+/* The previous stretch and batch, for the correlation of neighbours. */
 struct walk_back {
-  double *stretch;                 /* each row's distance in the one before, of self weights */
-  double *batch[VIEW_OF_COUNT];    /* the same in the batch before */
-  uint64_t *joined[VIEW_OF_COUNT]; /* each row's part of the batch so far */
+  double *stretch;                 /* each row's deviation in the previous stretch, of self
+                                      weights */
+  double *batch[VIEW_OF_COUNT];    /* the same in the previous batch */
+  uint64_t *joined[VIEW_OF_COUNT]; /* each row's weight in the batch so far */
 };
 
 static int walk_back_init(struct walk_back *back, uint32_t count, struct arena *arena) {

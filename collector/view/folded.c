@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folded stacks, one a line: `root;...;leaf weight`, as flame graph scripts read them.  The
-   artificial root is left out; what a file of that form cannot carry in a name, `;` and line
-   ends, is replaced. */
+/* Folded stacks, one a line: `root;...;leaf weight`, as flame graph scripts read them. The
+   artificial root is left out. Characters that the format does not allow in names, `;` and line
+   ends, are replaced. */
 #include "view.h"
 
 #include "common/arena.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pprof's file form is a gzipped message, so that is what the exporter writes; everything else is
-   compressed by whoever transports it.
+/* pprof's file format is a gzipped message, so the exporter writes that; other answers are
+   compressed by the transport.
 
-   The whole message is in memory before it is packed, and zlib says beforehand how large the result
-   can be; it is packed in pieces only to look at the cutoff between them. */
+   The whole message is in memory before it is compressed, and zlib gives an upper bound of the
+   result. It is compressed in pieces only to check the cutoff between them. */
 #include "gzip.h"
 
 #include "common/buf.h"
@@ -14,12 +14,12 @@
 #include <zlib.h>
 
 enum {
-  GZIP_WINDOW = 15 + 16, /* zlib's way to ask for the gzip header */
+  GZIP_WINDOW = 15 + 16, /* zlib's way to request the gzip header */
   MEMORY_LEVEL = 9,
-  PIECE_BYTES = 1 << 20, /* between two looks at the cutoff: some 30 ms */
+  PIECE_BYTES = 1 << 20, /* between two checks of the cutoff: some 30 ms */
 };
 
-/* STREAM has room for all that comes of LEN bytes. */
+/* STREAM has room for the compressed form of LEN bytes. */
 static int pack(z_stream *stream, size_t len, const struct cutoff *cutoff) {
   int result = Z_OK;
   while (result == Z_OK) {

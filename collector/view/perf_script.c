@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `perf script` prints, for readers that know nothing else (stackcollapse-perf.pl, the
-   Firefox profiler, speedscope):
+/* The output format of `perf script`, for readers of only that format (stackcollapse-perf.pl,
+   the Firefox profiler, speedscope):
 
      comm pid [cpu] seconds.usec:     period event:
      <TAB>          address symbol (module)              leaf first
      <empty line>
 
-   A sum has no single samples any more, so some are made again: of each different stack as many
-   events as its weight is worth, and their periods together are exactly its weight.  Readers weigh
-   by period, by the number of events, or by the time between them (in the middle between two
-   events one stack ends and the next begins): all three find the shares.  A profile with more
-   samples than EVENTS_MAX has fewer and heavier events.
+   A sum no longer has single samples, so events are generated: for each different stack a number
+   by its weight, whose periods add up exactly to its weight. Readers weigh by period, by the
+   number of events, or by the time between them (one stack ends and the next begins halfway
+   between two events): all three find the shares. A profile with more samples than EVENTS_MAX
+   has fewer and heavier events.
 
-   Addresses are those that the module's own symbols have, of callers inside the call, and 0 where
-   they were not asked for.  What has no name is `[unknown]`, as perf has it, and so is the rest:
-   symbol+0xoffset, where it is known how far into its symbol an address lies, and `inlined` for the
-   module of an inlined function.  There is no process: all is process 1. */
+   Addresses are relative to the module, as in its symbols; those of callers are inside the call
+   instruction; those not requested are 0. Frames follow perf: `[unknown]` without a name,
+   symbol+0xoffset if the offset in the symbol is known, and `inlined` for the module of an
+   inlined function. There is no process, so all is process 1. */
 #include "export.h"
 
 #include "common/buf.h"
@@ -29,9 +29,10 @@
 
 enum { COMM_BYTES_MAX = 15, NS_PER_US = 1000, US_PER_S = 1000000, EVENTS_MAX = 20000 };
 
-/* TEXT up to LIMIT bytes; what is no letter of one word becomes '_' where IS_WORD. */
+/* Appends at most LIMIT bytes of TEXT; if IS_WORD, characters that are not of one word become
+   '_'. */
 static void put_text(struct buf *out, const char *text, size_t limit, bool is_word) {
-  size_t first = 0, i = 0; /* from FIRST on nothing is written yet */
+  size_t first = 0, i = 0; /* bytes from FIRST on are not written yet */
   for (; text[i] != '\0' && i < limit; i++) {
     bool is_odd = iscntrl((unsigned char)text[i]) != 0;
     if (is_word) is_odd |= text[i] == ' ' || text[i] == '/';
@@ -43,7 +44,7 @@ static void put_text(struct buf *out, const char *text, size_t limit, bool is_wo
   buf_append(out, text + first, i - first);
 }
 
-/* Readers want two letters at least. */
+/* Readers require at least two letters. */
 static void put_comm(struct buf *out, const char *title) {
   const char *slash = title != NULL ? strrchr(title, '/') : NULL;
   const char *name = slash != NULL ? slash + 1 : title != NULL ? title : "";
@@ -68,9 +69,9 @@ static bool find_offset(const struct view_function *function, uint64_t *ret) {
   return true;
 }
 
-/* 16 columns, right, between a tab and a blank. */
+/* 16 columns, right-aligned, between a tab and a blank. */
 static void put_address(struct buf *out, uint64_t address) {
-  static const char blanks[] = "               "; /* one fewer: there is a digit */
+  static const char blanks[] = "               "; /* one fewer: the number has a digit */
   unsigned digits = 1;
   for (uint64_t rest = address >> 4; rest > 0; rest >>= 4) digits++;
   buf_append_byte(out, '\t');
@@ -99,7 +100,7 @@ static void put_frame(struct buf *out, const struct view_tree *tree, const struc
   buf_append_string(out, ")\n");
 }
 
-/* What one event is to weigh. */
+/* The weight of one event. */
 static uint64_t event_weight(const struct view_tree *tree) {
   uint64_t events = tree->total_count < EVENTS_MAX ? tree->total_count : EVENTS_MAX;
   wide_sum weight = events > 0 ? tree->total_weight / events : tree->total_weight;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pprof's profile.proto, written field by field.
-
-   A message of that schema is a row of (field, value) cells, so a writer needs varints and lengths
+ *
+ * A message of that schema is a row of (field, value) cells, so a writer needs varints and lengths
    and no generated code.  Numbers of fields (github.com/google/pprof, proto/profile.proto):
-
-     Profile   1 sample_type  2 sample  3 mapping  4 location  5 function  6 string_table
+ *
+ * Profile   1 sample_type  2 sample  3 mapping  4 location  5 function  6 string_table
                9 time_nanos  10 duration_nanos  11 period_type  12 period  13 comment
                14 default_sample_type
      Sample    1 location_id, leaf first  2 value        ValueType 1 type  2 unit
@@ -13,14 +13,14 @@
      Location  1 id  2 mapping_id  3 address  4 line, callee first
      Line      1 function_id  2 line
      Function  1 id  2 name  3 system_name  4 filename  5 start_line
-
-   A location is a place in a function together with what it was inlined into (pprof_places.c), and
-   belongs to a build of a module.  Its address is one of the file, of a call inside the call, and
-   so its mapping is said to reach from 0 over the whole address space: by that readers know that
-   there is no base to take off.  Where addresses were not asked for they are 0, which is allowed of
-   locations that have lines.  The first mapping is the main binary, by convention.  What a mapping
-   is said to have decides whether a reader looks for names itself: it has what its locations have.
- */
+ *
+ * A location is a place in a function together with the functions it was inlined into
+ * (pprof_places.c), and belongs to a build of a module. Its address is relative to the file;
+ * that of a call lies inside the call instruction. So each mapping starts at 0 and covers the
+ * whole address space: readers then subtract no base. Without requested addresses they are 0,
+ * which is valid for locations with lines. By convention the first mapping is the main binary. A
+ * reader looks names up itself unless the mapping's has_* fields are set, so these report what
+ * the mapping's locations have. */
 #include "export.h"
 #include "gzip.h"
 #include "marks.h"
@@ -46,7 +46,7 @@ struct pprof {
   struct text_ids strings;
   struct pprof_mappings mappings;
   struct pprof_places places;
-  struct buf out, part, packed; /* PART: the message in hand, PACKED: a list in it */
+  struct buf out, part, packed; /* PART: the message being built, PACKED: a list in it */
 };
 
 static void put_number(struct buf *buf, unsigned field, uint64_t value) {
@@ -129,7 +129,7 @@ static void put_function(struct pprof *pprof, uint32_t id) {
   put_part(pprof, 5);
 }
 
-/* The text of BUILD in hexadecimal; "" where it is not known. */
+/* The text of BUILD in hexadecimal; "" if unknown. */
 static const char *build_text(struct pprof *pprof, uint32_t build) {
   const struct view_build *id = &pprof->tree->builds[build];
   char text[2 * LIMIT_MODULE_ID_BYTES + 1];
@@ -153,7 +153,7 @@ static void put_mapping(struct pprof *pprof, uint32_t id) {
   put_part(pprof, 3);
 }
 
-/* Those of the main binary first; numbers say nothing of the order. */
+/* Puts mappings of the main binary first; others have no particular order. */
 static void put_mappings(struct pprof *pprof) {
   const struct pprof_mappings *mappings = &pprof->mappings;
   const char *main_module = pprof->origin->main_module;
@@ -165,7 +165,7 @@ static void put_mappings(struct pprof *pprof) {
     }
 }
 
-/* Locations, their functions, and the builds that they lie in. */
+/* Locations, their functions and their builds. */
 static void put_places(struct pprof *pprof) {
   const struct pprof_places *places = &pprof->places;
   for (uint32_t i = 1; i < places->location_count; i++) put_location(pprof, i);
@@ -173,7 +173,7 @@ static void put_places(struct pprof *pprof) {
   put_mappings(pprof);
 }
 
-/* What was lost, and what is to be doubted, travels as comments. */
+/* Losses and warnings are written as comments. */
 static void put_comments(struct pprof *pprof) {
   char text[400];
   for (unsigned i = 0; i < LOSS_REASON_COUNT + pprof->tree->mark_count; i++) {
@@ -208,7 +208,7 @@ static int put_all(struct pprof *pprof) {
   const struct view_tree *tree = pprof->tree;
   int error = pprof_places_init(&pprof->places, tree, pprof->arena);
   if (error != 0) return error;
-  string_of(pprof, ""); /* number 0 has to be the empty one */
+  string_of(pprof, ""); /* string 0 must be empty */
   put_type(pprof, 1, samples);
   put_type(pprof, 1, cpu);
   for (uint32_t i = 1; i < tree->node_count; i++) {
@@ -226,7 +226,7 @@ static int put_all(struct pprof *pprof) {
 int view_pprof(const struct view_tree *tree, const struct view_origin *origin, struct arena *arena,
                struct buf *ret) {
   struct pprof pprof = {.tree = tree, .origin = origin, .arena = arena};
-  pprof.out.limit = ret->limit; /* of what is packed: the packed size is known too late */
+  pprof.out.limit = ret->limit; /* for the packed bytes: the packed size is known too late */
   int error = put_all(&pprof);
   ret->is_full = pprof.out.is_full;
   bool is_whole = !pprof.out.failed && !pprof.part.failed && !pprof.packed.failed &&

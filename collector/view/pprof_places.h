@@ -13,7 +13,7 @@ enum pprof_has {
   PPROF_HAS_INLINES = 8,
 };
 
-/* A function, as far as it lies in one file. */
+/* The part of a function that is in one file. */
 struct pprof_function {
   uint32_t function;   /* of the tree */
   const char *file;    /* or NULL */

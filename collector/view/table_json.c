@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One shape for whoever reads tables: `GET /api/v1/profile` and `fleetprof report --format json`
-   are written by the same lines, so a script that reads one reads the other.
+/* One format for all readers of tables: the same code writes `GET /api/v1/profile` and `fleetprof
+   report --format json`, so a script for one reads the other.
 
    Losses that did not happen are left out, and a hint without its cause; every other key is always
    there. */

@@ -7,21 +7,21 @@
 
 struct json;
 
-/* Writes, into an open object, what every answer about TREE begins with: total, unit, samples, what
-   the answer's intervals come from, the wall times, loss and marks. */
+/* Writes, into an open object, the beginning of every answer about TREE: total, unit, samples,
+   the source of the intervals, the wall times, loss and marks. */
 void table_json_summary(struct json *json, const struct view_tree *tree, struct view_basis basis,
                         uint64_t from_ns, uint64_t to_ns);
 
-/* Writes, into an open object, how the stacks of TREE ended, and where short ones did.  Returns 0
-   or -ENOMEM. */
+/* Writes, into an open object, how the stacks of TREE ended, and where short stacks ended.
+   Returns 0 or -ENOMEM. */
 int table_json_stacks(struct json *json, const struct view_tree *tree, struct arena *arena);
 
-/* Writes FUNCTION's name, module, the file and line of its declaration, and how good what named it
-   is, into an open object. */
+/* Writes FUNCTION's name, module, the file and line of its declaration, and the quality of its
+   name, into an open object. */
 void table_json_function(struct json *json, const struct view_function *function);
 
-/* Writes SHARE as a share under KEY, or nothing when KEY is NULL, and its interval under KEY_CI,
-   into an open object. */
+/* Writes SHARE as a share under KEY (NULL: not), and its interval under KEY_CI, into an open
+   object. */
 void table_json_share(struct json *json, const char *key, const char *key_ci,
                       const struct view_share *share);
 
@@ -40,11 +40,11 @@ static inline void table_rest_add(struct table_rest *rest, wide_sum weight, uint
   rest->samples = sum_of(rest->samples, samples);
 }
 
-/* Writes REST, whose rows are WHAT, under KEY into an open object. */
+/* Writes REST, the rows left out, of kind WHAT, under KEY into an open object. */
 void table_json_rest(struct json *json, const char *key, const char *what,
                      const struct table_rest *rest);
 
-/* By what the rows of a function table are ordered, the largest first. */
+/* Order of the rows of a function table, the largest first. */
 enum table_order { TABLE_BY_SELF, TABLE_BY_TOTAL };
 
 /* Writes the first LIMIT functions of TREE's table in ORDER into an open object, and the rest.

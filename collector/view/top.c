@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The function table.
 
-   Self is what the nodes of a function hold themselves.  Total is what passes through it, each
-   stack once: in main -> walk -> walk -> walk the inner two lie in what the outer has counted.  So
-   a node adds its total only when none above it is of the same function.
+   Self is the weight of a function's own nodes. Total is the weight that passes through it, each
+   stack once: in main -> walk -> walk -> walk the outer walk already counts the inner two. So a
+   node adds its total only if no node above it has the same function.
 
-   Shares are of weight.  Their intervals come from how the groups of the tree differ (ratio.c), one
-   pass over a group's nodes each, and are never narrower than what the samples allow, of which
-   there are as many of one weight as tell what these do (evidence.c): where the rate never changed,
-   exactly their count.  What clocks told is weight but no evidence of where it was spent, and so no
-   samples.
+   Shares are of weight. Their intervals come from the differences between the groups of the tree
+   (ratio.c), with one pass over each group's nodes. They are never narrower than the effective
+   samples allow (evidence.c): with a constant rate, exactly the number of samples. Time of
+   clocks is weight, but no evidence of where it was spent, and so not samples.
 
    That weight may belong to any function, so upper ends rise by it:
 
@@ -17,7 +16,7 @@
      total   by these, by [kernel] without samples (any function may have called the kernel), and
              by the short stacks that the function is not in: it may have called their outermost
 
-   Time of the kernel is in no function's self, whoever called it. */
+   Kernel time is in no function's self, whichever function called it. */
 #include "view.h"
 
 #include "common/arena.h"
@@ -32,12 +31,12 @@
 
 struct walk {
   const struct view_tree *tree;
-  struct view_top_row *rows; /* one a function */
-  bool *counts;              /* per node: none above it is of its function */
-  wide_sum *short_weights;   /* per function: of the short stacks that it is in */
+  struct view_top_row *rows; /* one for each function */
+  bool *counts;              /* per node: no node above it has its function */
+  wide_sum *short_weights;   /* per function: weight of the short stacks that it is in */
 };
 
-/* Sums up what the functions weigh. */
+/* Sums the functions' weights. */
 static int sum_up(struct walk *walk, struct arena *arena) {
   const struct view_tree *tree = walk->tree;
   uint32_t *class_of = arena_array(arena, tree->function_count, sizeof *class_of);
@@ -83,17 +82,17 @@ static void add_variances(const struct walk *walk, const struct function_weights
   }
 }
 
-/* Pseudo-functions that may have time of clocks, which is not in the strata. */
+/* Whether NAME is a pseudo-function that may have time of clocks, which is not in the strata. */
 static bool may_be_told(const char *name) {
   return strcmp(name, PSEUDO_KERNEL) == 0 || pseudo_is_placeless(name);
 }
 
-/* The same of strata. */
+/* Like the function above, for strata. */
 static int find_strata(const struct walk *walk, const struct strata *strata,
                        struct function_weights *weights, struct arena *arena,
                        struct variances *ret) {
   uint32_t count = walk->tree->function_count;
-  double *self = arena_array(arena, count, sizeof *self); /* of the stratum before */
+  double *self = arena_array(arena, count, sizeof *self); /* of the previous stratum */
   double *total = arena_array(arena, count, sizeof *total);
   if (self == NULL || total == NULL) return -ENOMEM;
   for (unsigned at = 0; at < strata->count; at++) {
@@ -136,7 +135,7 @@ static int find_variances(const struct walk *walk, const struct ratio *ratio, st
   return error;
 }
 
-/* The function of TREE that stands for weight without a place; 0: there is none. */
+/* The function of TREE for weight without a place; 0: there is none. */
 static uint32_t find_pseudo(const struct view_tree *tree, const char *name) {
   for (uint32_t i = 1; i < tree->function_count; i++)
     if (tree->functions[i].name[0] == '[' && strcmp(tree->functions[i].name, name) == 0) return i;
@@ -150,7 +149,7 @@ static wide_sum self_weight_of(const struct view_tree *tree, uint32_t function) 
   return weight;
 }
 
-/* Sets RET to TREE as a whole: what any part of its weight is a share of. */
+/* Sets RET to TREE as a whole, of which every weight is a share. */
 static void whole_of(const struct view_tree *tree, struct ratio *ret) {
   const struct ratio_whole whole = {.groups = &tree->groups,
                                     .weight = tree->total_weight,
@@ -166,7 +165,7 @@ struct view_basis view_basis(const struct view_tree *tree) {
   return ratio_basis(&ratio);
 }
 
-/* Shares that may belong to any function, at the most. */
+/* Shares that may belong to any function: upper bounds. */
 struct hidden {
   uint32_t kernel;          /* the function [kernel]; 0: the tree has none */
   double in_self, in_total; /* in_total: without short stacks */
@@ -215,7 +214,8 @@ static void set_shares(const struct walk *walk, const struct ratio *ratio,
   ratio_raise(&row->total, hidden->in_total + fmax(hidden->short_stacks - in_short, 0));
 }
 
-/* How stacks ended; a stranger's batch may give weight to what should have none. */
+/* Whether ROW stands for how stacks ended. A hostile board's batch may give weight to a row that
+   should have none. */
 static bool is_end(const struct view_tree *tree, const struct view_top_row *row, uint32_t at) {
   return tree->functions[at].end != STACK_UNTOLD && row->self_weight == 0;
 }

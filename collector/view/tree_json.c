@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tree has some thousand functions and maybe a million nodes.  What a node says of its function,
-   escaped, is written once a function and copied from then on; the rest of it is numbers.  By
-   column a function is written once altogether, and a node is four numbers without their keys. */
+/* A tree has some thousand functions and maybe a million nodes. The JSON text of a function,
+   escaped, is generated once and copied for each node; the rest of a node is numbers. In columns
+   a function is written once altogether, and a node is four numbers without keys. */
 #include "tree_json.h"
 #include "table_json.h"
 
@@ -28,7 +28,7 @@ struct nodes {
   struct buf texts;   /* of the functions met so far */
 };
 
-/* `{"name":...,"line":...`, open: what follows is the node's. */
+/* `{"name":...,"line":...`, open: the node's part follows. */
 static struct part write_function(struct nodes *nodes, const struct view_function *function) {
   struct json json;
   struct part part = {.start = nodes->texts.len};
@@ -59,7 +59,7 @@ static uint8_t *put_number(uint8_t *to, wide_sum number) {
 
 #define PUT(to, text) put(to, text, sizeof text - 1)
 
-/* What follows the function, NUMBERS_LEN_MAX bytes at most. */
+/* The numbers after the function, NUMBERS_LEN_MAX bytes at most. */
 static uint8_t *put_numbers(uint8_t *to, const struct view_node *node, const uint32_t *index) {
   to = PUT(to, ",\"parent\":");
   to = node->parent == UINT32_MAX ? PUT(to, "-1") : put_number(to, index[node->parent]);
@@ -70,7 +70,7 @@ static uint8_t *put_numbers(uint8_t *to, const struct view_node *node, const uin
   return node->is_inlined ? PUT(to, ",\"inlined\":true}") : PUT(to, "}");
 }
 
-/* Written where it will stay: an answer may hold a million of them. */
+/* Written in place: an answer may hold a million nodes. */
 static void write_node(struct nodes *nodes, uint32_t at, const uint32_t *index, struct json *json) {
   const struct view_node *node = &nodes->tree->nodes[at];
   struct part *part = &nodes->parts[node->function];
@@ -100,7 +100,7 @@ int tree_json_nodes(struct json *json, const struct view_tree *tree, const uint3
   return error;
 }
 
-/* What a column holds of NODE. */
+/* The value of NODE in a column. */
 typedef wide_sum column(const struct view_node *node, const uint32_t *numbers);
 
 static wide_sum function_of(const struct view_node *node, const uint32_t *numbers) {
@@ -142,7 +142,7 @@ static void write_parents(struct json *json, const struct view_tree *tree, const
   json_close(json, ']');
 }
 
-/* Writes the functions that any node has, and numbers them. */
+/* Writes the functions that occur in nodes, and numbers them. */
 static void write_functions(struct json *json, const struct view_tree *tree, const uint32_t *index,
                             uint32_t *numbers) {
   uint32_t next = 0;

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Lays out what Debian's ARCH port has of the libraries that fleetprofd and fleetprof are linked
-# with, for the cross presets:
+# Lays out the libraries of Debian's ARCH port that fleetprofd and fleetprof are linked with, for
+# the cross presets:
 #
 #   deploy/cross/sysroot.sh ARCH [DIR]          (arm64, armhf, mipsel; DIR: build-sysroot-ARCH)
 #   cmake --preset ARCH [-DFLEETPROF_SYSROOT=DIR] && cmake --build build-ARCH
 #
-# The packages of deploy/packages/sysroot.txt, and all that they depend on, come from the machine's
-# own sources by an apt that knows nothing of this machine: its lists, its cache and its record of
-# what is installed are in DIR alone.  Nothing is installed and no architecture is added here,
-# because -dev packages of two ports cannot be installed beside each other while their versions
-# differ.  No script of a package is run.  DIR also serves `qemu-ARCH -L DIR`.
+# The packages of deploy/packages/sysroot.txt, and all their dependencies, are from the machine's
+# own sources. The apt that fetches them is independent of this machine: its lists, its cache and
+# its record of installed packages are only in DIR. Nothing is installed and no architecture is
+# added here, because -dev packages of two ports cannot be installed beside each other while their
+# versions differ. No script of a package is run. DIR also serves `qemu-ARCH -L DIR`.
 #
-# A DIR that is complete is left as it is; remove it to have newer packages.
+# A complete DIR is left as it is; remove it to get newer packages.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 die() { echo "sysroot.sh: $*" >&2; exit 1; }
@@ -32,13 +32,14 @@ mkdir -p "$apt"/lists/partial "$apt"/archives/partial
 touch "$apt/status"
 chmod -R go+rX "$dir" # apt drops root's rights to download
 
-# The machine's own sources and keys; those that name other architectures than ARCH have nothing for us.
+# The machine's own sources and keys; sources limited to architectures other than ARCH are of no
+# use.
 private=(-qq -o "Dir::State=$apt" -o "Dir::State::status=$apt/status" -o "Dir::State::lists=$apt/lists"
   -o "Dir::Cache=$apt" -o "Dir::Cache::archives=$apt/archives" -o "APT::Architecture=$arch"
   -o "APT::Architectures=$arch" -o "APT::Install-Recommends=0" -o "APT::Sandbox::User=root"
   -o "APT::Keep-Downloaded-Packages=1" -o "DPkg::Post-Invoke=" -o "APT::Update::Post-Invoke=")
 mapfile -t packages < <(grep -v '^#' deploy/packages/sysroot.txt)
-# A source that does not answer, or has nothing for ARCH, matters only where it has what is needed.
+# A source that does not answer, or has nothing for ARCH, matters only if it has a needed package.
 apt-get "${private[@]}" update >"$apt/log" 2>&1 || echo "sysroot.sh: apt-get update: $(tail -n 1 "$apt/log")" >&2
 apt-get "${private[@]}" --download-only -y install "${packages[@]}" >>"$apt/log" 2>&1 ||
   die "apt-get install --download-only for $arch: $(tail -n 1 "$apt/log")"
@@ -46,7 +47,7 @@ debs=("$apt"/archives/*.deb)
 [ -e "${debs[0]}" ] || die "apt downloaded nothing for $arch: see $apt/log"
 for deb in "${debs[@]}"; do dpkg -x "$deb" "$dir"; done
 
-# What the board would find from its root the linker must find from DIR.
+# Absolute links are relative to the board's root; the linker needs them relative to DIR.
 find "$dir" -type l -lname '/*' | while read -r link; do
   ln -sfnr "$dir$(readlink "$link")" "$link"
 done

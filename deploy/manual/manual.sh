@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# manual.sh OUT VERSION PROGRAM...: makes in OUT the manual pages (man1/) and the completions for bash, zsh and fish of the
-# programs, from what each command's --help prints.  Run by the build, with the programs just built.
+# manual.sh OUT VERSION PROGRAM...: makes in OUT the manual pages (man1/) and the completions for
+# bash, zsh and fish of the programs, from the --help of each command. Run by the build, with the
+# programs just built.
 set -eu
 here=$(dirname "$0")
 out=$1 version=$2
@@ -11,7 +12,7 @@ rm -f "$out/man1"/* "$out/completions".*
 export FLEETPROF_CONFIG= LC_ALL=C
 day=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" +%Y-%m-%d)
 
-# commands PROGRAM: its subcommands, one a line, with what they do.
+# commands PROGRAM: its subcommands, one a line, with their summaries.
 commands() {
   case ${1##*/} in
   fleetprof) "$1" --help | sed -n 's/^  \([a-z][a-z]*\)  *\([a-z].*\)/\1 \2/p' | grep -v '^fleetprof ' ;;
@@ -24,7 +25,7 @@ commands() {
 }
 row() { awk -v KIND="$1" -v NAME="$2" -v DATE="$day" -v VERSION="$version" -v HAS_COMMANDS="${3:-}" -v SHORT="${short:-}" -f "$here/manual.awk"; }
 
-overview() { # of a program that is commands alone
+overview() { # of a program that has only commands
   echo ".\\\" Made from the table of commands."
   echo ".TH FLEETPROF 1 $day \"fleetprof $version\" \"fleetprof\""
   printf '.SH NAME\nfleetprof \\- where the time of native programs goes, on one board or a fleet\n'
@@ -32,14 +33,15 @@ overview() { # of a program that is commands alone
   commands "$1" | while read -r word text; do printf '.TP\n.BR fleetprof\\-%s (1)\n%s\n' "$word" "$(echo "$text" | sed 's/-/\\-/g')"; done
 }
 
-# verbs PROGRAM COMMAND: the words of which one stands behind the command (ctl pause|resume|rate), as its usage says.
+# verbs PROGRAM COMMAND: the words that may follow the command (ctl pause|resume|rate), as its usage
+# lists them.
 verbs() { "$1" "$2" --help | sed -n "1s/^Usage: [a-z-]* $2 \([a-z]*|[a-z|]*\).*/\1/p" | tr '|' ' '; }
 # Whether COMMAND is followed by a program and its arguments.
 starts_program() { "$1" "$2" --help | sed -n 1p | grep -q -- ' -- PROGRAM'; }
-# choices ROWS: FORM and the words that its argument is one of, a line each.
+# choices ROWS: FORM and the choices for its argument, a line each.
 choices() { awk -F'\t' '$2 ~ /\|/ { gsub(/\|/, " ", $2); print $1, $2 }' "$1"; }
 
-# The shells' own words: which command stands on the line, and its options.
+# The shells' part: the command on the line, and its options.
 for program in "$@"; do
   name=${program##*/}
   id=$(echo "$name" | tr - _)
@@ -72,7 +74,7 @@ for program in "$@"; do
         echo '    fi'
       fi
       choices "$out/rows" | while read -r form list; do
-        # What stands behind "=" is a word of its own to bash.
+        # bash takes the text after "=" as a word of its own.
         echo "    [[ \$before = $form || \$before\${COMP_WORDS[COMP_CWORD-2]} = =$form ]] && choice='$list'"
       done
       echo '    ;;'

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced: install_packages LIST... makes sure that every package of deploy/packages/LIST.txt is
-# installed, as root or through sudo, and asks for nothing when all are there.  The list "build" brings
-# node.txt with it only where Node 18 or newer, or npm, is missing: who has them from elsewhere keeps them.  With
-# has_page= (empty) it goes without.
+# Sourced: install_packages LIST... installs missing packages of deploy/packages/LIST.txt, as root
+# or through sudo, and asks for nothing if none is missing. The list "build" includes node.txt only
+# if Node 18 or newer, or npm, is missing: other installations of them are kept. With has_page=
+# (empty) it does without node.txt.
 . deploy/packages/progress.sh
 has_node() {
   command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null
 }
-# apt-get, as root by the caller's as_root=().  What it says of its progress has a descriptor of its own, which sudo would have
-# closed: the scripts of packages write to its standard output and fail where apt keeps that to itself.
+# apt-get, as root by the caller's as_root=(). Its progress reports use a descriptor of their own,
+# which sudo would have closed: the scripts of packages write to its standard output and fail if apt
+# keeps that to itself.
 with_apt() {
   "${as_root[@]}" sh -c 'exec apt-get "$@" 3>&1 >/dev/null' apt-get -qq -o Dpkg::Use-Pty=0 -o APT::Status-Fd=3 "$@" | show_progress
   return "${PIPESTATUS[0]}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced: show_progress reads what apt (for APT::Status-Fd) or a build by cmake writes, and says how far they are: one
-# line that changes on a terminal, and elsewhere a line each fifth.  All else it reads it keeps to itself.
+# Sourced: show_progress reads the output of apt (for APT::Status-Fd) or of a build by cmake, and
+# shows the progress: one line that changes on a terminal, and elsewhere a line each fifth. It drops
+# all other input.
 show_progress() {
   local line what percent before= told=0 is_terminal=
   [ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && is_terminal=1

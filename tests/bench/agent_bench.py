@@ -122,7 +122,7 @@ def run_loop(name, variant, hz, out):
     target, watchers = memory(process.pid, program[0], os.path.dirname(out))
     text, _ = process.communicate()
     cpu = float(text.split()[0])
-    return (cpu, cpu), target, watchers  # a loop: the kernel has next to nothing of it
+    return (cpu, cpu), target, watchers  # a loop: it uses hardly any kernel time
 
 
 def redis_ask(port, what):

@@ -203,7 +203,7 @@ def file_of(path):
         return None
     try:
         return File(path)
-    except Exception as error:  # whatever it is, its code cannot be judged
+    except Exception as error:  # whatever the error, its code cannot be judged
         print(f"    {path}: {error!r}")
         return None
 

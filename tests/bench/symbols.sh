@@ -48,7 +48,7 @@ base_of() {
   nm "$1" 2>/dev/null | awk '$3 == "start_kernel" { kernel = 1 } $3 == "_text" { text = $1 } END { print kernel ? text : 0 }'
 }
 
-seconds() { # of the command, on stdin what it reads
+seconds() { # of the command, with its input on stdin
   local start end
   start=$(date +%s%N)
   "$@" >/dev/null 2>&1

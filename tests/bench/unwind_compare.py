@@ -47,7 +47,7 @@ for line in open(theirs_path, errors="replace"):
         frames = theirs.setdefault((int(head[2]), int(head[3]) * 10**9 + int(head[4])), [])
         continue
     frame = re.match(r"\s*([0-9a-f]+) (.*) \((.*)\)\s*$", line)
-    if frame and int(frame[1], 16) < 1 << 63:  # what it prints where a word was not copied: 0 - 1
+    if frame and int(frame[1], 16) < 1 << 63:  # its output for a word that was not copied: 0 - 1
         frames.append((int(frame[1], 16), base(frame[3]), frame[2]))
 
 def is_equal(our, their, is_leaf):

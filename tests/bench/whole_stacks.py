@@ -57,7 +57,7 @@ def read_perf(path):
             frames = stacks.setdefault((int(head[2]), int(head[3]) * 10**9 + int(head[4])), [])
             continue
         frame = re.match(r"\s*([0-9a-f]+) (.*) \((.*)\)\s*$", line)
-        if frame and int(frame[1], 16) < 1 << 63:  # what it prints where a word was not copied: 0 - 1
+        if frame and int(frame[1], 16) < 1 << 63:  # its output for a word that was not copied: 0 - 1
             frames.append((int(frame[1], 16) + bool(frames), in_file(frame[3].replace(" (deleted)", ""))))
     return stacks
 

@@ -146,7 +146,7 @@ board_start() { # board_start MIB SECONDS
     root="root=/dev/vda ro rootfstype=squashfs init=/init"
   }
   CONSOLE_LOG=$W/console-$((++boots)) board_seconds=$2
-  rm -f "$W/keys" && mkfifo "$W/keys" && exec 8<>"$W/keys" # what the board reads from its console
+  rm -f "$W/keys" && mkfifo "$W/keys" && exec 8<>"$W/keys" # input of the board's console
   timeout --foreground -k 5 "$2" "$QEMU" -M "$MACHINE" -accel tcg ${ICOUNT:+-icount "$ICOUNT"} ${CPU:+-cpu "$CPU"} -smp "$SMP" -m "$1" -nodefaults -no-reboot \
     -display none -serial stdio -kernel "$KERNEL" "${from[@]}" -append "console=$CONSOLE $root panic=-1 quiet loglevel=4 ${BOOT_WORDS:-}" \
     -netdev user,id=n -device "$NET,netdev=n" ${RTC:+-rtc "$RTC"} <&8 >"$CONSOLE_LOG" 2>"$CONSOLE_LOG.qemu" &

@@ -13,7 +13,7 @@ apt=$cache/apt-$port
 mkdir -p "$apt"/{lists/partial,archives/partial,sources.list.d} "${folder%/*}"
 touch "$apt/status"
 exec 9>"$apt/lock" && flock -w 900 9 || { echo "fetch.sh: $apt is in use for 15 minutes" >&2; exit 1; }
-[ ! -d "$folder" ] || exit 0 # somebody else has
+[ ! -d "$folder" ] || exit 0 # another process made it
 
 # Debian's own sources, for other sources have no other ports.
 : >"$apt/sources.list"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The collector's disk: filled to the last byte while it has ended, it starts, says so, frees what --max-bytes gives, and takes
-# batches again.  Out of inodes, read-only, failing, slow: batches wait on their boards, /readyz and answers say why, all goes on
-# by itself.  A folder that cannot be written is refused in words.
+# A collector whose disk was filled to the last byte while it was down: it starts, reports that,
+# frees space by --max-bytes, and accepts batches again. With a disk that is out of inodes,
+# read-only, failing or slow, batches wait on their boards, /readyz and answers give the reason, and
+# everything recovers by itself. A folder that cannot be written is refused with the reason.
 if [ -z "${FLEETPROF_UNSHARED:-}" ]; then
   export FLEETPROF_UNSHARED=1
   for how in "-m" "-rm" "-m --propagation unchanged"; do
@@ -14,8 +15,8 @@ if [ -z "${FLEETPROF_UNSHARED:-}" ]; then
 fi
 . "$(dirname "$0")/lib.sh"
 here=$(dirname "$0")
-# deliver FIRST LAST [DAYS [NODES]]: batches, each of DAYS ago, of NODES nodes; prints what becomes of each, and how long the last took into
-# $W/took.
+# deliver FIRST LAST [DAYS [NODES]]: batches, each of DAYS ago, of NODES nodes; prints the outcome
+# of each, and writes the duration of the last to $W/took.
 deliver() {
   PYTHONPATH=$here/../torture/door /usr/bin/python3 -c 'import sys, time
 from board import Batch, Board, Gone
@@ -38,11 +39,11 @@ is_ready() { ready | grep -q '"status":"ready"'; }
 says() { ready | grep -q "$1"; }
 stale() { curl -fsD- -o "$W/answer" "http://127.0.0.1:$H/api/v1/profile?limit=1" | tr -d '\r' | sed -n 's/^Fleetprof-Stale: //p'; }
 is_acked() { [ "$(deliver "$1" "$1")" = acked ]; }
-disk() { # disk OPTIONS: a small one below $W/data, which has what was there
+disk() { # disk OPTIONS: mounts a small disk on $W/data with the present content
   cp -r "$W/data" "$W/moved" && rm -f "$W/moved/reserve" && mount -t tmpfs -o "$1" tmpfs "$W/data" && cp -r "$W/moved/." "$W/data/" && rm -rf "$W/moved" || fail "cannot mount a small disk"
 }
 
-# fill NAME: to the last page, also what is given back a moment later.
+# fill NAME: fills it to the last page, including pages freed a moment later.
 fill() {
   for _ in 1 2 3 4 5; do
     dd if=/dev/zero of="$W/data/$1" bs=4k oflag=append conv=notrunc >/dev/null 2>&1
@@ -54,7 +55,7 @@ start_collector
 enroll b1
 stop_collector
 disk size=24m
-# Three days that --max-bytes will not have; then not a byte is free.
+# Three days, which --max-bytes does not allow; then the disk is full.
 A=$(port) H=$(port)
 collector_up
 for day in 1 2 3; do
@@ -125,7 +126,7 @@ awk '{ exit !($1 >= 2) }' "$W/took" || fail "acked before it is synced: after $(
 stop_collector
 say "a slow disk: acked when it is synced, questions go on"
 
-# What statfs says is all that is known of a folder that another machine has.
+# For a folder on another machine only the type from statfs is known.
 for type in "0x6969 NFS" "0xff534d42 CIFS" "0xfe534d42 SMB" "0x517b SMB" "0x5346414f AFS" "0x6b414653 AFS" "0x00c36400 Ceph" "0x01021997 9P"; do
   FAILING_DISK_DIR=$W/data FAILING_DISK_TYPE=${type% *} LD_PRELOAD=$W/failing.so timeout 60 fleetprof-collector --data "$W/data" --agents 127.0.0.1:0 --http 127.0.0.1:0 2>"$W/err" &&
     fail "starts on ${type#* }"

@@ -43,8 +43,8 @@ wide=$(value "d['total']")
 ask profile --data-urlencode 'match={board="small"}'
 is "d['total'] == $total - $wide" "the boards do not add up to $total"
 
-# Two boards match and one has samples: an answer about one board that has a [rest], and says so, to scripts, in a shell and where
-# two such are compared.
+# Two boards match and one has samples: an answer about one board with [rest], which is reported to
+# scripts, in a shell and in a comparison of two of them.
 ask profile -d to=$before_small -d limit=5
 is "[f['self'] for f in d['functions'] if f['name'] == '[rest]'] == [$rest] and d['samples'] == $PLACES" "one of two boards: $rest"
 is "'one board' in d['rest_hint']" "one of two boards: it is not said"

@@ -17,7 +17,7 @@ daemon() {
   enroll "$1"
   shift
   fleetprofd --state "$B" --collector "127.0.0.1:$A" "$@" || fail "no daemon with $*"
-  sleep 2 # what its start takes is not booked
+  sleep 2 # the cost of its start is not counted
   daemon_before=$(daemon_cpu)
 }
 # daemon_cpu: seconds of CPU time that keeper and worker have had, by the kernel.

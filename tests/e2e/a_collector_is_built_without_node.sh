@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/quickstart.sh"
 mkdir "$W/bin"
-for program in node nodejs npm npx corepack; do # whoever asks for it is told of, and gets nothing
+for program in node nodejs npm npx corepack; do # each call is recorded and fails
   printf '#!/bin/sh\necho "$0 $*" >>"%s"\nexit 127\n' "$W/asked" >"$W/bin/$program"
   chmod +x "$W/bin/$program"
 done
@@ -30,7 +30,7 @@ curl -fs "http://127.0.0.1:$H/" >"$W/page" || fail "no page"
 cmp -s "$W/page" "$root/web/without/index.html" || fail "another page: $(head -n 5 "$W/page")"
 curl -fs -o "$W/icon" "http://127.0.0.1:$H/icon.svg" && cmp -s "$W/icon" "$root/web/without/icon.svg" || fail "no icon"
 [ "$(curl -s -o "$W/problem" -w '%{http_code}' "http://127.0.0.1:$H/app.js")" = 404 ] || fail "a script of no page: $(head -c 100 "$W/problem")"
-while IFS= read -r command; do # what the page offers
+while IFS= read -r command; do # commands shown on the page
   eval "${command//127.0.0.1:7480/127.0.0.1:$H} -fsS" >"$W/answer" 2>&1 || fail "$command ends with $?: $(cat "$W/answer")"
 done < <(sed -n 's/^curl /&/p; s/^<pre>curl /curl /p' "$root/web/without/index.html" | sed 's,</pre>,,; s/ -o [a-z.]*//')
 [ "$(profile '{service="python3-demo"}' | json "d['samples'] > 0")" = yes ] || fail "the API does not answer"

@@ -79,7 +79,7 @@ ended stopped
 grep -q "its daemon ended before the program did" "$W/stopped.err" || fail "run does not tell: $(cat "$W/stopped.err")"
 
 begin orphaned
-lone 99 sleep 120 # for whom it stays a second
+lone 99 sleep 120 # a daemon that is alone stays a second
 daemon=$(cat "$B/fleetprofd.pid") worker=$(worker)
 # CPU time of the worker in milliseconds, into SPENT while it lives.
 spent() { ! { read -r cpu _ <"/proc/$worker/schedstat"; } 2>/dev/null || SPENT=$((cpu / 1000000)); }

@@ -9,7 +9,7 @@ cat >"$W/app.c" <<'C'
 __attribute__((noinline)) static long NAME(volatile long n) { while (n > 0) n--; return n; }
 int main(void) { return (int)NAME(400000000); }
 C
-build() { # FOLDER FUNCTION: a stripped program, and what names it
+build() { # FOLDER FUNCTION: a stripped program, and its debug file
   mkdir -p "$W/$1"
   cc -g -O1 -DNAME="$2" -Wl,--build-id=sha1 -o "$W/$1/whole" "$W/app.c" &&
     objcopy --only-keep-debug "$W/$1/whole" "$W/$1/debug" && objcopy --strip-all "$W/$1/whole" "$W/$1/app" || fail "cc of $1"

@@ -34,7 +34,7 @@ is_between() {
 }
 kill_all() {
   kill -STOP $program
-  spent=$(awk '{ print $14 + $15 }' "/proc/$program/stat") # what its timers measure: user time alone is less
+  spent=$(awk '{ print $14 + $15 }' "/proc/$program/stat") # as measured by its timers: user time alone is less
   kill -9 $program "$keeper" "$worker"
   wait $program 2>/dev/null
   until_true 5 is_gone "$keeper" && until_true 5 is_gone "$worker" || fail "the daemon did not die"

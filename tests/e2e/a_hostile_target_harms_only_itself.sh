@@ -11,7 +11,7 @@ if [ "$(id -u)" = 0 ] && [ -z "${HOSTILE_NAMESPACE:-}" ]; then
   if unshare -m true 2>/dev/null; then HOSTILE_NAMESPACE=own exec unshare -m "$0"; fi
 fi
 . "$(dirname "$0")/lib.sh"
-is_sanitized() { [ -n "${HOSTILE_SANITIZED:-}" ]; } # the product under test, as tests/CMakeLists.txt says
+is_sanitized() { [ -n "${HOSTILE_SANITIZED:-}" ]; } # the product under test, as set in tests/CMakeLists.txt
 ! is_sanitized || export ASAN_OPTIONS="log_path=$W/asan" UBSAN_OPTIONS="log_path=$W/asan:print_stacktrace=1"
 each=1
 [ -n "${TORTURE_LONG:-}" ] && each=60
@@ -41,7 +41,7 @@ none_is_left_open() {
 }
 cpu_ms() { awk '{ t += $14 + $15 } END { print t * 10 }' "/proc/$(keeper)/stat" "/proc/$(below)/stat"; }
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
-answer() { # of the honest program: its three functions' shares of what is theirs, seconds, samples
+answer() { # of the honest program: the shares of its three functions in their sum, seconds, samples
   profile "{service=\"honest-$1\"}" | json "(lambda own: ' '.join('%.4f' % (w / max(1, sum(own))) for w in own) + ' %.3f %d' % (d['total'] / 1e9, d['samples']))([sum(f['self'] for f in d['functions'] if f['name'] == n) for n in ('alpha_sixty', 'beta_thirty', 'gamma_ten')])"
 }
 under_attack() { [ "$(grep -c begins "$W/attacks" 2>/dev/null)" = "$1" ]; }

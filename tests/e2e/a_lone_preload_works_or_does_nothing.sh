@@ -18,14 +18,14 @@ until_true 15 has_samples || fail "too few samples: $(profile '{service="truth"}
 say "$(profile '{service="truth"}' | json "str(d['samples']) + ' samples'")"
 FLEETPROF=0 FLEETPROF_SOCKET="$B/fleetprofd.sock" strace -f -e trace=timer_create -o "$W/trace" env LD_PRELOAD="$agent" "$targets/truth" 0.1 >/dev/null
 ! grep -q timer_create "$W/trace" || fail "FLEETPROF=0 does not switch it off"
-# A runtime directory inherited through su or sudo -E: a listener of another user there must learn
-# nothing of root's programs.
+# A runtime directory inherited through su or sudo -E: another user's listener there must get no
+# data about root's programs.
 if [ "$(id -u)" = 0 ] && [ ! -S /run/fleetprof/fleetprofd.sock ]; then
   chmod 711 "$W"
   mkdir -m 755 "$W/stranger" && chown "$ordinary" "$W/stranger"
   as_ordinary /usr/bin/python3 - "$W/stranger/fleetprof" >"$W/heard" 2>&1 <<'END' &
 import os, signal, socket, sys
-signal.alarm(60)  # whatever becomes of the script
+signal.alarm(60)  # ends it even if the script does not
 os.mkdir(sys.argv[1], 0o755)
 door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 door.bind(sys.argv[1] + "/fleetprofd.sock")

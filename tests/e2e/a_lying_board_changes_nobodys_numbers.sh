@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board with a good certificate says what cannot be: more CPU time than there was, counts near 2^63, books that do not close,
-# times after now, more CPUs than a board can have.  Each such batch is refused for good, counted, and told of in the board's row; another board's numbers and
-# the fleet's are what honest batches come to, and so they are after a restart, when nothing of it is in memory.
+# A board with a valid certificate sends impossible values: more CPU time than there was, counts
+# near 2^63, books that do not close, times after now, more CPUs than a board can have. Each of
+# these batches is refused for good, counted, and reported in the board's row. The numbers of
+# another board and of the fleet are exactly those of the honest batches, also after a restart
+# without any cached state.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/../torture/door
 python() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$@"; }

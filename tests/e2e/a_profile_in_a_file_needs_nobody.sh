@@ -27,7 +27,7 @@ tells_truth() {
     END { a = share["alpha_sixty"]; b = share["beta_thirty"]; c = share["gamma_ten"]
           exit !(a + b + c > 85 && is_near(a, 60) && is_near(b, 30) && is_near(c, 10)) }'
 }
-# No files in the user's places, no daemon's directory, no daemon of ours.
+# No files in the user's directories, no daemon's directory, no daemon of this test.
 left_nothing() {
   [ -z "$(find "$W/home" -mindepth 1)" ] && [ -z "$(find "$W/tmp" -mindepth 1)" ] &&
     ! pgrep -f -- "--output $W/" >/dev/null
@@ -253,10 +253,10 @@ for sampler in perf timer; do
   grep -q "go on in the background" err || fail "$sampler: a program in the background is not told of: $(cat err)"
   fleetprof report background.fp 2>&1 | grep -q "^went_on" || fail "$sampler: the report does not tell: $(fleetprof report background.fp 2>&1 | head -n 5)"
 done
-# So is a program that does nothing before it goes to the background.
+# The same for a program that is idle before it goes to the background.
 cc -O1 -o away -x c - <<<'#include <unistd.h>
 int main(void) { return daemon(0, 1) != 0 || (sleep(3), 0); }'
-goes_away() { # an agent waits 200 ms for a busy daemon, and then nobody knows of its child: once more
+goes_away() { # an agent waits 200 ms for a busy daemon, after which its child is not sampled: once more
   fleetprof run --sampler $sampler --output away.fp -- ./away
   fleetprof report away.fp | grep -q "^went_on" && fleetprof report away.fp | grep -q "^nothing was sampled: .*in the background"
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Thirty-three questions fill all places, and whoever asked closes the connection, by a reset or in peace: none of them
-# runs to its end, wherever the one that runs is, and the next question is answered.  A place is everybody's: another asker's
-# question comes next, whoever has filled the queue.  Who has half-closed still gets the answer; web pages of other sites are
-# refused with the reason.  Queries are held at events, and nothing is judged by time (held.sh).
+# Thirty-three queries fill all places, and their client closes the connection, by a reset or
+# normally. None of them runs to its end, wherever the running one is, and the next query is
+# answered. Places are shared: another client's query is next, whichever client has filled the
+# queue. A half-closed client still gets its answer. Web pages of other sites are refused with the
+# reason. Queries are held at events, and nothing depends on time (held.sh).
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/held.sh"
 STACKS=8000 # in batches of OF_BATCH
@@ -15,14 +16,15 @@ python "$door/stacks.py" "$B" "127.0.0.1:$A" $STACKS $OF_BATCH >"$W/stacks" 2>&1
 heavy="/api/v1/profile?from=-1d&format=folded"
 whole() { curl -fs -m $LONG -H 'Accept-Encoding: gzip' -o "$W/whole" "http://127.0.0.1:$H$heavy" || fail "one question alone is not answered"; }
 
-# One, to its end; the first has to read what the next ones know.
+# Two queries to their end; the first has to read data that later ones have cached.
 whole
 before=$(logged block) packed=$(logged packed)
 whole
 BLOCKS=$(($(logged block) - before))
 [ $BLOCKS -ge 3 ] && [ "$(logged packed)" -gt "$packed" ] || fail "a whole question reads $BLOCKS blocks, $(logged packed) pieces were packed"
 
-# all_go AT: all ask at once, the first is held at its block AT, they go, and it is let go.
+# all_go AT: all send their query, the first is held at its block AT, they disconnect, and it is
+# released.
 all_go() {
   local before begun packed abandoned
   before=$(answered) begun=$(logged block) packed=$(logged packed) abandoned=$(metric fleetprof_http_abandoned_requests_total)
@@ -44,7 +46,8 @@ all_go 1
 all_go $BLOCKS
 say "$QUESTIONS were given up twice, of $BLOCKS blocks each"
 
-# One asker has all places, and more questions than there are; another one's is the next to be answered.
+# One client has all places, and more queries than there are places; another client's query is the
+# next to be answered.
 token=$(fleetprof-collector token --data "$W/data" --role read) || fail "no token"
 curl -fs -m $LONG -o /dev/null -H "Authorization: Bearer $token" "http://127.0.0.1:$H/api/v1/labels" || fail "the token is not taken"
 begun=$(logged block)
@@ -67,7 +70,7 @@ wait $first && wait $crowd || fail "the crowd: $?"
 [ "$(grep -v 503 "$W/order" | grep -n 'other 200' | cut -d: -f1)" -le 3 ] || fail "another's question has waited for many of one: $(cat "$W/order")"
 [ "$(grep -c 'crowd 200' "$W/order")" = $((QUESTIONS - 1)) ] || fail "the crowd's own: $(sort "$W/order" | uniq -c)"
 
-# Who has half-closed is asked whether it still reads, and gets its answer.
+# A half-closed client is checked for whether it still reads, and gets its answer.
 python "$door/ask.py" "$H" "$heavy" 1 half >"$W/half"
 grep -qE '^(100 )?200$' "$W/half" || fail "half-closed: $(cat "$W/half")"
 

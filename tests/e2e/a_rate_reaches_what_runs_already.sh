@@ -17,7 +17,7 @@ have_own() { [ "$(of_threads)" -gt 0 ]; }
 # crew SECONDS_OF_EACH: a shell whose child has three threads, at 2000 Hz.
 crew() { run --service crew --sampler perf --hz 2000 -- sh -c "'$targets/crowd' threads 3 $1; true" >"$W/crew" 2>"$W/crew.err" & program=$!; }
 
-stolen_before=$(stolen) # an event's clock has what the hypervisor takes, a program's own time has not
+stolen_before=$(stolen) # the clock of an event includes stolen time; a program's own time does not
 crew 3000
 until_true 30 more_than 50 || fail "no sample: $(cat "$W/crew.err")"
 fleetprof ctl rate 250 --state "$B" >/dev/null || fail "the rate is refused"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A name that no board has is not revoked, and the nearest one is named; a board that is revoked is seen as such by its operator,
-# in the list, the API and on the board itself, which is told how it comes back; and then it does, with what its spool kept.
+# A name that belongs to no board is not revoked, and the nearest name is suggested. A revoked board
+# is shown as such in the list, in the API and on the board itself, with the remedy. After that
+# remedy it connects again and delivers its spool.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/revocations.sh"
 start_collector

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Where the samples of a run are is said as it is, whatever the collector does: it is away, it hangs (and who waits for it sees for
-# how long), it has revoked the board, it refuses the batches for good, its own or another run's.  No link to what is not
-# stored.  What a run that was killed has left in the temporary folder is gone with the next start, of any kind.
+# The last line of a run reports correctly where its samples are. The collector is down, or hangs
+# (the wait shows its duration), has revoked the board, or refuses batches for good, the run's own
+# or another's. There is no link to data that is not stored. Files that a killed run left in the
+# temporary folder are deleted by the next start of any kind.
 . "$(dirname "$0")/lib.sh"
 export TMPDIR=$W/tmp TERM=vt100 DISPLAY=:0
 mkdir "$TMPDIR"
@@ -18,7 +19,7 @@ ends() { # ends NAME PATTERN OPTION...: the last line of a run with these option
 }
 ends stored 'samples by .*, stored by the collector; http://'
 
-# It hangs: the wait shows how long it has been, and goes.
+# The collector hangs: the wait shows its duration, and is cleared.
 kill -STOP "$COLLECTOR"
 OUT=$W/out /usr/bin/python3 "$(dirname "$0")/on_terminal.py" 100 fleetprof run --state "$B" --flush-timeout 4s -- "$targets/truth" .3 >"$W/terminal" || fail "a run ended with $?"
 grep -aqE "waiting for the collector to store the samples, [12] s" "$W/terminal" || fail "nothing tells how long it waits: $(cat -v "$W/terminal")"
@@ -27,12 +28,12 @@ kill -CONT "$COLLECTOR"
 until_true 30 books_are_closed here || fail "what was kept does not come"
 ends stored 'stored by the collector; http://'
 
-# It is away.
+# The collector is down.
 stop_collector
 ends away 'samples by .*, kept in the spool: 127.0.0.1:[0-9]+: .*(refused|closed|reset)'
 collector_up
 
-# It has revoked the board.
+# The collector has revoked the board.
 until_true 60 books_are_closed here || fail "what was kept does not come"
 fleetprof-collector revoke --data "$W/data" --board here >/dev/null || fail "revoke ended with $?"
 is_out() { status --format json | json "d['uplink']['why']" | grep -q revoked; }
@@ -45,7 +46,7 @@ until_true 40 eval '[ "$(api boards | json "[b[\"revoked\"] for b in d[\"boards\
 ends stored 'stored by the collector; http://'
 until_true 60 books_are_closed here || fail "what was kept does not come: $(books here)"
 
-# It takes what it is sent, and refuses it for good.
+# The collector rejects the batches for good.
 stop_collector
 collector_up --board-series 1
 enroll strict
@@ -54,7 +55,8 @@ until_true 20 books_are_closed strict || fail "the first service is not stored"
 ends refused 'samples by .*, lost: the collector refused them for good: .*quota of series' --service second
 [ "$(status --format json | json "d['loss']['dropped']['quota'] > 0")" = yes ] || fail "not counted: $(status --format json | json "d['loss']")"
 
-# The same daemon has others' batches, which wait as the run begins: what becomes of these is none of its business.
+# The same daemon has other services' batches, pending as the run begins: their outcome is not in
+# this run's line.
 beside() { # beside OTHER OWN PATTERN: the last line of a run of the service OWN, while a batch of OTHER is answered
   local pid line
   kill -STOP "$COLLECTOR"
@@ -71,7 +73,7 @@ beside() { # beside OTHER OWN PATTERN: the last line of a run of the service OWN
 beside second first 'samples by .*, stored by the collector; http://'
 beside first second 'samples by .*, lost: the collector refused them for good: .*quota of series'
 
-# A run that is killed with all around it, and a start of another kind.
+# A run and all its processes are killed; a later start cleans up.
 fleetprof run --output "$W/killed.fp" -- "$targets/truth" 30 >/dev/null 2>&1 &
 killed=$!
 has_state() { ls -d "$TMPDIR"/fleetprof-run-*/fleetprofd.pid >/dev/null 2>&1 && [ -s "$(ls -d "$TMPDIR"/fleetprof-run-*/fleetprofd.pid)" ]; }

@@ -50,7 +50,7 @@ nest run "--label label=run" fleetprof run --state "$B" --label label=run --
 nest timer "--label label=timer --sampler timer" env LD_PRELOAD="$agent" FLEETPROF_LABEL=label=timer FLEETPROF_HZ=99
 is_by inner-timer | grep -q "^perf: .*sampled by perf already" || fail "the timer made no way: $(is_by inner-timer)"
 until_true 10 books_are_closed board1 || fail "books $(books board1)"
-[ "$(id -u)" = 0 ] || exit 0 # what follows is the same for everyone
+[ "$(id -u)" = 0 ] || exit 0 # the rest is the same for every user
 # A tree by timer, with a run by perf within.
 nest below "--label label=below" fleetprof run --state "$B" --sampler timer --label label=below --
 # Of three, each in the other.

@@ -28,7 +28,7 @@ part() { # part SERVICE THREAD FUNCTION
 for row in "${rows[@]}"; do
   service=${row// /-} least=.9
   [[ "$row" != *file* ]] || least=.6
-  [[ "$row" != *pc-lr* ]] || continue # looked at below: such samples have no callers
+  [[ "$row" != *pc-lr* ]] || continue # checked below: these samples have no callers
   first=$(part "$service" first first_work) second=$(part "$service" second second_work)
   say "$row: $first and $second of 1"
   awk -v a="$first" -v b="$second" -v least=$least 'BEGIN { exit !(a > least && b > least) }' || fail "$row: $first and $second"

@@ -40,7 +40,7 @@ is_whole() { [ "$(of "$1" "d['stacks']['complete'] >= .97")" = yes ] || fail "$1
 
 for sampler in timer perf; do
   run_as $forger forged-$sampler $sampler "$W/forged/chain"
-  run_as "$ordinary" first-$sampler $sampler "$W/chain" # what comes before its tables are there is not whole
+  run_as "$ordinary" first-$sampler $sampler "$W/chain" # samples before its tables exist are incomplete
   run_as "$ordinary" other-$sampler $sampler "$W/chain"
   is_whole other-$sampler
 done

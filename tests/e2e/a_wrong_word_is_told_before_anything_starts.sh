@@ -3,7 +3,7 @@
 # Every option of every program with a wrong value: one line on stderr names the word and the
 # reason, exit status 2, and nothing was started, made or printed.
 . "$(dirname "$0")/lib.sh"
-X=$W/none          # would be made by whatever starts all the same
+X=$W/none          # made by any command that starts despite the error
 long=$(printf 'x%.0s' {1..200})
 echo text >"$W/text"
 printf '\n\nspeling = 1\n' >"$W/unknown.conf"
@@ -187,7 +187,7 @@ grep -q "is not a profile" "$W/err" || fail "report with the format of status: $
 wrong "--format: there is no .magic.; one of:" env FLEETPROF_FORMAT=magic fleetprof report "$W/text"
 FLEETPROF_FORMAT=pprof fleetprof status --state "$X" 2>"$W/err"
 [ $? = 1 ] && grep -q "no daemon listens at .*; is --state (or FLEETPROF_STATE) right?" "$W/err" || fail "status with the format of a report: $(cat "$W/err")"
-env -u FLEETPROF_STATE XDG_RUNTIME_DIR="$W" TMPDIR="$W" fleetprof status >"$W/out" 2>"$W/err" || # where a daemon of the machine's own answers there is nothing to say
+env -u FLEETPROF_STATE XDG_RUNTIME_DIR="$W" TMPDIR="$W" fleetprof status >"$W/out" 2>"$W/err" || # no message if the machine's own daemon answers
   grep -q "no daemon listens at .*; --state DIR (or FLEETPROF_STATE) asks that of another directory; fleetprof run starts one" "$W/err" || fail "status without a daemon: $(cat "$W/err")"
 wrong "--fail-over: of what?" fleetprof report "$W/text" --fail-over 2%
 wrong "--measure and --of: of what?" fleetprof report "$W/text" --measure cpu

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the callers that link registers tell of tests/targets/mixed_callers to what the program printed.
+"""Compares callers from link registers for tests/targets/mixed_callers with the program's own
+output.
 
   callers_told.py NAME URL MATCH TRUTH SAMPLES [REFUSED_MAX]
 
-For each function of at least SAMPLES samples GET /callers is asked; TRUTH has a line for each edge: callee,
-caller, calls.  A function is told truly when the true part of each of its callers lies in that edge's
-interval; a caller that no sample saw may have what none of n is known to be, 0 to z^2 / (n + z^2).  Prints each function
-that is not told truly or that the collector refuses to extrapolate; shares of the weight that is resolved by the ladder and
-by the side of the function alone, less what the code refutes; and at last "told TOLD FUNCTIONS EXACT OUTSIDE".
+Sends GET /callers for each function of at least SAMPLES samples. TRUTH has a line for each edge:
+callee, caller, calls. A function is right if the true part of each of its callers lies in that
+edge's interval; a caller without samples has the interval of none of n, 0 to z^2 / (n + z^2).
+Prints each function that is not right or that the collector refuses to extrapolate, then shares of
+the weight that is resolved by the ladder and by the side of the function alone, less the weight
+that the code refutes, and at last "told TOLD FUNCTIONS EXACT OUTSIDE".
 
-Nobody is left out unseen: a function that is answered with an error ends this with 1, and so it does when more than REFUSED_MAX
-(0.25) of the functions of enough samples are refused.
+No function is left out silently: an error for a function ends this with 1, and so do refusals of
+more than REFUSED_MAX (0.25) of the functions with enough samples.
 """
 import collections
 import json

@@ -14,7 +14,7 @@ deliver() {
     fail "$1: the boards end with $?: $(tail -n 1 "$W/fleet.err")"
 }
 weight() { api profile -d limit=1 -d "from=$1" -d "to=$2" | json "d['total']"; }
-# found AGE: in those minutes, and nothing of it around them.
+# found AGE: all samples are in those minutes, none around them.
 found() {
   local from to all mine
   read -r from to < <(awk '$1 == "span" { printf "%d %d\n", $2 - 2, $3 + 2 }' "$W/truth-$1")

@@ -57,8 +57,8 @@ is_right() { # TRUTH UPPER RIGHT BOTH SAMPLES: five standard deviations of a sha
   awk -v t="$1" -v u="$2" -v r="$3" -v b="$4" -v n="$5" 'BEGIN { d = u - t; if (d < 0) d = -d
     exit !(n >= 100 && d < 5 * sqrt(t * (1 - t) / n) + .02 && r >= .9 && b >= .9) }'
 }
-# told WHAT SAMPLER MODE: checks that for ./layout. Each run makes its tables anew, and on a busy
-# machine they may be late, so one of three runs must succeed.
+# told WHAT SAMPLER MODE: checks that for ./layout. Each run makes new tables, and on a busy machine
+# they may be late, so one of three runs must succeed.
 told() {
   local leading try truth upper right both samples seconds=.5
   [ "$2" = perf ] || seconds=.9 # a sample a tick

@@ -73,7 +73,7 @@ read=$(fleetprof-collector token --data "$W/data" --role read)
 echo "Authorization: Bearer $read" >"$W/headers"
 roots=/etc/ssl/certs/ca-certificates.crt
 cat "$roots" "$W/data/ca/root.pem" >"$W/roots.pem" 2>/dev/null
-trusting() { # COMMAND...: on a machine whose roots are those and the fleet's
+trusting() { # COMMAND...: with the system's root certificates and the fleet's
   unshare -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - "$W/roots.pem" "$roots" \
     env DEBUGINFOD_URLS="https://localhost:$H" DEBUGINFOD_HEADERS_FILE="$W/headers" DEBUGINFOD_CACHE_PATH="$W/tls" "$@"
 }

@@ -18,8 +18,9 @@ logged() { grep -c "^$1" "$HELD/log" 2>/dev/null; } # logged block|packed
 hold() { echo $(($(logged block) + ${1:-1})) >"$HELD/gate.new" && mv "$HELD/gate.new" "$HELD/gate"; }
 let_go() { rm "$HELD/gate"; }
 has_begun() { [ "$(logged block)" -ge "$1" ]; }
-# asks COUNT PATH [TOKEN]: asks once, and when that is held COUNT - 1 times more, until `gone` closes all.  (All at once, one more
-# than may wait would find no place while the first has not been taken up.)
+# asks COUNT PATH [TOKEN]: sends one query, and when that is held COUNT - 1 more, until `gone`
+# closes all. (If all were sent at once, one beyond the limit would find no place before the first
+# is taken up.)
 asks() {
   local begun
   begun=$(logged block)

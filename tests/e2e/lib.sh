@@ -12,24 +12,25 @@ agent=$FLEETPROF_PREFIX/lib/fleetprof/libfleetprof.so
 targets=${FLEETPROF_TARGETS:-}
 W=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-e2e.XXXXXX")
 COLLECTOR=
-started=()   # pids that this script started and that must be gone at its end
+started=()   # pids started by this script that must have ended at its end
 
 fail() {
   echo "FAILED: $*"
   tail -n 5 "$W"/collector.log "$W"/board-*/fleetprofd.log 2>/dev/null
-  head -n 40 "$W"/asan.* 2>/dev/null # where a sanitizer was told to put its words
+  head -n 40 "$W"/asan.* 2>/dev/null # the log path given to a sanitizer
   exit 1
 }
 say() { echo "  $*"; }
-# A part that cannot be run here says so and the rest goes on; tests/run.sh shows these lines.
+# Reports a part that cannot be run here; the rest continues. tests/run.sh shows these lines.
 without() { echo "without $1: ${*:2}"; } # without PART WHY
 
 port() {
   /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# until_true SECONDS COMMAND...: polls, a second long each tenth and then less often; fails when COMMAND has not become
-# true in SECONDS of an idle machine, which are SLOWEST times as many here: a deadline finds what never happens.
+# until_true SECONDS COMMAND...: polls, every tenth of a second during the first second and then
+# less often. Fails if COMMAND has not become true in SECONDS of an idle machine, which are SLOWEST
+# times as many here: the deadline only detects conditions that never become true.
 SLOWEST=4
 until_true() {
   local left=$(($1 * SLOWEST * 10)) tries=0 pause=1
@@ -76,9 +77,9 @@ enroll() {
 run() { fleetprof run --state "$B" --collector "127.0.0.1:$A" "$@"; }
 status() { fleetprof status --state "$B" "$@"; }
 has_timer() { [ "$(grep -c '^ID:' "/proc/$1/timers")" = 1 ]; }
-# preloaded VARIABLE=VALUE... PROGRAM...: starts it with the agent and those variables, into PRELOADED, and waits for its
-# timer.  An agent waits 200 ms for its daemon and then does nothing: on a board of two CPUs and twelve that want them
-# once in 300 starts.
+# preloaded VARIABLE=VALUE... PROGRAM...: starts PROGRAM with the agent and these variables, sets
+# PRELOADED, and waits for its timer. An agent waits 200 ms for its daemon and then stays inactive:
+# with twelve busy processes on a board of two CPUs that happens once in 300 starts.
 preloaded() {
   for again in 1 2 3; do
     env FLEETPROF_SOCKET="$B/fleetprofd.sock" LD_PRELOAD="$agent" "$@" >/dev/null &
@@ -104,8 +105,8 @@ profile() {
   api profile --data-urlencode "match=$match" -d "from=-${SINCE:-10m}" "$@"
 }
 
-# Debug files arrive and are read while nobody waits: true once neither what the collector has of them nor the names in
-# its answers have changed for a second.
+# Waits for debug files, which arrive and are read asynchronously: true once the collector's files
+# and the names in its answers have not changed for a second.
 names_are_settled() {
   local names
   names=$(api debug && profile '{}' -d limit=100000 | json "sorted((f['name'], f['module'], f['file']) for f in d['functions'])")
@@ -114,13 +115,15 @@ names_are_settled() {
   [ $NAMES_UNCHANGED -ge 7 ]
 }
 
-# share_of_user NAME...: of the time in user code, which samples told of, the part in functions of these names.  What clocks told
-# ([kernel], [unsampled]) is a crowd's as well: a short program's start among others takes more of it.
+# share_of_user NAME...: the share of these functions in the sampled time of user code. Time of
+# clocks ([kernel], [unsampled]) depends on other load as well: a short program's start takes more
+# of it among others.
 share_of_user() {
   json "(lambda of: sum(w for n, w in of if n in '$*'.split()) / max(1, sum(w for n, w in of)))([(f['name'], f['self']) for f in d['functions'] if f['name'] not in ('[kernel]', '[unsampled]')])"
 }
 
-# has_user_part LEAST: whether samples tell of that much of all time, at least: that it was sampled at all.
+# has_user_part LEAST: whether samples cover at least that share of all time, so that the program
+# was sampled at all.
 has_user_part() {
   json "sum(f['self'] for f in d['functions'] if f['name'] not in ('[kernel]', '[unsampled]')) >= $1 * d['total']"
 }
@@ -137,7 +140,8 @@ print(v if not isinstance(v, bool) else ("yes" if v else "no"))' "$1"; }
 books() {
   api loss | json "' '.join(str(x) for b in d['boards'] if b['board'] == '$1' for x in (b['produced'], b['stored'], sum(v for k, v in b['dropped'].items() if k != 'pending'), b['dropped'].get('pending', 0)))"
 }
-# lost_beside_full_rings BOARD: its lost samples, without those of full rings, which a busy machine explains.
+# lost_beside_full_rings BOARD: its lost samples except those of full rings, which a busy machine
+# explains.
 lost_beside_full_rings() {
   api loss | json "sum(v for b in d['boards'] if b['board'] == '$1' for k, v in b['dropped'].items() if k not in ('pending', 'ring_full'))"
 }
@@ -147,13 +151,14 @@ books_are_closed() {
   [ "${p:-0}" -gt 0 ] && [ "$pending" = 0 ] && [ "$p" = $((s + d)) ]
 }
 
-# Seconds that the hypervisor took from the CPUs since boot.  The clock of perf's events counts them, and so do the samples of a whole
-# board; a program's own CPU clock does not.
+# Seconds that the hypervisor took from the CPUs since boot. The clock of perf's events counts them,
+# and so do samples of a whole board; a program's own CPU clock does not.
 stolen() { awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { print $9 / hz }' /proc/stat; }
-stolen_before=$(stolen) # a script may set it anew before each program
+stolen_before=$(stolen) # a script may set it again before each program
 stolen_since() { awk "BEGIN { print $(stolen) - ${1:-$stolen_before} }"; }
-# is_all_of TOTAL SPENT PART [SPARE]: TOTAL seconds are SPENT seconds, within PART of these and SPARE seconds.  Above that TOTAL may
-# hold a quarter of what was stolen since stolen_before: of processes that no parent has waited for, and of a program's last moments.
+# is_all_of TOTAL SPENT PART [SPARE]: whether TOTAL seconds equal SPENT seconds, within PART of
+# these and SPARE seconds. TOTAL may be higher by a quarter of the time stolen since stolen_before:
+# of processes that no parent has waited for, and of a program's last moments.
 is_all_of() {
   awk -v off="$(awk "BEGIN { print $1 - $2 }")" -v limit="$(awk "BEGIN { print $2 * $3 + ${4:-0} }")" -v stolen="$(stolen_since)" \
     'BEGIN { exit !(off >= -limit && off <= limit + stolen / 4) }'

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""lost_files.py FOLDER [all]: every file of a collector's folder, gone, empty, cut in half, replaced by an older copy or by another
-collector's, while the collector has ended and while it runs.  Whatever it is: who is revoked stays out, no batch that was acked
-counts twice, and either the collector says at its start what to do, or it goes on and names the file.  Prints a row for each.
+"""lost_files.py FOLDER [all]: every file of a collector's folder is gone, empty, cut in half, or
+replaced by an older copy or by another collector's, while the collector is down and while it runs.
+In each case a revoked board is not accepted, and no acked batch counts twice. The collector either
+prints the remedy at its start, or goes on and names the file. Prints a row for each.
 
-With `all` those too that hold nothing which nothing else has (sums, logs, locks, certificates that are made anew, debug files, sources),
-and what a killed collector leaves beside its databases."""
+With `all` it includes files whose content is stored elsewhere, too (sums, logs, locks, certificates
+that are made again, debug files, sources), and the files that a killed collector leaves beside its
+databases."""
 import glob
 import json
 import os
@@ -159,7 +161,7 @@ batches = [Batch(seq, run=77, service="work", seed=seq) for seq in range(1, 6)]
 for at, batch in enumerate(batches):
     batch.produced = at + 1
 
-# Of three days ago: what its day is summed up into stands in files of their own.
+# A batch of three days ago: the sums of its day are in files of their own.
 DAY_NS = 86400 * 10**9
 old = Batch(9, run=77, service="work", seed=9, boot_id=b"\x09" * 16, wall=time.time_ns() - 3 * DAY_NS)
 old.produced = 9
@@ -170,7 +172,7 @@ def fill(collector, board):
     """What only `all` needs."""
     collector.upload("program" if collector.path == data else "another")
     assert collector.deliver(board, old) == "acked"
-    collector.stop()  # a start sums up what is old
+    collector.stop()  # a start sums up old days
     assert collector.start() is None and collector.has("hours-*.db") and collector.has("minutes-*.db") and collector.has("reserve")
     assert collector.has("debug/*.index") and collector.has("sources/*")
 
@@ -212,7 +214,7 @@ if is_all:
     listed = sorted(path[len(data) + 1:] for path in glob.glob(f"{data}/**", recursive=True) if os.path.isfile(path))
     REST = [name for name in listed if name not in FILES and not name.endswith(("-wal", "-shm"))] + [f"{name}-wal" for name in ("access.db", "landing.db", day)]
 FAULTS = ("gone", "empty", "half", "older", "another's")
-# What the same file of an older copy is: nothing has changed in it since.
+# Files whose older copy is identical: nothing has changed in them since.
 UNCHANGED = {("debug.db", "older"), ("node.key", "older"), ("ca/root.pem", "older"), ("ca/root.key", "older")}
 MUST_NOT_START = {"access.db", "ca/root.pem", "ca/root.key"}
 wrong = []
@@ -297,9 +299,10 @@ def running(name, kind):
         collector.stop()
 
 
-# Whoever revokes writes there, and what was acked last stands there.
+# Revocations are written to the first, the last acked batches to the second.
 LOGS = ("access.db-wal", "landing.db-wal")
-# What `check` reads through, and so names.  A bundle of sources does not say which program it is of.
+# Files that `check` reads fully, and so names. A bundle of sources does not contain its program's
+# identity.
 READ = {("debug/", "empty"), ("debug/", "half"), ("debug/", "another's"), ("sources/", "empty"), ("sources/", "half")}
 
 
@@ -326,7 +329,8 @@ def rest(name, kind, is_running):
     expect(samples == WHOLE or lacks or (kind, is_running) == ("another's", True), case, f"{samples} samples of {WHOLE}, and no word of it")
     if (name[:name.find("/") + 1], kind) in READ and "." not in name:
         expect(name in words and code == 1, case, f"check does not name it: {words}")
-    # (Where a log is cut that nobody has written to since the start, SQLite finds it, and the next start.)
+    # (If a log is cut that was not written to since the start, SQLite detects it, and so does the
+    # next start.)
     if is_running and name in LOGS and (name == LOGS[0] or kind not in ("empty", "half")):
         expect(verdict == "later", case, f"a new batch: {verdict}")
         expect(told(ready["reasons"], name.removesuffix("-wal")), case, f"/readyz does not name it: {ready}")
@@ -351,7 +355,7 @@ for name in REST:
         rest(name, kind, False)
         rest(name, kind, True)
 
-# Somebody accepts that access.db is lost: then it starts, and is well.
+# An operator accepts that access.db is lost: then it starts, and is healthy.
 copy(f"{folder}/kept", data)
 os.unlink(f"{data}/access.db")
 expect(collector.start() is not None, ("accept",), "starts before")
@@ -361,13 +365,13 @@ expect(collector.start() is None and collector.ask("readyz")[0]["status"] == "re
 expect(collector.run("accept")[0] == 1, ("accept",), "accepts beside a collector")
 collector.stop()
 
-# Each authority that cannot be read makes room, however many there were.
+# Each unreadable authority is renamed, however many there were.
 for name in ("ca.corrupt", "ca.corrupt-1"):
     os.truncate(f"{data}/ca/root.key", 0)
     code, words = collector.run("accept")
     expect(code == 0 and os.path.isdir(f"{data}/{name}"), ("accept", name), f"ends with {code}: {words}")
 
-# Root accepts for whom the folder belongs to.
+# Root accepts on behalf of the folder's owner.
 if os.geteuid() == 0:
     NOBODY = 65534
     copy(f"{folder}/kept", data)

@@ -14,7 +14,7 @@ program() {
 }
 program first "$W/debug"
 program second "$W/other"
-program third "$W" # nobody has its debug file
+program third "$W" # no server has its debug file
 mkdir "$W/moved"
 program fourth "$W/moved"
 

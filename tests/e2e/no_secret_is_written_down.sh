@@ -29,7 +29,7 @@ done
 kill -SEGV "$(worker)"
 stop_collector SEGV
 collector_up --verbose
-stop_collector # what SQLite holds back is in its files then
+stop_collector # then SQLite's caches are in its files
 
 # look_for WHAT BYTES: in all files except the keys' own.
 look_for() {

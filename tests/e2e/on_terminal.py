@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""on_terminal.py COLUMNS COMMAND...: runs COMMAND on a terminal of its own (stdin, stdout and stderr), COLUMNS wide, prints
-what it was sent, and exits as COMMAND did.  With OUT in the environment stdout is that file, and only stderr the terminal."""
+"""on_terminal.py COLUMNS COMMAND...: runs COMMAND on a terminal of its own (stdin, stdout and
+stderr), COLUMNS wide, prints the terminal's output, and exits with COMMAND's status. With OUT in
+the environment stdout is that file, and only stderr the terminal."""
 import fcntl, os, pty, struct, sys, termios
 
 columns, command = int(sys.argv[1]), sys.argv[2:]

@@ -38,7 +38,7 @@ def refused(path, given):
 
 def is_true_to_its_parameters(path, parameters):
     needed = {p["name"]: {"by": "service", "function": "main"}[p["name"]] for p in parameters if p["required"]}
-    if path == "/api/v1/diff": # either of several: what this format has no word for
+    if path == "/api/v1/diff": # either of several: this format cannot express it
         needed = {"b_from": "-1h"}
         parameters = [p for p in parameters if p["name"] != "b_from"]
     assert refused(path, needed) is None, (path, needed, refused(path, needed))

@@ -6,7 +6,7 @@ if [ "$(id -u)" != 0 ]; then
   ordinary=$(id -u)
   as_ordinary() { "$@"; }
 else
-  ordinary=$((2000000000 + $$)) # of the ids that nobody gives out
+  ordinary=$((2000000000 + $$)) # an id that is never assigned
   setpriv --reuid=$ordinary true 2>/dev/null || ordinary=65534 # a container maps fewer
   as_ordinary() { setpriv --reuid="$ordinary" --regid="$ordinary" --clear-groups "$@"; }
 fi

@@ -7,20 +7,20 @@ const [origin, pictures] = process.argv.slice(2);
 const { check, visit, end } = await browse(origin, pictures);
 const TRUTH = "match=%7Bservice%3D%22truth%22%7D";
 
-// Questions whose URL holds TEXT are answered when LET is called, and not before.
+// Holds requests whose URL contains TEXT until the returned function is called.
 async function hold(page, text) {
   let release = () => {};
   const waits = new Promise((done) => { release = done; });
   await page.route((url) => url.href.includes("/api/v1/") && url.href.includes(text), async (route) => {
     await waits;
-    await route.fallback().catch(() => {}); // nobody may ask it any more
+    await route.fallback().catch(() => {}); // the request may have been cancelled
   });
   return release;
 }
 const refuse = (page, path, status, detail) => page.route((url) => url.pathname.endsWith(path), (route) =>
   route.fulfill({ status, contentType: "application/problem+json", body: JSON.stringify({ status, detail }) }));
 
-// The figures of one function never stand under the name of another, nor under an error.
+// The figures of a function never appear under another function's name, nor under an error.
 await visit(`/?view=function&function=alpha_sixty&${TRUTH}`, "#function-view .source tr", LOOKS.light, async (page) => {
   const figures = () => page.locator("#function-view td, #function-view dl.figures").count();
   const answer = await hold(page, "no_such_function");
@@ -34,7 +34,7 @@ await visit(`/?view=function&function=alpha_sixty&${TRUTH}`, "#function-view .so
   check(/nothing sampled here.*Profile's table/.test(await page.textContent(".status.wrong")), "a function that is none: no next step");
 }, { quiet: true });
 
-// Of two selections, too: new sides with old totals there are none.
+// The same for two selections: new sides never appear with old totals.
 await visit("/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D", ".flame canvas", LOOKS.light, async (page, listen) => {
   const asked = [];
   listen("request", (request) => { if (request.url().includes("format=columns")) asked.push(request.url()); });
@@ -47,7 +47,7 @@ await visit("/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%2
   await page.waitForSelector("text=No samples in B");
 });
 
-// A profile stays, greyed and said to be old, until there is another.
+// A profile stays, greyed and marked as old, until there is another.
 await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page) => {
   const answer = await hold(page, "other");
   await page.fill("#match", '{service="other"}');
@@ -64,7 +64,7 @@ await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page
   check(/a selector is/.test(await page.textContent(".status.wrong")), "a selector that is none: no next step");
 }, { quiet: true });
 
-// What fails beside an answer is said where it is missing, with what to do next.
+// A failure beside an answer is reported at the missing part, with the remedy.
 const ALERT = "the store is busy";
 const isSaid = async (page, box, what) => {
   const said = await page.locator(box).textContent().catch(() => "nothing");
@@ -85,7 +85,7 @@ await visit("/?view=diff", ".empty", LOOKS.light, async (page) => {
   check(await until(async () => /Nothing has a .*fleetprof query/.test(await page.textContent("#diff"))), "no label's values: it is not said");
 }, { before: (page) => page.route((url) => url.pathname.includes("/labels"), (route) => route.fulfill({ json: { data: [] } })) });
 
-// What was not told apart is explained: in a profile, and in a side of a difference.
+// [rest] is explained: in a profile, and in a side of a difference.
 const REST = "an answer about one board has all";
 for (const [path, selector, asked, add] of [
   [`/?view=profile&${TRUTH}`, "#functions tr", "/profile", (body) => ({ ...body, rest_hint: REST })],
@@ -98,7 +98,7 @@ for (const [path, selector, asked, add] of [
     await route.fulfill({ response, json: add(await response.json()) });
   }) });
 
-// A sandwich is of one module's function, and what does not go with it is off.
+// A sandwich belongs to one module's function, and controls that do not apply to it are disabled.
 await visit(`/?view=function&function=alpha_sixty&module=truth&${TRUTH}`, "#function-view h2", LOOKS.light, async (page) => {
   await page.click("h2 a");
   await page.waitForSelector("h3");
@@ -113,7 +113,7 @@ await visit(`/?view=function&function=alpha_sixty&module=truth&${TRUTH}`, "#func
 await visit(`/?view=profile&sandwich=alpha_sixty&module=libc.so.6&${TRUTH}`, "h3", LOOKS.light, async (page) =>
   check(/No stack has a function alpha_sixty in libc/.test(await page.textContent("#profile")), "a sandwich of another module's function has frames"));
 
-// Long tables: sorted as a whole, shown from the beginning, and what is left out is counted.
+// Long tables: sorted as a whole, shown from the beginning, with the number of hidden rows.
 const long = (row, rows) => Array.from({ length: rows }, (_, i) => ({ ...row, ...(row.function ? { function: `f${i}` } : { name: `f${i}` }) }));
 await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page) => {
   const rows = () => page.locator("#functions tr").count();
@@ -130,12 +130,13 @@ await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page
   await route.fulfill({ response, json });
 }) });
 
-// Beyond the rows that are asked for the collector chooses, by what the table is sorted by, and that is said.
+// Beyond the requested rows the collector chooses by the table's sort key, and the page reports
+// that.
 const newcomers = (count) => Array.from({ length: count }, (_, i) => ({ name: `g${i}`, module: "app", file: null, line: null, quality: null }));
 const orderOf = (request) => new URL(request.url()).searchParams.get("order") ?? "self";
 const isTable = (request) => /\/profile\?(?!.*format=)/.test(request.url());
 for (const count of [6000, 5000]) {
-  const orders = []; // that tables were asked for in
+  const orders = []; // sort keys in requests of tables
   await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page) => {
     const says = async () => /These are the 5,000 functions of 6,000 that took the most (\w+)/.exec(await page.locator("#profile").innerText().catch(() => ""))?.[1];
     const top = () => page.locator("#functions tr").first().innerText();
@@ -148,7 +149,7 @@ for (const count of [6000, 5000]) {
     answer();
     if (count === 6000) return check(await until(async () => await says() === "in" && /total f0/.test(await top())), `5000 of 6000 by Total: ${await says()}, the first is ${await top()}`);
     const again = page.waitForRequest(isTable);
-    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); // what is seen again is asked for again
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); // the page reloads when it becomes visible again
     await again;
     check(!orders.includes("total"), `5000 of 5000: they are asked for by ${orders}`);
     check(await page.locator("#profile .notice").count() === 0 && /self f0/.test(await top()), `5000 of 5000: others are said to lack, or the first is ${await top()}`);
@@ -179,7 +180,7 @@ await visit(`/?view=profile&${TRUTH}`, ".flame canvas", LOOKS.light, async (page
   await route.fulfill({ response, json });
 }) });
 
-// A link that asks for a pattern without end gets an answer at once, whatever the names are.
+// A link with a pattern of exponential time is answered at once, whatever the names are.
 for (const pattern of ["(x+)+$", "x*x*x*x*x*x*x*x*y"])
   await visit(`/?view=profile&${TRUTH}&search=${encodeURIComponent(pattern)}`, null, LOOKS.light, async (page) => {
     check(await until(async () => /for ever/.test(await page.textContent(".tools .said").catch(() => "")), 10000), `${pattern}: it says nothing`);

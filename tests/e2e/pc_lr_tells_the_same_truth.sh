@@ -6,7 +6,7 @@
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
-check() { # SERVICE: the answer and the folded stacks against what the program printed
+check() { # SERVICE: compares the answer and the folded stacks with the program's output
   profile "{service=\"$1\"}" >"$W/$1.json" || fail "no answer for $1"
   profile "{service=\"$1\"}" -d format=folded >"$W/$1.folded" || fail "no folded stacks for $1"
   truth_told "$1" "$W/$1.json" "$W/$1.truth" .03 .01 .9 "$(stolen_since)" || fail "$1 is off"

@@ -54,7 +54,8 @@ same "$targets/static"
 command -v node >/dev/null || fail "node is not installed"
 same node -e 'console.log([1, 2, 3].map(x => x * x))'
 
-# A pipe that the program leaves open ends with the program: the daemon holds nothing of it.
+# A pipe that the program leaves open is closed when the program ends: the daemon holds no copy of
+# it.
 got=$(timeout 20 fleetprof run --state "$B" --collector "127.0.0.1:$A" -- echo hi) || fail "run in \$( ) ended with $?"
 [ "$got" = hi ] || fail "run in \$( ) printed '$got'"
 

@@ -11,7 +11,7 @@ start_collector
 cat >"$W/many.py" <<'P'
 import json, os, resource, struct, sys, time
 count = int(sys.argv[1])
-parent = "python3" if sys.argv[3:] else None  # whose the time of a child before its exec is
+parent = "python3" if sys.argv[3:] else None  # the program that a child's time before its exec belongs to
 told, tell = os.pipe()
 commands = [["/bin/true"], ["/bin/sed", "-n", "s/a/b/p", "/etc/passwd"], ["/usr/bin/cksum", "/bin/bash"]]
 if sys.argv[2] == "timer" and os.path.exists("/usr/bin/gcc"):  # it wants syscall from libc, as programs do that can begin a sandbox
@@ -34,7 +34,7 @@ for i in range(count):
         spent[parent] = spent.get(parent, 0) + before
 add("python3", resource.getrusage(resource.RUSAGE_SELF))
 print(json.dumps(spent), flush=True)
-os._exit(0)  # what comes after the last look at its own clock is not in the truth
+os._exit(0)  # time after the last read of its own clock is not in the truth
 P
 
 # Compares the rows of one run with the truth in FILE: the sum within 1 %, and at most LIMIT of it

@@ -21,8 +21,8 @@ whole() {
     { short[$0] = $NF }
     END { printf "%.4f\n", whole / all; for (stack in short) print stack > "/dev/stderr" }' 2>"$2.short"
 }
-# is_whole NAME PROGRAM: NAME.fp, made by run_NAME, is whole to at least 97 %. Each run makes its
-# tables anew; on a busy machine they may be late, so one of three runs must succeed.
+# is_whole NAME PROGRAM: NAME.fp, made by run_NAME, is whole to at least 97 %. Each run makes new
+# tables; on a busy machine they may be late, so one of three runs must succeed.
 is_whole() {
   local share samples try
   for try in 1 2 3; do
@@ -91,12 +91,12 @@ function simple(stack, count, i, frames, part, ret) {
 {
   weight = $NF; stack = $0; sub(/ [0-9]+$/, "", stack); all += weight
   sub(/;(entry|asm|el0t)_.*/, "", stack); $0 = stack " " weight # where the kernel was entered
-  if (stack ~ /^\[[a-z ]*\];/) next # it says itself that it is not whole
+  if (stack ~ /^\[[a-z ]*\];/) next # marked as incomplete
   if (!sub(/^[^;]*(;[^;]*)*;(main|in_thread);work/, "work", stack)) { if ($0 ~ /;main|^_start|^clone/) { begun += weight; next } }
   else {
     sub(/^work;?/, "", stack)
     stack = simple(stack)
-    if (index(library, stack) == 1 || index(recursion, stack) == 1 || stack == "LIB") { good += weight; next } # LIB: it asks for the time
+    if (index(library, stack) == 1 || index(recursion, stack) == 1 || stack == "LIB") { good += weight; next } # LIB: calls for the time
   }
   print $0 > "/dev/stderr"
   bad += weight

@@ -17,7 +17,7 @@ enroll board1
 # Ten seconds each: the kernel parts user from system time by its ticks, of which four seconds have a thousand.
 [ -n "${FLEETPROF_AS_USER:-}" ] && rates=1000 || rates="99 1000 4000"
 for hz in $rates; do
-  stolen_before=$(stolen) # an event's clock has what the hypervisor takes, a program's own time has not
+  stolen_before=$(stolen) # the clock of an event includes stolen time; a program's own time does not
   run --service "at-$hz" --sampler perf --hz $hz -- "$targets/truth" 10 >"$W/truth" || fail "truth ended with $?"
   profile "{service=\"at-$hz\"}" >"$W/top.json" || fail "no answer for $hz Hz"
   /usr/bin/python3 - "$W/top.json" "$W/truth" $hz "$stolen_before" "$(stolen)" <<'P' || fail "$hz Hz is not achieved"

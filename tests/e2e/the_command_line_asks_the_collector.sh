@@ -136,7 +136,7 @@ expect 1 '--role symbols. makes a token .* by --token-file FILE' fleetprof uploa
 expect 0 '' far --ca "$W/data/ca/root.pem" --token-file "$W/token"
 grep -qF "$heaviest" "$W/out" || fail "no table over TLS"
 curl -fsS --cacert "$W/data/ca/root.pem" -H "Authorization: Bearer $(cat "$W/token")" --resolve "$(hostname):$H:127.0.0.1" "https://$(hostname):$H/api/v1/boards" >"$W/out" 2>&1 ||
-  fail "curl to the collector's own name: $(cat "$W/out")" # as the README says
+  fail "curl to the collector's own name: $(cat "$W/out")" # as in the README
 FLEETPROF_TOKEN=$(cat "$W/token") expect 0 '' far --ca "$W/data/ca/root.pem"
 other() { fleetprof query --http "https://127.0.0.2:$H" --ca "$W/data/ca/root.pem" --token-file "$W/token" "$@"; }
 expect 1 'is for another address (it names .*localhost, 127.0.0.1, ::1): ask it by one of these, or start the collector with --public-name' other

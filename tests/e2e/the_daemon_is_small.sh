@@ -56,7 +56,7 @@ six() {
   local programs=() program
   for _ in 1 2 3 4 5 6; do "$@" & programs+=($!); done
   for program in "${programs[@]}"; do until_true 10 sleeps "$program" || fail "$*: it does not run"; done
-  sleep 1 # all have started, and touched what they touch
+  sleep 1 # all have started, and touched their memory
   for program in "${programs[@]}"; do private "$(sleeper "$program")"; done | sort -n | xargs
   for program in "${programs[@]}"; do kill "$(sleeper "$program")" && wait "$program"; done 2>/dev/null
 }

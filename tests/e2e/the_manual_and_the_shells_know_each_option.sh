@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 share=$FLEETPROF_PREFIX/share pages=$FLEETPROF_PREFIX/share/man/man1
 export HOME=$W FLEETPROF_CONFIG=
-bash_completes() { # WORD...: what bash offers for the last of them
+bash_completes() { # WORD...: bash's completions of the last word
   bash --norc -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); $(complete -p "$1" | sed "s/.* -F \([^ ]*\) .*/\1/"); printf "%s\n" "${COMPREPLY[@]}"' \
     "$share/bash-completion/completions/$1" "$@"
 }
@@ -30,7 +30,7 @@ for command in "${commands[@]}" fleetprofd fleetprof-collector; do
   bash_completes $command -- >"$W/bash"
   fish_completes "$command --" >"$W/fish"
   word=${command#"$program"}
-  word=${word# } # of which zsh knows this part
+  word=${word# } # the part that zsh passes
   sed -n "/^${word:-[*]}) options=(/,/^)/p" "$share/zsh/site-functions/_$program" >"$W/zsh"
   for letter in $(sed -n 's/^  -\(.\), --.*/\1/p' "$W/help"); do
     grep -qF -- "'*-$letter[" "$W/zsh" || fail "$command: zsh does not know -$letter"

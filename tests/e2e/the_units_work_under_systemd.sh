@@ -31,7 +31,7 @@ started+=($holder)
 first() { pgrep -P $holder -x systemd >/dev/null; }
 until_true 10 first || { is_gone $holder && not_run "no machine can be made here: $(tail -n 1 "$W/boot.log")"; fail "systemd does not start: $(cat "$W/boot.log")"; }
 init=$(pgrep -P $holder)
-clear_up() { # before lib.sh's own: what is in the machine ends with its first process
+clear_up() { # before lib.sh's own: processes in the machine end with its first process
   local code=$?
   [ $code = 0 ] || for unit in fleetprof-collector fleetprofd; do inside systemctl status -n 0 $unit; inside tail -n 5 /var/log/$unit.log; done
   kill -9 "$init" 2>/dev/null

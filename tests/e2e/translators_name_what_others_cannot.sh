@@ -17,7 +17,7 @@ translate() { # NAME COMMAND: a report by COMMAND has names; without inlined fun
   fleetprof report "$W/x.fp" --format folded --translator "$2" >"$W/$1.folded" 2>"$W/err" || fail "$1: $(cat "$W/err")"
   grep -q "work;choose;burn" "$W/$1.folded" || has_all "$W/$1.folded" || fail "$1 does not name: $(head -n 3 "$W/$1.folded")"
 }
-translate_inlined() { # NAME COMMAND: the same with whole chains, as binutils tells them
+translate_inlined() { # NAME COMMAND: the same with whole chains, as binutils prints them
   translate "$1" "$2"
   for f in $functions; do grep -q "work;by_the_right;choose;$f;burn" "$W/$1.folded" || fail "$1 has no chain of $f: $(head -n 3 "$W/$1.folded")"; done
   cmp -s "$W/$1.folded" "$W/binutils-inlined.folded" || fail "$1 differs: $(diff "$W/$1.folded" "$W/binutils-inlined.folded" | head -n 4)"

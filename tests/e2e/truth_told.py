@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what the collector tells of tests/targets/truth to what the program printed itself.
+"""Compares the collector's answer about tests/targets/truth with the program's own output.
 
   truth_told.py NAME ANSWER TRUTH SHARES TOTAL [NAMED [STOLEN]]
 
-ANSWER is the function table as JSON, TRUTH the program's line: three shares, user and system seconds.
-Each share is right within SHARES, or where few samples could be taken (a crowded machine) within three and
-a half standard deviations of it, sqrt(p (1 - p) / samples), samples as many as their weights are worth by the answer's own word, but at least two in five of them: of the 48 shares in a run of all tests three
-alone would fail one in eight runs for nothing, this one in 45.  The total is right within TOTAL of the
-program's CPU time, and no more above it than STOLEN besides, seconds that a hypervisor took from the CPUs meanwhile: an event's
-clock has them.  The three functions hold at least NAMED of all.  Prints both; 1 with each thing that is wrong.
+ANSWER is the function table as JSON, TRUTH the program's line: three shares, user and system
+seconds. Each share must be right within SHARES. With few samples (a crowded machine) three and a
+half standard deviations are allowed, sqrt(p (1 - p) / samples), with the answer's effective number
+of samples, but at least two in five of them. Of the 48 shares in a run of all tests three
+deviations would fail one in eight runs by chance, this limit one in 45. The total must be right
+within TOTAL of the program's CPU time. It may be higher by STOLEN besides, seconds that a
+hypervisor took from the CPUs meanwhile: an event's clock includes them. The three functions have at
+least NAMED of all. Prints both; prints each difference and exits with
+1 if there is one.
 """
 import json
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced after lib.sh by tests of words of others that reach a terminal, and of links that others have laid.
-is_clean() { # is_clean FILE: of line ends, tabs, and what can be printed alone
+is_clean() { # is_clean FILE: it has only line ends, tabs and printable characters
   /usr/bin/python3 - "$1" <<'P'
 import re, sys
 text = open(sys.argv[1], "rb").read().decode()
@@ -16,7 +16,7 @@ for i, mark in enumerate(("\x1b[2J\x1b]0;title\x07", "\u202egnp.exe", "\u2066", 
     out.add(sys.argv[2], f"bin/{i}{mark}truth")
 P
 }
-# damage_database FILE: SQLite cannot read it, and says why with a name of that kind.
+# damage_database FILE: SQLite cannot read it, and its message contains a name of that kind.
 damage_database() {
   /usr/bin/python3 - "$1" <<'P'
 import sqlite3, sys
@@ -26,7 +26,7 @@ database.execute("INSERT INTO sqlite_master VALUES('table', ?, 'x', 0, 'CREATE n
 database.commit()
 P
 }
-# hostile_answers: a collector that refuses each question with such words, at $ANSWERS.
+# hostile_answers: a collector that rejects each query with such words, at $ANSWERS.
 hostile_answers() {
   /usr/bin/python3 - "$W/answer-port" <<'P' &
 import http.server, os, sys
@@ -49,8 +49,8 @@ P
   until_true 60 test -s "$W/answer-port" || fail "no server"
   ANSWERS=http://127.0.0.1:$(cat "$W/answer-port")
 }
-# lay_links: $W/all, where everybody may write, has links of another user to $W/own: in the last place, on the way, in the place of
-# .old.  False where there is nobody else to lay them.
+# lay_links: makes links of another user to $W/own in $W/all, a world-writable folder: in the last
+# place, on the way, and in the place of .old. False if there is no other user to make them.
 lay_links() {
   [ "$(id -u)" = 0 ] && setpriv --reuid="$ordinary" true 2>/dev/null || return 1
   mkdir -m 1777 "$W/all" && mkdir "$W/own" && chmod 711 "$W"
@@ -58,7 +58,7 @@ lay_links() {
   as_ordinary ln -s "$W/own" "$W/all/folder"
   as_ordinary ln -s "$W/own/precious" "$W/all/q.fp.old"
 }
-refused_link() { # refused_link COMMAND...: it writes through none, and says whose it is
+refused_link() { # refused_link COMMAND...: it writes through none, and names the link's owner
   "$@" >"$W/out" 2>"$W/err" && fail "$*: writes through another user's link"
   grep -q "another user" "$W/err" || fail "$*: $(cat "$W/err")"
   [ -z "$(ls "$W/own")" ] || fail "$*: made $(ls "$W/own")"

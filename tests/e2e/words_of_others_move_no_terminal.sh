@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Names from archives, from a damaged database and from the collector reach a terminal without what it would obey: escape
-# sequences, controls of one and two bytes, marks that turn the direction of writing.  As JSON they are whole, and escaped.
-# A file is never written through another user's link.
+# Names from archives, from a damaged database and from the collector reach a terminal without
+# control sequences: escape sequences, controls of one and two bytes, marks that turn the direction
+# of writing. In JSON they are complete, and escaped. No file is written through another user's
+# link.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/words.sh"
 hostile_image "$W/image.tar"
@@ -13,7 +14,7 @@ fleetprof upload --dry-run --format json "$W/image.tar" >"$W/out" || fail "uploa
 is_clean "$W/out" || fail "JSON that a terminal would obey: $(cat -v "$W/out")"
 [ "$(json "sum(any(c in f['name'] for c in '\x1b\u202e\u2066\x9b\n\r') for f in d['files'])" <"$W/out")" = 6 ] || fail "the names are not whole: $(cat "$W/out")"
 
-# What SQLite says of a database repeats the names in it.
+# SQLite's messages about a database contain the names in it.
 start_collector
 enroll one
 stop_collector
@@ -24,12 +25,12 @@ for command in "" "check" "revoke --list" "token"; do
   is_clean "$W/out" || fail "'$command': a terminal would obey: $(cat -v "$W/out")"
 done
 
-# What a collector refuses a board with, and what it has in its answers.
+# A collector's reasons for rejecting a board, and its answers.
 hostile_answers
 fleetprof query --http "$ANSWERS" >"$W/out" 2>&1 && fail "a refused question ended with 0"
 grep -q 'no ' "$W/out" && is_clean "$W/out" || fail "query: $(cat -v "$W/out")"
 
-# Links of another user, of whatever command.
+# Links of another user, for any command.
 lay_links || { without links "there is nobody else to lay them (root is needed)"; exit 0; }
 refused_link fleetprof run --output "$W/all/p.fp" -- true
 refused_link fleetprof run --output "$W/all/folder/p.fp" -- true

@@ -46,7 +46,7 @@ for again in $(seq "$kills"); do
     over=$(metric fleetprof_store_roll_rounds_total)
     fast=$((fast + 1)) rounds=$((rounds + ${over:-0}))
     fast_down
-  elif [ $((RANDOM % 2)) = 0 ]; then # while it opens what the last one left
+  elif [ $((RANDOM % 2)) = 0 ]; then # while it opens the last one's files
     fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" "${life[@]}" >>"$W/collector.log" 2>&1 &
     COLLECTOR=$!
     sleep "$(random_seconds 100)"

@@ -6,7 +6,7 @@
 # board beside it is acked as usual, and the counters add up.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/door
-MOST_MIB=$(pick 400 400) # of its own; the queue, and what is being decoded, may have 64 MiB each
+MOST_MIB=$(pick 400 400) # of its own; the queue, and the batches being decoded, may have 64 MiB each
 SLOW_MS=5000             # the honest board's ack (lib.sh: unaffected)
 start_collector --board-refusals 100000
 enroll evil && evil=$B

@@ -103,7 +103,7 @@ fi
 # without uploads. The short one does not judge it: of some 100 queries a round the p99 is the
 # second-slowest. Without any fault, medians of three rounds were 1.2 to 3.0 times and single rounds
 # 0.2 to 3.3, and uploads slowed by 30 and 100 ms were not visible in it.
-start_collector --board-modules 0 --board-series 0 # the stranger says of more than its quotas would let it
+start_collector --board-modules 0 --board-series 0 # the quotas are off, because the hostile board exceeds them
 enroll hostile
 run --service truth -- "$targets/truth" 1 >/dev/null || fail "truth"
 until_true 20 books_are_closed hostile || fail "the books are not closed"

@@ -29,7 +29,7 @@ status | grep -q 'uplink .*: \(connecting\|waiting\)' || fail "it talks to a hol
 kill "$(cat "$B/fleetprofd.pid")"
 until_true 10 is_gone "$(cat "$B/fleetprofd.pid" 2>/dev/null || echo 999999999)"
 read -r batches samples bytes < <("$files" count "$B/spool")
-# The daemon is started anew with the collector's address, as an enrolment elsewhere would.
+# The daemon is restarted with the collector's address, as after an enrolment.
 fleetprofd --state "$B" --spool-bytes 1M --send-bytes $rate --collector "127.0.0.1:$A" || fail "the daemon does not start again"
 begun=$(date +%s%N)
 queue_is_empty() { [ "$(asked "d['spool']['entries']")" = 0 ]; }

@@ -18,7 +18,7 @@ started+=($simulator)
 connected() { curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_boards_connected" { print $2 }'; }
 all_are_in() { [ "$(connected)" = "$boards" ]; }
 until_true "$(pick 30 120)" all_are_in || fail "only $(connected) boards of $boards come"
-is_long && sleep 20 # a ping of each: it has heard how many they are
+is_long && sleep 20 # a ping of each, whose answer has the size of the fleet
 stop_collector KILL
 collector_up
 since=$SECONDS
@@ -26,12 +26,12 @@ until_true 60 all_are_in || fail "a minute after its restart only $(connected) b
 took=$((SECONDS - since))
 memory=$(awk '/^RssAnon/ { print int($2 / 1024) }' "/proc/$COLLECTOR/status")
 [ "$memory" -lt $MOST_MIB ] || fail "the collector takes $memory MiB"
-kill "$simulator" # they deliver what they have, and leave
+kill "$simulator" # they deliver their batches, and end
 wait $simulator || fail "the boards end with $?: $(tail -n 1 "$W/fleet.err")"
 agreed=$("$fleet/truth_agrees.py" "$W/truth" "http://127.0.0.1:$H" "$(pick 10 60)") || fail "$agreed"
 figure() { awk -v m="$1" '$1 == m { print $2 }' "$W/fleet"; }
 peak=$(figure returns_peak_a_second) mean=$(figure returns_mean_a_second)
-[ "$(figure returns)" -ge $((boards * 3 / 4)) ] || fail "only $(figure returns) boards came back" # the others had not heard Welcome yet
+[ "$(figure returns)" -ge $((boards * 3 / 4)) ] || fail "only $(figure returns) boards came back" # the others had not received Welcome yet
 if is_long; then
   awk -v peak="$peak" -v mean="$mean" 'BEGIN { exit !(peak < 3 * mean) }' || fail "$peak boards came in one second, $mean in the mean"
 fi

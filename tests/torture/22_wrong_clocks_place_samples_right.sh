@@ -39,7 +39,7 @@ sampled_run() {
 }
 is_connected() { fleetprof status --state "$B" --format json 2>/dev/null | json "d['uplink']['state'] == 'connected'" | grep -q yes; }
 connected_run() { until_true 20 is_connected && sampled_run 10s; }
-heard_then_alone() { # hears the time, and only then are there samples, which nobody takes
+heard_then_alone() { # gets the time, and only then samples, while no collector is up
   until_true 20 is_connected || return 1
   kill -KILL "$COLLECTOR"
   sampled_run
@@ -56,7 +56,7 @@ export -f sampled_run connected_run heard_then_alone is_connected until_true jso
 epoch=$((100 - ns_before))
 boot heard $epoch $hour heard_then_alone # and had slept for an hour
 stop_collector
-boot behind -$hour 0 sampled_run # never hears the time
+boot behind -$hour 0 sampled_run # never gets the time
 boot never $epoch 0 sampled_run
 boot set_ahead $day 0 set_in_mid_run
 collector_up

@@ -23,7 +23,7 @@ watch_crowd() { while sleep 0.5; do curl -fs --max-time 20 "http://127.0.0.1:$H/
 watch_crowd &
 started+=($!)
 sleep 1
-# Every query uses a new connection: it must find a place among theirs.
+# Every query uses a new connection, which must find a place among the slow ones.
 beside "$(pick 4 50)" crowded
 crowd=$(sort -n "$W/connections" | tail -n 1)
 [ "${crowd:-0}" -ge $CROWD ] || fail "no crowd: $crowd connections at once, of $many that came"

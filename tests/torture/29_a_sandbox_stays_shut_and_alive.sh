@@ -31,7 +31,8 @@ for mode in "${modes[@]}"; do
   for sampler in "${samplers[@]}"; do goes_on "$sampler" "$mode"; done
 done
 
-# The other way round: a filter from before the program's start, which kills on a call of ours.
+# The other way round: a filter from before the program's start, which kills it on a call of the
+# agent.
 LONE=(env "LD_PRELOAD=$agent" FLEETPROF_SAMPLER=timer)
 "$torture/jail" /bin/echo free >"$W/plain.out" || fail "jail ends with $? without us"
 same "$torture/jail" /bin/echo free

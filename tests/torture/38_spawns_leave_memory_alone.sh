@@ -4,7 +4,7 @@
 # environment keep their hash; a child of a plain fork is sampled like its parent.
 . "$(dirname "$0")/lib.sh"
 HZ=10000
-SAMPLES=1 # what is sampled lives short: more than none
+SAMPLES=1 # the sampled processes live short: at least one sample
 board spawn
 same "$torture/spawn_storm" "$(pick 200 50000)"
 same bash -c 'for i in $(seq 300); do /bin/true; done; echo $i'

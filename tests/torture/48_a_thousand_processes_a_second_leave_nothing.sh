@@ -16,7 +16,7 @@ mappings() { cat "/proc/$keeper/maps" "/proc/$(worker)/maps" | grep -cE 'memfd:|
 files() { find "$B" | grep -vcE '/(spool|tables)(/|$)'; }
 rss() { awk '/RssAnon/ { sum += $2 } END { print sum }' "/proc/$keeper/status" "/proc/$(worker)/status"; }
 left() { echo "$(asked "len(d['targets'])") $(descriptors) $(mappings) $(files)"; }
-all_is_given_back() { # BEFORE, as `left` said it
+all_is_given_back() { # BEFORE, as printed by `left`
   local -a then=($1) now
   read -ra now < <(left)
   for n in 0 1 2 3; do [ "${now[n]}" -le "${then[n]}" ] || return 1; done
@@ -31,7 +31,7 @@ storm() {
 say "without us: $(cat "$W/plain")"
 is_calm() { [ "$(asked "len(d['targets'])")" = 0 ]; }
 for sampler in "${samplers[@]}"; do
-  storm "$sampler" 1 # what a daemon makes once it has made now
+  storm "$sampler" 1 # a daemon creates its lasting files now
   until_true 30 is_calm || fail "$sampler: targets stay: $(asked "d['targets']" | head -c 500)"
   before=$(left) memory=$(rss) had=$(produced)
   storm "$sampler" "$seconds"

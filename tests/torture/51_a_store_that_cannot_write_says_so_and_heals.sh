@@ -26,7 +26,7 @@ asks() {
     esac
   done
 }
-# through NAME: what a fault does, while it lasts; `end` ends it.
+# through NAME: checks a fault and its effects while it lasts; `end` ends it.
 through() {
   local name=$1 refused until
   refused=$(metric fleetprof_store_failed_commits_total)

@@ -10,7 +10,7 @@ door=$(dirname "$0")/door
 STACKS=$(pick 1000000 3000000) # VIEW_NODES_MAX is two million
 SLOW_MS=6000                   # of an ack, beside a query that has one of the two cores
 QUERY_MIB=1024                 # collector/http/service.h, or a quarter of --memory-limit
-OTHERS_MIB=512                 # what receives, settles and sends meanwhile, and an answer of 64 MiB more than once
+OTHERS_MIB=512                 # for receiving, settling and sending meanwhile, and for several answers of 64 MiB
 python() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$@"; }
 start_collector --board-nodes 0
 enroll wide && wide=$B

@@ -18,7 +18,7 @@ for sampler in "${samplers[@]}"; do
   /usr/bin/python3 - "$W/profile" "$W/corners-$sampler" <<'P' || fail "$sampler: a corner has another name or share"
 import json, re, sys
 d, own = json.load(open(sys.argv[1])), list(map(float, open(sys.argv[2]).read().split()))
-corners = {  # what may be told there, by name and module
+corners = {  # allowed results, by name and module
     "vDSO": r"(in_vdso corners|(__)?(vdso_)?clock_gettime.* (libc.*|\[vdso\])|\[vdso\].* \[vdso\])",
     "PLT": r"(in_plt corners|(\[plt\]|.*@plt|labs|(__)?(GI_*)?getauxval2?) .*)",
     "IFUNC": r"(in_ifunc corners|__(memcpy|memmove|strlen)_\w+ libc.*)",

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every option with every kind of wrong value, on the command line and in a file: one line that names it, status 2, nothing
-# made.  A running collector that is told to read its file again keeps what it has while that is wrong, takes it over once it
-# is right, and neither minds a storm of SIGHUP nor grows by it.  A daemon minds none, either.
+# Every option with every kind of wrong value, on the command line and in a file: one line names it,
+# the status is 2, and nothing is made. A running collector that reloads its file keeps its settings
+# while the file is wrong, and applies it once it is right. A storm of SIGHUP neither disturbs it
+# nor makes it grow. A daemon ignores SIGHUP.
 . "$(dirname "$0")/lib.sh"
 reloads=$(pick 15 1000)
 GROWS_AT_MOST=2048 # KiB

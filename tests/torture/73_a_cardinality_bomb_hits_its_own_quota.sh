@@ -6,7 +6,7 @@
 # beside any busy neighbour: within SLOW_MS.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/door
-SLOW_MS=6000 # settling what was let through takes some seconds of a core here; queries wait for it
+SLOW_MS=6000 # settling the accepted batches takes some seconds of a core here; queries wait for it
 start_collector --board-nodes 200000 --board-series 20000 --board-modules 10000
 enroll evil && evil=$B
 enroll good && good=$B

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 door=$(cd "$(dirname "$0")" && pwd)/door
 MOST_MIB=300
-start_collector --handshakes-per-address 2000 # all of them come from one here: the second line of defence is what is tried
+start_collector --handshakes-per-address 2000 # all share one address, so that limit is raised to test the next
 enroll good
 metric() { curl -fs "http://127.0.0.1:$H/metrics" | awk -v m="$1" '$1 == m { print $2 }'; }
 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$door/handshakes.py" "127.0.0.1:$A" "$(pick 6 40)" 1500 >"$W/half" 2>&1 &

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board whose service, program, thread and module have names that a terminal would obey, a program of such a name, an archive full
-# of them, a collector that answers in such words, and databases that SQLite quotes them from: whatever command prints them, on
-# both outputs, prints nothing that moves a terminal.  Files are written through no link of another user, by any command that has an
-# --output, while that user lays the link anew all the time; and another user's STATUS tells nothing of programs but their number.
+# Names with control sequences: of a board's service, program, thread and module, of a program, in
+# an archive, in a collector's answers, and in databases that SQLite quotes. No command that prints
+# them, on either output, prints a sequence that moves a terminal. No command with --output writes
+# through another user's link, even while that user makes the link again all the time. Another
+# user's STATUS shows only the number of programs.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../e2e/queries.sh"
 . "$(dirname "$0")/../e2e/words.sh"
 printed=0
-prints() { # prints COMMAND...: whatever its status, a terminal may have what it prints
+prints() { # prints COMMAND...: its output is safe for a terminal, whatever its status
   timeout $LONG "$@" >"$W/out" 2>"$W/err" </dev/null
   [ $? != 124 ] || fail "$*: hangs"
   is_clean "$W/out" && is_clean "$W/err" || fail "$*: a terminal would obey: $(cat -v "$W/out" "$W/err" | head -c 600)"
@@ -76,7 +77,7 @@ for database in $(pick landing "access landing debug"); do # access: tests/e2e/w
 done
 say "$printed commands said what they had to"
 
-# Links, laid again and again while we write, and who asks for STATUS.
+# Links, made again and again during writes and queries of STATUS.
 lay_links || { without "links and STATUS" "there is no other user here (root is needed)"; exit 0; }
 : >"$W/all/races"
 as_ordinary sh -c "while [ -e '$W/all/races' ]; do ln -sf '$W/own/precious' '$W/all/race.fp'; rm -f '$W/all/race.fp'; done" 2>/dev/null &

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board's clock is twenty years off, and set to the other side while a program runs: the run ends with a link that has its samples,
-# and status and doctor go by the collector's time.  The collector hangs: who waits sees for how long, and where the samples are;
-# what a killed run leaves in /tmp goes with the next start.  Its certificate names what --http and --public-name say: each such
-# address is taken, every other refused with the names there are and the remedy; plain HTTP to that port gets a sentence.
+# A board's clock is twenty years off, and is set to the other side while a program runs: the run
+# ends with a link that has its samples, and status and doctor use the collector's time. If the
+# collector hangs, the wait shows its duration, and then where the samples are. Files of a killed
+# run in /tmp are deleted by the next start. The collector's certificate has the names of --http and
+# --public-name: these addresses are accepted, every other is refused with the valid names and the
+# remedy. Plain HTTP to that port gets a message.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../e2e/queries.sh"
 export DISPLAY=:0 TMPDIR=$W/tmp TERM=vt100

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Thirty-six web pages of other sites that make a browser here ask for the whole fleet, as many clients of one token that ask for it
-# and go, a dashboard with the same token, and a board that has used up its default quota of nodes: an operator beside all of them
-# gets each answer.  Every page is refused, every question of whoever went is given up or answered, nothing waits at the end, and
-# answers about the fleet read no more of that board than they may.  In the long form 99 % of labels and of one board's
-# profile are there within a second; the short form, which runs beside other tests, judges no time.
+# Thirty-six web pages of other sites make a local browser query the whole fleet. As many clients of
+# one token query it and disconnect. A dashboard uses the same token, and a board has used up its
+# default quota of nodes. Beside all of them an operator gets each answer. Every page is refused,
+# every query of a client that disconnected is abandoned or answered, and nothing waits at the end.
+# Answers about the fleet read no more of that board than permitted. In the long form 99 % of labels
+# and of one board's profile arrive within a second; the short form, which runs beside other tests,
+# does not check times.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../e2e/queries.sh"
 PAGES=36

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A collector's file system turns read-only, or fails whole, while batches come: the kernel's own doing, on a small ext4.  Batches wait
-# on their board, /readyz says why, questions are answered or refused in words, the collector ends when it is told to, and refuses to
-# start while the disk is so.  Once the disk is repaired all goes on; what was acked is there, and counts once.
+# A collector's file system turns read-only, or fails completely, while batches arrive: by the
+# kernel itself, on a small ext4. Batches wait on their board, /readyz gives the reason, and queries
+# are answered or refused with it. The collector ends on request, and does not start while the disk
+# is in that state. Once the disk is repaired everything continues; acked batches are there, and
+# count once.
 #
-# But for one batch a fault: the fdatasync that is under way when ext4 gives its journal up may say 0, and what it was about is gone
-# (Linux 6.18, about each fifth time).  Nobody can know that; the books have it as pending.
+# There is one exception, of one batch a fault: an fdatasync in progress when ext4 aborts its
+# journal may return 0 although its data is lost (Linux 6.18, about each fifth time). The collector
+# cannot detect that; the books have the batch as pending.
 if [ "$(id -u)" != 0 ]; then
   echo "not run: only root can mount a disk"
   exit 77
@@ -24,7 +27,7 @@ is_ready() { says '"status":"ready"'; }
 faults=0
 samples() { api profile -d limit=1 -d from=-1h | json "d['samples']"; }
 has_samples() { [ "$(samples)" -ge "$1" ]; }
-# has_all: all that was acked counts once, or is pending: of each fault one batch at most.
+# has_all: every acked batch counts once or is pending; at most one is pending for each fault.
 has_all() {
   local produced stored dropped pending
   read -r produced stored dropped pending < <(books b1)
@@ -32,7 +35,7 @@ has_all() {
     [ "$pending" -le $faults ]
 }
 
-# asks WHAT: a question is answered as of before, or refused in words.
+# asks WHAT: a query is answered from old data, marked as stale, or rejected with the reason.
 asks() {
   local status
   status=$(curl -sD "$W/head" -o "$W/answer" -m 60 -w '%{http_code}' "http://127.0.0.1:$H/api/v1/profile?limit=1&from=-1h") || fail "$1: a question hangs"
@@ -43,12 +46,13 @@ asks() {
   esac
   echo "$status"
 }
-# does_not_start WORDS: it ends by itself, and says so.
+# does_not_start WORDS: it exits by itself with WORDS.
 does_not_start() {
   fleetprof-collector --data "$W/data" --agents 127.0.0.1:0 --http 127.0.0.1:0 2>"$W/err" && fail "starts, though: $1"
   grep -q "^fleetprof-collector: .*$1" "$W/err" || fail "does not say '$1': $(cat "$W/err")"
 }
-# through WHAT READY START COMMAND...: what COMMAND does to the disk, what /readyz and a start then say, and the way back.
+# through WHAT READY START COMMAND...: runs COMMAND, the fault WHAT of the disk; READY and START are
+# the messages of /readyz and of a start then. Repairs the disk afterwards.
 through() {
   local what=$1 words=$2 refusal=$3 status before
   shift 3
@@ -95,18 +99,19 @@ STEADY=$!
 started+=($STEADY)
 until_true 30 has_acked 3 || fail "nothing is acked: $(cat "$W/steady.err")"
 
-# While files are open to be written the kernel says that it is busy, and nothing is different.
+# While files are open for writing the kernel reports EBUSY, and nothing changes.
 mount -o remount,ro "$W/data" 2>/dev/null && fail "the kernel turns a disk read-only on which files are open to be written"
 until_true 30 has_acked $(($(acked) + 3)) || fail "a remount that was refused stops it: $(ready)"
 for _ in $(seq "$turns"); do
   through "an error that turns it read-only" "the disk cannot be written: \(Read-only file system\|Input/output error\)" \
     "Read-only file system" fail_disk
-  # What had been written and was not synced is gone from the kernel's memory, too: SQLite may find zeros in its place.
+  # Data written but not synced is gone from the page cache, too: SQLite may read zeros in its
+  # place.
   through "a disk that is gone" "the disk cannot be written: \(Input/output error\|Read-only file system\)\|landing.db reads as damaged" \
     "Input/output error\|disk I/O error" shut_down
 done
 
-# Read-only from the start, and back.
+# Read-only from the start, then writable again.
 stop_collector
 mount -o remount,ro "$W/data" || fail "not read-only"
 does_not_start "Read-only file system"

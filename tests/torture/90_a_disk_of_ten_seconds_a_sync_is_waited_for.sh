@@ -33,7 +33,7 @@ for seq in range(1, count + 1):
   before = open(syncs).read().count("end")
   verdict, _ = board.try_batch(batch)
   print(verdict, open(syncs).read().count("end") - before, flush=True)
-  if verdict == "acked":  # the ack is lost, and it comes again
+  if verdict == "acked":  # the ack is lost, and the batch is sent again
     print("again", board.try_batch(batch)[0], flush=True)' "$2" "127.0.0.1:$A" "$W/syncs" "$windows" >"$W/said-$1" 2>&1
 }
 
@@ -55,8 +55,8 @@ run --flush-timeout 300s -- "$targets/chain" 3 >"$W/out" 2>"$W/err" &
 RUN=$!
 started+=($RUN)
 for route in readyz metrics "api/v1/boards" "api/v1/loss" "api/v1/profile?limit=1&from=-1h"; do
-  # (A question about what waits for the disk goes without it after ten seconds, and says so: it may take a few syncs to have one that
-  # began with it.)
+  # (A query that waits ten seconds for the disk is answered from older data, and reports that: it
+  # may take a few syncs to get a query that began with one.)
   case $route in
   *profile*) curl -fs -m 120 -o "$W/answer" "http://127.0.0.1:$H/$route" || fail "$route is not answered" ;;
   *) until_true 300 answered_within "$route" || fail "$route is never answered while a sync lasts" ;;

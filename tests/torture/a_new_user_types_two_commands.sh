@@ -42,7 +42,7 @@ ENDC
 gcc -g -O1 -o "$home/work/mine" "$W/mine.c" || fail "no program to profile"
 chroot "$root" chown -R newcomer /home/newcomer /srv/fleetprof
 typed=0
-type_command() { # type_command COMMAND: as he does, in his folder; what he sees is in "$W/seen"
+type_command() { # type_command COMMAND: as a user does, in his folder; the output is in "$W/seen"
   typed=$((typed + 1))
   say "\$ $1"
   chroot "$root" setpriv --reuid newcomer --regid newcomer --init-groups env -u XDG_RUNTIME_DIR -u TMPDIR HOME=/home/newcomer USER=newcomer \

@@ -24,7 +24,7 @@ if is_refused && [ -z "${TORTURE_BELOW:-}" ]; then TORTURE_BELOW=1 exec "$FLEETP
 . "$(dirname "$0")/../e2e/lib.sh"
 torture_sources=$(cd "$(dirname "$0")" && pwd)/targets
 torture=${FLEETPROF_TORTURE:-${FLEETPROF_TARGETS%/targets}/torture/targets}
-NOWHERE=127.0.0.1:9 # no collector is needed: what is produced stays in the spool
+NOWHERE=127.0.0.1:9 # no collector is needed: batches stay in the spool
 HZ=997
 
 is_long() { [ -n "${TORTURE_LONG:-}" ]; }
@@ -34,10 +34,10 @@ not_run() {
   exit 77
 }
 
-# unaffected WHAT ALONE BESIDE MOST: 99 % of it within BESIDE ms, and within ALONE without the load.
-# In the long form BESIDE must be less than twice ALONE, or less than FLOOR_MS if that is more: the
-# usual cost of a disk and two cores. A short form runs beside other tests: it must be less than
-# MOST ms, which is clearly affected.
+# unaffected WHAT ALONE BESIDE MOST: 99 % of WHAT within BESIDE ms, and within ALONE without the
+# load. In the long form BESIDE must be less than twice ALONE, or less than FLOOR_MS if that is
+# more: the usual cost of a disk and two cores. A short form runs beside other tests: BESIDE must be
+# less than MOST ms; more is clearly affected.
 FLOOR_MS=100
 unaffected() {
   local most=$4
@@ -45,10 +45,10 @@ unaffected() {
   awk -v got="$3" -v most="$most" 'BEGIN { exit !(got < most) }' || fail "$1: 99 % within $3 ms, $2 ms alone: not below $most ms"
 }
 
-# The samplers that this build has, by the names that `run` takes.
+# The samplers of this build, by their names for `run`.
 samplers=(perf timer)
-[ -z "${ITIMER:-}" ] || samplers+=(itimer) # where a scenario asks: it survives exec and starts 20 ms late, by design
-! is_refused || samplers=(auto) # which falls to the timer; the others are those of the other half
+[ -z "${ITIMER:-}" ] || samplers+=(itimer) # on request: it survives exec and starts 20 ms late, by design
+! is_refused || samplers=(auto) # this falls back to the timer; the other half tests the others
 
 # board NAME: starts a daemon without a collector, and sets B.
 board() {
@@ -85,7 +85,7 @@ books_are_exact() {
 # same COMMAND...: OK under every sampler of $samplers, and sampled at all when SAMPLES is set.
 same() {
   local plain status sampler before
-  { "$@" >"$W/plain.out" 2>"$W/plain.err" </dev/null; } 2>/dev/null # the shell's word on a crash
+  { "$@" >"$W/plain.out" 2>"$W/plain.err" </dev/null; } 2>/dev/null # the shell's message about a crash
   plain=$?
   [ $plain != 127 ] || fail "$*: $(head -n 1 "$W/plain.err")"
   for sampler in "${samplers[@]}"; do
@@ -110,7 +110,8 @@ holds() {
     holds_under "$sampler" "$@"
   done
 }
-# outlasts PROGRAM SECONDS ARGUMENT...: a second of it without us, so many under each sampler.
+# outlasts PROGRAM SECONDS ARGUMENT...: a second of it without the agent, SECONDS under each
+# sampler.
 outlasts() {
   local sampler
   holds_alone "$1" 1 "${@:3}"
@@ -145,10 +146,10 @@ recorded() {
 told() { json "round(sum(f['self'] for f in d['functions'] if $1) / 1e6)" <"$W/table.json"; }
 table() { json "', '.join('%s %s %.1f ms' % (f['name'], f['module'], f['self'] / 1e6) for f in d['functions'][:${1:-6}])" <"$W/table.json"; }
 
-# The user-space timers of PID, by the kernel's word; 0 when it has ended.
+# The number of user-space timers of PID, from the kernel; 0 if it has ended.
 timers_of() { grep -cs ^ID "/proc/$1/timers" || [ -r "/proc/$1/timers" ] || echo 0; }
 
-# compile OUTPUT COMPILER ARGUMENT...: false, with a line, when that compiler is not here.
+# compile OUTPUT COMPILER ARGUMENT...: false, with a line, if that compiler is not installed.
 compile() {
   local output=$1
   shift

@@ -9,7 +9,7 @@ export type Loss = Readonly<Record<string, number>>;
 export type Interval = readonly [number, number];
 
 export interface Basis { unit: string; units: number; scope?: string }
-// Rows that a limit left out; a collector of an earlier version says nothing of them.
+// Rows left out by a limit; collectors of earlier versions do not send them.
 export interface Rest { weight: number; samples: number; functions?: number; rows?: number }
 
 export interface Summary {
@@ -119,7 +119,7 @@ interface Judged {
   doubt: string | null;
   detectable: number | null; // the least increase that would be called changed; null: none
 }
-// Of shares, or of CPU as parts of all that A takes.
+// Of shares, or of CPU time as parts of all that A takes.
 export interface Change extends Judged {
   a: number;
   b: number;
@@ -174,7 +174,7 @@ export class Problem extends Error {
   }
 }
 
-const TOKEN = "token"; // of this tab alone: it is gone when that is closed
+const TOKEN = "token"; // only of this tab: deleted when the tab is closed
 
 export const hasToken = (): boolean => Boolean(sessionStorage.getItem(TOKEN));
 export const setToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
@@ -190,16 +190,16 @@ async function problemOf(answer: Response): Promise<Problem> {
   return new Problem(answer.status, detail || answer.statusText || `status ${answer.status}`);
 }
 
-// Below the page's own address, wherever a proxy has put it.
+// Relative to the page's own address, wherever a proxy serves it.
 export const here = (path: string): string => new URL("." + path, document.baseURI).href;
 
-declare global { // of two scripts: early.ts is one by itself
+declare global { // shared by two scripts: early.ts is separate
   var early: Map<string, Promise<Response>> | undefined;
 }
 
-const EARLY_MS = 10000; // it is taken by then, or an old answer to whoever asks later
+const EARLY_MS = 10000; // by then it is used, or too old for a later request
 
-// A question that was begun before anybody awaited its answer; it is taken once.
+// A request started before its answer was needed; its answer is taken once.
 function take(url: string): Promise<Response> | undefined {
   const begun = globalThis.early?.get(url);
   globalThis.early?.delete(url);
@@ -209,7 +209,7 @@ function take(url: string): Promise<Response> | undefined {
 export function askEarly(path: string, parameters: Parameters): void {
   const url = urlOf(path, parameters);
   const begun = fetch(here(url), { headers: headers() });
-  begun.catch(() => {}); // who takes it hears of it
+  begun.catch(() => {}); // the caller of take() handles the error
   const early = globalThis.early = new Map([[url, begun]]);
   setTimeout(() => early.delete(url), EARLY_MS);
 }
@@ -236,12 +236,12 @@ export async function askText(path: string, signal?: AbortSignal): Promise<strin
   return (await get(path, signal)).text();
 }
 
-// A file for another tool, with the token that a mere link would not send.
+// A file for another tool. A plain link would not send the token.
 export async function fetchFile(path: string, parameters: Parameters): Promise<Blob> {
   return (await get(urlOf(path, parameters))).blob();
 }
 
-// Sends a debug file by pieces, as the collector takes at most 64 MiB at once.
+// Sends a debug file in pieces, because the collector accepts at most 64 MiB at once.
 const PIECE_BYTES = 32 << 20;
 
 export async function uploadDebug(buildId: string, file: Blob, on: (sent: number) => void): Promise<void> {

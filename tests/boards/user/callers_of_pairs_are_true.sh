@@ -19,7 +19,7 @@ seconds=${SECONDS_EACH:-60} rounds=${ROUNDS:-2}
 # The whole hour: emulated programs are slow.
 SINCE=60m
 
-judge() { # SERVICE: what its callers say against what it printed
+judge() { # SERVICE: compares its callers with its output
   /usr/bin/python3 "$root/tests/e2e/callers_told.py" "$ARCH $1" "http://127.0.0.1:$H" "{board=\"$ARCH\",service=\"$1\"}" \
     "$W/$ARCH/$1.truth" 100 >"$W/$ARCH/$1.told" || { cat "$W/$ARCH/$1.told"; fail "$ARCH: $1"; }
   grep -v ^told "$W/$ARCH/$1.told"

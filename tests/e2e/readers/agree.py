@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what readers of other makers tell of exported files to the function table of the same tree.
+"""Compares results of other programs' readers for exported files with the function table of the
+same tree.
 
   agree.py FOLDER [odd|lines] PROGRAM
 
-FOLDER has top.json and pprof.pb.gz, speedscope.json, folded.txt, perf.txt, callgrind.out, and what their readers
-made of them: annotated (callgrind_annotate), inclusive (with --inclusive=yes), decoded (protoc --decode),
-flame.svg (flamegraph.pl), and readers.json (read.js) where that could be run.  For each reader: all weight is
-format=top's exactly, and so is the own weight of each of its 20 heaviest functions.  With `odd` there are functions
-with names that a form can get wrong; with `lines` pprof and callgrind tell lines and inlined functions.  Addresses
-in pprof and perf's text are those that nm tells of PROGRAM.  Prints a line a reader; 1 with each thing that is wrong.
+FOLDER has top.json and pprof.pb.gz, speedscope.json, folded.txt, perf.txt, callgrind.out, and their
+readers' output: annotated (callgrind_annotate), inclusive (with --inclusive=yes), decoded (protoc
+--decode), flame.svg (flamegraph.pl), and readers.json (read.js) if that could be run. For each
+reader, all weight equals that of format=top exactly, and so does the self weight of each of its 20
+heaviest functions. With `odd` there are functions whose names are difficult in a format; with
+`lines` pprof and callgrind have lines and inlined functions. Addresses in pprof and perf's text are
+those that nm prints for PROGRAM. Prints a line a reader;
+prints each difference and exits with 1 if there is one.
 """
 import collections
 import json
@@ -119,7 +122,7 @@ def annotate():
     roots = {line.split(";")[0].rsplit(" ", 1)[0] for line in read("folded.txt").splitlines()}
     for function in functions[:20]:
         name = name_of(function)
-        if folded_name(function) in roots:  # what nobody called has no calls to add up
+        if folded_name(function) in roots:  # a function without callers has no calls to add up
             continue
         if function["total"] != 0 and rows.get(name) != function["total"]:
             wrong.append(f"callgrind_annotate: {name!r} has {rows.get(name)} inclusive, not {function['total']}")
@@ -220,7 +223,7 @@ def folded_and_flame():
             frames[tuple(names[:depth + 1])] += int(weight)
     compare("folded", total, own, folded_name)
     import html
-    drawn = collections.Counter()  # what is written into narrow frames is cut within a letter; titles are whole
+    drawn = collections.Counter()  # text in narrow frames is cut within a letter; titles are complete
     for title in re.findall(r"<title>(.*?)</title>", read("flame.svg", "replace"), re.S):
         name, weight = re.match(r"(.*) \(([\d,]+) samples, [\d.]+%\)$", html.unescape(title), re.S).groups()
         drawn[name, numbers(weight)] += 1

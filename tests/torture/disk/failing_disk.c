@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded into a program: what the file FAILING_DISK_HOW holds is done to files below
-   FAILING_DISK_DIR, for as long as there is that file.
+/* Preloaded into a program: makes operations on files below FAILING_DISK_DIR fail or slow, as the
+   file FAILING_DISK_HOW describes, while that file exists.
 
-     NUMBER         writes and flushes fail with that error number; where it is EROFS, whatever
-                    else a read-only file system refuses, too
-     slow SECONDS   each flush takes so long; FAILING_DISK_SYNCS has a line when one begins and
+     NUMBER         writes and flushes fail with that error number; with EROFS, other changes
+                    that a read-only file system refuses fail, too
+     slow SECONDS   each flush takes that long; FAILING_DISK_SYNCS gets a line when one begins and
                     one when it ends
 
-   FAILING_DISK_TYPE, a number, is what statfs says of the folder. */
+   FAILING_DISK_TYPE, a number, is the folder's type from statfs. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static int is_there(int fd) {
   return is_below(path);
 }
 
-/* Whether an operation on FD is to fail; errno says with what. */
+/* Whether an operation on FD must fail; errno is then its error. */
 static int fails(int fd) {
   struct how how = read_how();
   if (how.number == 0 || !is_there(fd)) return 0;
@@ -65,7 +65,7 @@ static int fails(int fd) {
   return 1;
 }
 
-/* Whether a change of PATH is refused. */
+/* Whether a change of PATH must fail. */
 static int is_refused(const char *path) {
   if (!is_below(path) || read_how().number != EROFS) return 0;
   errno = EROFS;

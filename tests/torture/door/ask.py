@@ -36,6 +36,7 @@ while lines:
         if more:
             continue
         lines.remove(line)
-        # Before its last head a peer that half-closes may get a "100 Continue", by which it is asked whether it reads.
+        # A half-closed peer may get a "100 Continue" before its last head, by which the collector
+        # checks whether it still reads.
         heads = [head.split(b" ")[1].decode() for head in begun[line].split(b"\r\n") if head.startswith(b"HTTP/1.1 ")]
         print(*name, *heads, flush=True)

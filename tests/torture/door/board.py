@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board that says what its tester wants: the protocol of proto/WIRE.md by hand, with zstd frames whose blocks are raw or
-one byte repeated, so that nothing but Python is needed.  STATE is a folder that `fleetprof enroll` filled."""
+"""A board that sends what its tester needs: the protocol of proto/WIRE.md by hand, with zstd frames
+whose blocks are raw or one byte repeated, so that only Python is needed. STATE is a folder that
+`fleetprof enroll` filled."""
 import random
 import select
 import socket
@@ -128,7 +129,7 @@ class Batch:
             8: blob(8, blob(1, self.service) + blob(2, "/bin/x") + number(3, 1) + blob(5, "perf")),
             9: b"".join(blob(9, blob(2, name[:12] + str(i))) for i in range(self.threads)),
             10: number(10, self.nodes),
-            # all are roots: each node after the first goes up by one
+            # all are roots: for each node after the first the depth rises by one
             11: blob(11, b"\0" + b"\1" * (self.nodes - 1)),
             12: blob(12, b"\1" + b"\0" * (self.nodes - 1)),
             13: self.addresses(),

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""bomb.py STATE ADDRESS SECONDS: batches full of what nobody saw before (nodes, then threads, then modules, in turn), as fast as they
-can be made, by a board that heeds no answer and comes again when it is sent away.  Prints what became of them."""
+"""bomb.py STATE ADDRESS SECONDS: batches full of new items (nodes, then threads, then modules, in
+turn), as fast as they can be made, from a board that ignores answers and reconnects when it is
+disconnected. Prints the outcomes."""
 import sys
 import time
 

@@ -22,7 +22,8 @@ SECOND, MINUTE, HOUR, DAY, YEAR = 10**9, 60 * 10**9, 3600 * 10**9, 86400 * 10**9
 AHEAD = 100 * HOUR  # boards have run for longer than this machine
 RIGHT, BY_ITSELF, UNKNOWN = "in their minute", "by the board's clock", "unknown"
 cells = [
-    # the wall clock is off by, how, honest boards, a liar's clock, where samples are to be, whether what is old goes
+    # the wall clock's offset, since when, honest boards, a false board's clock, the place of
+    # samples, whether old data is deleted
     (40 * DAY, "at start", 2, None, RIGHT, True),
     (40 * DAY, "at start", 2, 4102444800 * SECOND, RIGHT, True),
     (-10 * YEAR, "at start", 2, None, RIGHT, False),

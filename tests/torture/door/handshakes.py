@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""handshakes.py ADDRESS SECONDS CONNECTIONS: connections that begin a handshake and do not go on: some say nothing, some send half of
-a first record, some a whole ClientHello and nothing more, some bytes without end.  Who is sent away comes again.  Prints how
-many were made, and how long one lasted at most."""
+"""handshakes.py ADDRESS SECONDS CONNECTIONS: connections that begin a handshake and do not
+continue. Some are silent, some send half of a first record, some only a whole ClientHello, some
+bytes without end. A disconnected one reconnects. Prints how many were made, and how long one lasted
+at most."""
 import resource
 import select
 import socket

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""lies.py STATE ADDRESS: batches that are well formed and say what cannot be.  Each has to be refused for good, and between them
-honest ones are taken.  The weights and counts are chosen to come to 2^64 less what a board has that brought 1000 samples of 10 ms
-of the service `shop`.  Prints how many were refused and what the honest ones hold: batches, samples and nanoseconds."""
+"""lies.py STATE ADDRESS: well-formed batches with impossible values. Each has to be refused for
+good, and honest batches between them are accepted. The weights and counts add up to 2^64 together
+with those of a board that sent 1000 samples of 10 ms of the service `shop`. Prints how many were
+refused, and the content of the honest ones: batches, samples and nanoseconds."""
 import sys
 import time
 

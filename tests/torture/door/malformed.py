@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""malformed.py STATE ADDRESS [long]: every kind of batch and frame that must not be believed, each of which has to be refused
-for good, alone or with its connection; none may be acked.  Prints what was tried, or the first that was taken and exit 1."""
+"""malformed.py STATE ADDRESS [long]: every kind of malformed batch and frame. Each must be refused
+for good, alone or with its connection; none may be acked. Prints the tests, or the first that was
+accepted and exit 1."""
 import struct
 import sys
 

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""slow.py ADDRESS SECONDS CONNECTIONS TOKEN: so many connections of each kind of slowness, for so long: heads and bodies that come
-a byte a second, and an eighth of that each: answers of which a byte a second is read, and connections that say nothing.  Who is
-sent away comes again.  Prints how often each kind was sent away and how long a connection lasted at most, in seconds."""
+"""slow.py ADDRESS SECONDS CONNECTIONS TOKEN: CONNECTIONS of each kind of slowness, for SECONDS:
+heads and bodies that arrive a byte a second. And an eighth of that each: answers read at a byte a
+second, and silent connections. A disconnected one reconnects. Prints how often each kind was
+disconnected and how long a connection lasted at most, in seconds."""
 import resource
 import selectors
 import socket
@@ -22,8 +23,8 @@ KINDS = {
     "readers": b"GET / HTTP/1.1\r\n" + HOST + b"\r\n",
     "idle": b"",
 }
-AT_ONCE = {"readers", "bodies"}  # these send all of it, and are slow then
-RARE = {"readers": 8, "idle": 8}  # one in so many rounds: who says nothing makes room before who is slow
+AT_ONCE = {"readers", "bodies"}  # these send all of it, then read slowly
+RARE = {"readers": 8, "idle": 8}  # one in so many rounds: silent clients are dropped before slow ones
 ended = dict.fromkeys(KINDS, 0)
 lasted = dict.fromkeys(KINDS, 0.0)
 failed = 0

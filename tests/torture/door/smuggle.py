@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""smuggle.py ADDRESS [long]: sends every head that must not be taken, with a good request behind it, and wants one answer, 400
-(or what stands beside it), `Connection: close`, and the end.  With `long` each is also sent in two pieces, cut at each byte."""
+"""smuggle.py ADDRESS [long]: sends every head that must be rejected, followed by a good request. It
+expects one answer, 400 (or the status listed with the head), `Connection: close`, and the end. With
+`long` each is also sent in two pieces, cut at each byte."""
 import socket
 import sys
 

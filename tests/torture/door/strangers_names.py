@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""strangers_names.py STATE ADDRESS [terminal]: a board whose service, program, thread and module are called what no program can be: names
-with a NUL, names that are no UTF-8, and one of 100 KB; or names that a terminal
-would obey.  Prints what became of each batch; one is taken or refused for good."""
+"""strangers_names.py STATE ADDRESS [terminal]: a board whose service, program, thread and module
+have impossible names: with a NUL, in invalid UTF-8, and of 100 KB; or names with a terminal's
+control sequences. Prints the outcome of each batch: accepted, or refused for good."""
 import sys
 
 from board import Batch, Board, blob, number

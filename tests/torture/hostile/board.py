@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board that sends whatever files it likes: the road of real ones (proto/WIRE.md), for a board that has enrolled.
+"""An enrolled board that sends arbitrary files, over the protocol of real boards (proto/WIRE.md).
 
-A batch names a module that nobody knows, the collector asks for its file, and gets one in pieces; its last word
-is why it was refused, or nothing.
+A batch names an unknown module, the collector requests its file, and gets one in pieces. The
+collector's last message is the reason of the refusal, or empty.
 """
 import hashlib
 import os

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks a collector while strangers' files are sent to it, and while none are, in turn.
+"""Queries a collector while hostile files are sent to it, and while none are, in turn.
 
   feed.py PORT TOKEN AGENTS STATE ROUNDS SECONDS RATIO FILE...
 
-ROUNDS times: SECONDS without, SECONDS with uploads, one after another, from two processes of their own: an operator's
-PUT, and the board that has enrolled in STATE, to the collector's port AGENTS (board.py).  Meanwhile
-format=top of service truth is asked every 5 ms on one connection, and what it takes is measured: the same question and
-the same answer all the time, while what the board says of its files is samples too, and all of its service.  Prints both percentiles of each
-round; ends with 1 when an answer was no 200, an upload of either was not answered, or the median of the rounds' ratios of p99, with uploads to
-without, is not under RATIO (0: not judged).
+ROUNDS times: SECONDS without, SECONDS with uploads, one after another, from two processes of their
+own: an operator's PUT, and the board that has enrolled in STATE, to the collector's port AGENTS
+(board.py). Meanwhile format=top of service truth is queried every 5 ms on one connection, and its
+duration is measured. Query and answer stay the same, because the board's batches are all of a
+service of its own. Prints both percentiles of each round. Ends with 1 if an answer was no 200, an
+upload of either was not answered, or the median of the rounds' ratios of p99, with uploads to
+without, is not under RATIO (0: not checked).
 """
 import collections
 import hashlib
@@ -41,7 +42,7 @@ def as_another(data, number):
 def each_file(go, done, first):
     """The files round and round, as data and identity: none is known by its bytes or its build-id already."""
     sent = first
-    os.nice(10)  # strangers do not take the collector's CPU time to make files
+    os.nice(10)  # hostile peers do not take the collector's CPU time to make files
     while not done.is_set():
         if not go.wait(.05):
             continue

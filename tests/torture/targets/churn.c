@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
     one_batch(made, stack);
   }
   double a_second = wanted / (seconds_now() - start);
-  /* Some were cancelled before their first instruction of ours: those never count. */
+  /* Threads cancelled before their first instruction are never counted. */
   for (int i = 0; i < SETTLE_TRIES && forger_look().timers != timers; i++) usleep(SETTLE_US);
   unsigned left = forger_look().timers;
   long growth_kb = rss_kb() - half_kb;

@@ -131,8 +131,8 @@ static int sys(unsigned long rounds) {
   return faults == rounds * PAGES ? 0 : 1;
 }
 
-/* With nothing exempt, as in emulators whose foreign code makes no call of ours: libc's return from
-   a handler would be caught as well. */
+/* With nothing exempt, as in emulators whose foreign code makes no call of its own: libc's return
+   from a handler would be caught as well. */
 static int sys_all(unsigned long rounds) {
   if (prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &dispatch) != 0) return 77;
   for (unsigned long i = 0; i < rounds * PAGES; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* short_lives SECONDS RATE: starts RATE processes a second, each of which execs this program anew,
-   works for a moment and ends. Prints their number; fails if one of them did not end normally. */
+/* short_lives SECONDS RATE: starts RATE processes a second; each execs this program again, works
+   for a moment and ends. Prints their number; fails if one of them did not end normally. */
 #include <errno.h>
 #include <spawn.h>
 #include <stdint.h>

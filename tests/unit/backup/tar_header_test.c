@@ -19,7 +19,7 @@ static struct tar_member named(const char *name, uint64_t size) {
   return member;
 }
 
-/* Encodes BLOCK's checksum anew, after it was changed. */
+/* Computes BLOCK's checksum again after a change. */
 static void sum_again(uint8_t block[TAR_BLOCK_BYTES]) {
   unsigned sum = 0;
   memset(block + SUM_AT, ' ', 8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a timer ring to the spool: each record is in one batch, or in the books as lost. */
+/* From a timer ring to the spool: each record is in one batch, or counted as lost. */
 #include "producer_fixture.h"
 
 #include "drain/drain_parts.h"
@@ -53,14 +53,14 @@ static void assert_taken(const struct batch *batch) {
   assert_true(sum <= 2 * batch->cpus * (window_ns + 60 * NS_PER_SECOND)); /* WIRE.md */
 }
 
-/* All CPUs were busy since the boot, and nobody has looked: three programs have a third each. */
+/* All CPUs were busy since the boot without a drain: three programs have a third each. */
 static void a_window_begins_early_enough_for_what_is_in_it(void **state) {
   struct bench *bench = *state;
   struct target *target = bench->p.target;
   struct target second = another(target, 91, "second"), third = another(target, 92, "third");
   struct kept_batch got;
   uint64_t part_ns = cpu_list_possible() * clock_boottime_ns() / 3;
-  if (part_ns == 0) skip(); /* the kernel does not say */
+  if (part_ns == 0) skip(); /* unknown from this kernel */
   produce(&bench->producer);
   drain_run(&bench->p.drain);
   drain_rest(&bench->p.drain, target, part_ns);
@@ -74,14 +74,14 @@ static void a_window_begins_early_enough_for_what_is_in_it(void **state) {
   kept_batch_fini(&got);
 }
 
-/* Each within what one program can have spent, and all of them not. */
+/* Each weight is possible for one program, but not their sum. */
 static void programs_that_lie_together_cost_no_other_its_samples(void **state) {
   struct bench *bench = *state;
   struct target *target = bench->p.target;
   struct target first = another(target, 91, "liar-1"), second = another(target, 92, "liar-2");
   struct kept_batch got;
   uint64_t all_ns = cpu_list_possible() * (clock_boottime_ns() + 60 * NS_PER_SECOND);
-  if (all_ns == 0) skip(); /* the kernel does not say */
+  if (all_ns == 0) skip(); /* unknown from this kernel */
   produce(&bench->producer);
   drain_run(&bench->p.drain);
   drain_rest(&bench->p.drain, target, NS_PER_SECOND);
@@ -105,7 +105,8 @@ static void targets_that_end_within_a_second_share_a_batch(void **state) {
     produce(&bench->producer);
     drain_run(&bench->p.drain);
     shipper_end_target(shipper, 1);
-    assert_int_equal(shipper_ship_ends(shipper), i == 0); /* the first is alone, and at once */
+    assert_int_equal(shipper_ship_ends(shipper), i == 0); /* the first is alone, and is shipped at
+                                                             once */
   }
   assert_int_equal(shipper->batches, 1);
   shipper->ends_shipped_ns -= NS_PER_SECOND; /* a second later */
@@ -209,7 +210,7 @@ static void what_clocks_told_is_weight_and_no_sample_in_any_book(void **state) {
   assert_int_equal(got.batch.samples[0].weight, 5000);
   kept_batch_fini(&got);
   kept_assert_books(0);
-  /* A run of nothing else has an end all the same. */
+  /* A run without records is ended, too. */
   assert_int_equal(shipper_close_window(&bench->p.shipper, true), 0);
   assert_int_equal(bench->p.shipper.batches, 2);
 }
@@ -228,7 +229,7 @@ static void set_flags(const struct producer *producer, uint8_t flags) {
   ((struct ring_record *)(void *)(data + at))->flags = flags;
 }
 
-/* Two frames deep, and so not for want of room. */
+/* Two frames deep, so the stack did not end for lack of room. */
 static void a_walk_that_was_led_astray_ended_in_code_of_which_nothing_is_known(void **state) {
   struct bench *bench = *state;
   const struct target *target = bench->p.target;
@@ -238,14 +239,14 @@ static void a_walk_that_was_led_astray_ended_in_code_of_which_nothing_is_known(v
   drain_run(&bench->p.drain);
   assert_int_equal(target->stacks_ns[STACK_UNTOLD], target->held.unit_ns);
   assert_int_equal(target->stacks_ns[STACK_NO_TABLE], target->held.unit_ns);
-  bench->p.target->held.unwind = UNWIND_CHOICE_NONE; /* then nobody had looked */
+  bench->p.target->held.unwind = UNWIND_CHOICE_NONE; /* then no unwinding was tried */
   produce(&bench->producer);
   set_flags(&bench->producer, RING_RECORD_TRUNCATED);
   drain_run(&bench->p.drain);
   assert_int_equal(target->stacks_ns[STACK_UNTOLD], 2 * target->held.unit_ns);
 }
 
-/* One sample may be worth much where ticks were merged, but not more than there was time. */
+/* One sample may be worth much if ticks were merged, but not more than the time that has passed. */
 static void a_weight_beyond_the_time_that_has_passed_is_not_believed(void **state) {
   struct bench *bench = *state;
   struct target *target = bench->p.target;
@@ -269,7 +270,7 @@ static void a_weight_beyond_the_time_that_has_passed_is_not_believed(void **stat
   kept_batch_fini(&got);
 }
 
-/* Each may be, and all of them not. */
+/* Each is possible, but not their sum. */
 static void many_weights_beyond_the_time_that_has_passed_are_not_believed(void **state) {
   struct bench *bench = *state;
   struct target *target = bench->p.target;

@@ -157,7 +157,7 @@ static void say(struct door *door, int socket) {
   ask(door, socket, INTAKE_NOTE);
 }
 
-/* The kind of the answer that lies there; 0: none, -1: the connection has ended. */
+/* The kind of the pending answer; 0: none, -1: the connection has ended. */
 static int answer(int socket) {
   struct intake_reply reply;
   ssize_t got = recv(socket, &reply, sizeof reply, MSG_DONTWAIT);

@@ -76,7 +76,7 @@ static bool is_left(const char *boot) {
   return access(path, F_OK) == 0;
 }
 
-/* A batch of other samples, under the next number. */
+/* Ships a batch of other samples, under the next number. */
 static void ship_others(struct kept_pipeline *p) {
   static const struct code_frame frame = {.module = MODULE_UNKNOWN};
   struct window_series series = {.target = 1,
@@ -93,7 +93,7 @@ static void ship_others(struct kept_pipeline *p) {
   assert_int_equal(shipper_close_window(&p->shipper, false), 0);
 }
 
-/* The next daemon finds the file, before and after it has shipped something of its own. */
+/* The next daemon finds the file, before and after it has shipped other data. */
 static void settle_and_ship(struct kept_pipeline *p) {
   kept_ship_settle(&p->shipper, kept.dir);
   ship_others(p);
@@ -130,7 +130,7 @@ static void only_what_was_not_shipped_is_read(void **state) {
   kept_close(&p);
 }
 
-/* A pass between the units and their record gave them to another record. */
+/* A pass between the units and their record gave the units to another record. */
 static void units_that_went_before_their_record_are_not_shipped_again(void **state) {
   (void)state;
   struct kept_pipeline p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a run whose program started another that no sampler reaches. */
+/* The report on a run whose program started another one that no sampler reaches. */
 #include "ladder_fixture.h"
 
 #include "common/arena.h"
@@ -130,7 +130,7 @@ static void assert_lost(const struct worker_note *note, uint64_t seq, uint64_t w
   assert_string_equal(why, refusal);
 }
 
-/* Two runs share the batch 2, and have 1 and 3 for themselves. */
+/* Two runs share batch 2; one has 1, the other 3. */
 static void a_run_has_lost_its_own_records_alone(void **state) {
   (void)state;
   struct worker *worker = &bench->worker;
@@ -151,10 +151,10 @@ static void a_run_has_lost_its_own_records_alone(void **state) {
   assert_lost(other, 3, 7, "no room");
   run.note->samples.by_agent = 31;
   run_note_on_batch(worker, 4);
-  run_note_on_batch(worker, 5); /* has nothing of either */
+  run_note_on_batch(worker, 5); /* contains neither */
   run_note_on_answer(worker, 5, "not theirs");
-  assert_lost(run.note, 3, 0, ""); /* 4 still waits */
-  assert_lost(run.note, 4, 1, ""); /* it has left unsent */
+  assert_lost(run.note, 3, 0, ""); /* 4 is still pending */
+  assert_lost(run.note, 4, 1, ""); /* 4 left the spool unsent */
   other->samples.by_perf = 13;
   run_note_on_batch(worker, 0); /* was not written */
   assert_lost(other, 5, 8, "no room");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handlers on a real store, without sockets: what the answers say, field by field. */
+/* The handlers on a real store, without sockets: the answers, field by field. */
 #include "api_world.h"
 
 #include "quota/quota.h"
@@ -109,8 +109,7 @@ static void columns_are_the_same_tree(void **state) {
   assert_has(body, "\"stacks\":{");
 }
 
-/* Of nodes that are left out in the middle, those behind them are told by their places in what is
-   left. */
+/* If nodes in the middle are left out, later nodes are numbered by their places in the rest. */
 static void columns_number_the_nodes_that_are_left(void **state) {
   static const uint64_t light[][2] = {{0, 0x40}}, heavy[][2] = {{0, 0x50}, {0, 0x60}};
   static struct window window;

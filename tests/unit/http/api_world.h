@@ -54,7 +54,7 @@ static inline int tear_down(void **state) {
   return 0;
 }
 
-/* Asks HANDLER with PARAMETERS, name and value in turn, up to NULL; returns the body. */
+/* Calls HANDLER with PARAMETERS, names and values in turn, up to NULL; returns the body. */
 static inline const char *ask_with(void (*handler)(struct request *request),
                                    const char *const *parameters) {
   end_request(NULL);

@@ -427,7 +427,7 @@ static void a_root_that_was_brought_signs_everything(void **state) {
     X509 *root = ca_files_read_certificate(ca_root_path(ca));
     X509 *server = ca_files_read_certificate(ca_server_certificate_path(ca));
     X509 *board = sign_board(ca, "edge-1");
-    assert_int_equal(EVP_PKEY_eq(X509_get0_pubkey(root), keys[i]), 1); /* it was not made anew */
+    assert_int_equal(EVP_PKEY_eq(X509_get0_pubkey(root), keys[i]), 1); /* it was not made again */
     assert_int_equal(X509_verify(server, keys[i]), 1);
     assert_int_equal(X509_verify(board, keys[i]), 1);
     X509_free(board);

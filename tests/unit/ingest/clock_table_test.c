@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of wrong clocks: the collector's wall clock is off by OFF, from its start on or after a
-   steady hour; 0, 1, 2, 3 or 100 boards, of which none or one lies about the time.  Three days pass
-   in each cell, ten minutes a step, by the rules that a session and retention go by.  Nothing goes
-   that is not old, what is old goes where the time is known, and each window lies in its minute
-   where the time can be known.  The table is printed:
+/* The table of wrong clocks. The collector's wall clock is off by OFF, from its start or after a
+   steady hour. There are 0, 1, 2, 3 or 100 boards, of which at most one has a false clock. Three
+   days pass in each cell, ten minutes a step, by the rules of sessions and retention. Only old data
+   is deleted; old data is deleted if the time is known; and each window is placed in its minute if
+   the time can be known. The table is printed:
 
-     .  windows lie in their minute, and what is old goes
-     k  windows lie in their minute; all is kept: the wall clock is behind
-     ?  none that can be told from a wrong clock says the time: the wall clock places
+     .  windows are in their minute, and old data is deleted
+     k  windows are in their minute; all is kept: the wall clock is behind
+     ?  the right clock cannot be determined: the wall clock places windows
      d  the same, and after a steady day the wall clock alone deletes
 
-   Then two or three of a hundred lie, or echo the collector's clock.  They are heard first, also
-   after a restart of the collector or of its machine. */
+   Then two or three of a hundred have a false clock, or echo the collector's. They are heard first,
+   also after a restart of the collector or of its machine. */
 #include "common/clock.h"
 #include "ingest/placement.h"
 #include "ingest/trusted_time.h"
@@ -30,8 +30,8 @@
 #define DAY_NS (24 * HOUR_NS)
 #define YEAR_NS (365 * DAY_NS)
 #define TRUTH_NS (1790000000 * NS_PER_SECOND) /* 2026-09-21, at the collector's start */
-#define BOOT_NS (5 * MINUTE_NS)               /* its time since boot then */
-#define BOARD_BOOT_NS (77 * HOUR_NS)          /* that of each board */
+#define BOOT_NS (5 * MINUTE_NS)               /* the collector's time since boot then */
+#define BOARD_BOOT_NS (77 * HOUR_NS)          /* each board's time since boot then */
 #define RETENTION_NS (30 * DAY_NS)
 #define STEP_NS (10 * MINUTE_NS)
 #define STEPS (3 * 24 * 6)
@@ -56,7 +56,7 @@ static const struct {
 static const unsigned fleets[FLEETS] = {0, 1, 2, 3, 100};
 static const struct {
   const char *name;
-  uint64_t ns; /* of the liar's clock at the start; 0: nobody lies */
+  uint64_t ns; /* of the false clock at the start; 0: no clock is false */
 } lies[LIES] = {{"none", 0},
                 {"2100", 4102444800 * NS_PER_SECOND},
                 {"1970", 3600 * NS_PER_SECOND},
@@ -74,9 +74,10 @@ struct cell {
   struct trusted_time *time;
   struct placement placements[WITNESSES]; /* of the first boards */
   uint64_t passed_ns;                     /* since the start */
-  unsigned placed, misplaced;             /* windows, a liar's where our clock is right */
-  uint64_t early_ns;                      /* by how much data was deleted too early, at most */
-  uint64_t first_early_ns;                /* since the wall clock was wrong */
+  unsigned placed, misplaced;             /* windows; the false board's only while the collector's
+                                             clock is right */
+  uint64_t early_ns;                      /* the most by which data was deleted too early */
+  uint64_t first_early_ns;                /* since the wall clock became wrong */
   bool is_old_gone;
 };
 
@@ -92,7 +93,7 @@ static uint64_t our_time(const struct cell *cell) {
   return cell->boot_ns + cell->passed_ns;
 }
 
-/* The collector's time, as clock_judged_ns has it. */
+/* The collector's time, as clock_judged_ns computes it. */
 static uint64_t now_of(const struct cell *cell) {
   const struct clock_word word = trusted_time_word(cell->time);
   return clock_judge_ns(&word, wall_of(cell), our_time(cell));
@@ -134,7 +135,7 @@ static void ping(struct cell *cell, unsigned board) {
   hear(cell, board);
 }
 
-/* A window that ended AGO_NS ago comes from BOARD, as a session takes it. */
+/* BOARD sends a window that ended AGO_NS ago; it is placed as in a session. */
 static void deliver(struct cell *cell, unsigned board, uint64_t ago_ns) {
   struct placement *placement = &cell->placements[board];
   uint64_t our_ns = our_time(cell), end_ns = BOARD_BOOT_NS + cell->passed_ns - ago_ns;
@@ -152,7 +153,7 @@ static void deliver(struct cell *cell, unsigned board, uint64_t ago_ns) {
   cell->misplaced += !is_right;
 }
 
-/* What retention does, to data of each day that there is. */
+/* Retention: records by how much data is deleted too early, and whether old data is deleted. */
 static void retain(struct cell *cell) {
   struct trusted_now now = trusted_time_look(cell->time, wall_of(cell), our_time(cell));
   uint64_t truth_ns = TRUTH_NS + cell->passed_ns;
@@ -226,7 +227,7 @@ struct expected {
   bool is_placed, is_deleted, is_by_wall_alone;
 };
 
-/* By words alone, not by the code: who says what. */
+/* The expected result by reasoning, independent of the code: which clocks agree. */
 static struct expected expect(const struct cell *cell) {
   bool has_liar = lies[cell->lie].ns != 0 && cell->boards > 0;
   bool is_witness_liar = has_liar && lies[cell->lie].ns >= CLOCK_PLAUSIBLE_NS;

@@ -71,7 +71,7 @@ static void a_broken_request_does_not_use_its_token_up(void **state) {
 
 static void a_request_for_more_gets_a_board_s_certificate_only(void **state) {
   (void)state;
-  enrol("edge-1"); /* the fixture's request asks for CA:TRUE, serverAuth and other names */
+  enrol("edge-1"); /* the fixture's request contains CA:TRUE, serverAuth and other names */
   X509 *certificate = ca_files_read_certificate(path_of("edge-1", "crt"));
   assert_int_equal(X509_check_ca(certificate), 0);
   assert_int_equal(X509_get_extended_key_usage(certificate), XKU_SSL_CLIENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows land where they happened, whatever the board's clock says. */
+/* Windows are placed at their true time, whatever the board's clock. */
 #include "ingest/placement.h"
 
 #include "common/clock.h"
@@ -15,7 +15,7 @@
 #define HOUR_NS (3600 * NS_PER_SECOND)
 #define DAY_NS (24 * HOUR_NS)
 #define NOW_MS (NOW_NS / NS_PER_MS)
-#define OUR_NS (77 * HOUR_NS) /* our time since boot, at NOW_NS */
+#define OUR_NS (77 * HOUR_NS) /* the collector's time since boot, at NOW_NS */
 
 static struct hello hello_at(uint64_t boottime_ns, uint64_t walltime_ns) {
   return (struct hello){
@@ -56,7 +56,7 @@ static void a_board_that_thinks_it_is_1970_is_estimated(void **state) {
 static void what_has_arrived_ends_by_now_and_lasts_a_millisecond(void **state) {
   (void)state;
   struct placement placement = learn(HOUR_NS, NOW_NS);
-  uint64_t ahead_ns = HOUR_NS + 40 * NS_PER_MS; /* Hello was 40 ms on its way */
+  uint64_t ahead_ns = HOUR_NS + 40 * NS_PER_MS; /* Hello took 40 ms */
   struct batch batch = {
       .boot_id = "this boot", .start_boottime_ns = ahead_ns, .end_boottime_ns = ahead_ns};
   struct placed placed = placement_of(&placement, &batch, NOW_NS);
@@ -124,8 +124,8 @@ static void a_ping_corrects_the_offset(void **state) {
 
 #define MINUTE_NS (60 * NS_PER_SECOND)
 
-/* A ping that was said AFTER_NS after the board's Hello and took LATE_NS to come, our clock having
-   been set by SET_NS. */
+/* A ping sent AFTER_NS after the board's Hello that took LATE_NS to arrive; the collector's clock
+   was set by SET_NS. */
 static void hear_set(struct placement *placement, uint64_t after_ns, uint64_t late_ns,
                      int64_t set_ns) {
   struct ping ping = {.boottime_ns = HOUR_NS + after_ns, .walltime_ns = NOW_NS + after_ns};
@@ -197,7 +197,7 @@ static void a_late_ping_is_known_as_one_though_our_clock_was_set(void **state) {
   }
 }
 
-/* Whatever numbers a peer chooses, a window ends after it begins, is no longer than a day, and lies
+/* Whatever the peer's numbers, a window ends after it begins, is no longer than a day, and lies
    between 2024 and tomorrow. */
 static void a_clock_of_ours_that_is_set_moves_what_was_learnt_before(void **state) {
   (void)state;
@@ -218,7 +218,7 @@ static void a_clock_of_ours_that_is_set_moves_what_was_learnt_before(void **stat
   struct placement placement = learn(HOUR_NS, NOW_NS);
   placement_follow(&placement, NOW_NS + HOUR_NS + NS_PER_SECOND, OUR_NS + HOUR_NS); /* slewed */
   assert_int_equal(error_ns(&placement), 0);
-  /* What two clocks may drift apart counts from the last ping, as ever. */
+  /* The allowed drift of two clocks still counts from the last ping. */
   placement_follow(&placement, NOW_NS + 2 * HOUR_NS + DAY_NS, OUR_NS + HOUR_NS);
   assert_int_equal(placement.our_ns, OUR_NS);
 }
@@ -253,8 +253,8 @@ static void no_numbers_make_an_impossible_window(void **state) {
   }
 }
 
-/* Three earlier boots: "first" heard the time and ended 20 h ago, "second" and "third" never did;
-   the present one began 2 h ago. */
+/* Three earlier boots: "first" got the time and ended 20 h ago, "second" and "third" never did; the
+   present boot began 2 h ago. */
 static const struct boot_time told[] = {
     {.boot_id = "first", .offset_ns = NOW_NS - 30 * HOUR_NS, .alive_ns = 10 * HOUR_NS},
     {.boot_id = "second", .alive_ns = 3 * HOUR_NS},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a batch may say, and what it may not. */
+/* Plausible and implausible numbers of a batch. */
 #include "ingest/plausible.h"
 
 #include "common/clock.h"
@@ -19,7 +19,7 @@ static const struct batch_thread threads[] = {{.target = 0}, {.target = 1}};
 static struct batch_sample samples[2];
 static const struct plausible_limits any_boot = {UINT64_MAX, LIMIT_CPUS};
 
-/* A window of ten seconds after 1000, of a board with two CPUs; both targets have nothing. */
+/* A window of ten seconds after 1000, of a board with two CPUs; both targets are empty. */
 static struct batch window(void) {
   samples[0] = (struct batch_sample){.thread = 0};
   samples[1] = (struct batch_sample){.thread = 1};

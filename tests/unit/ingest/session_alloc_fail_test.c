@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board's conversation with its first allocation failing, then its second, and so on until none
-   is left to fail: the board is sent away, or it goes on, but no batch is acked that was not
-   stored, and each that was stored is acked or the board is sent away, so that it comes again. */
+/* A board's session with its first allocation failing, then its second, and so on until none is
+   left to fail. The board is disconnected, or the session continues. No batch is acked that was not
+   stored. Each stored batch is acked, or the board is disconnected, so that it sends it again. */
 #include "ingest/session.h"
 
 #include "common/clock.h"
@@ -24,7 +24,7 @@ static struct figures figures;
 
 struct talk {
   struct session session;
-  struct buf wire;        /* what the peer says, made before anything fails */
+  struct buf wire;        /* the peer's messages, made before anything fails */
   unsigned stored, acked; /* batches */
   bool is_welcome, is_sent_away;
 };
@@ -54,7 +54,7 @@ static void say_all(struct talk *talk) {
   }
 }
 
-/* As a worker does it, who stores what it gets. */
+/* A worker that stores every batch. */
 static void work(struct talk *talk, struct job *job) {
   static const struct debug_wanted wanted[] = {{.path = "/bin/a"}};
   if (job->kind == JOB_BATCH) {
@@ -79,7 +79,7 @@ static void listen_all(struct talk *talk) {
   }
 }
 
-/* What the peer hears. */
+/* Reads the messages sent to the peer. */
 static void hear_all(struct talk *talk) {
   struct span out = buf_span(&talk->session.out);
   struct arena arena;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The conversation, without a socket: what each state takes, and what it says to everything else.
- */
+/* The session without a socket: the messages that each state accepts, and its answers to all
+ * others. */
 #include "session_fixture.h"
 
 #include "ingest/trusted_time.h"
@@ -44,7 +44,8 @@ static void a_batch_knows_of_the_boots_that_hello_told_of(void **state) {
   finish();
   assert_true(send_message(&one) > 0);
   assert_int_equal(job->placement.earlier_count, 2);
-  assert_ptr_not_equal(job->placement.earlier, session.earlier); /* which may go before it */
+  assert_ptr_not_equal(job->placement.earlier, session.earlier); /* which may be freed before the
+                                                                    job */
   assert_string_equal((const char *)job->placement.earlier[1].id, "old");
   assert_int_equal(job->placement.earlier[1].offset_ns, NOW_NS / 2);
   assert_int_equal(job->placement.earlier[0].offset_ns, NOW_NS / 2 - 5);
@@ -260,7 +261,7 @@ static void while_we_are_behind_a_batch_is_to_come_later_and_makes_no_work(void 
   struct shedding shedding = {.shed = SHED_BACKLOG, .retry_after_ms = 7000};
   struct message message = batch(42);
   session.shedding = &shedding;
-  open_session(); /* hellos are taken all the same */
+  open_session(); /* hellos are still accepted */
   assert_true(send_message(&message) > 0);
   assert_null(job);
   message = answer();
@@ -313,7 +314,7 @@ static void while_the_time_is_not_known_a_batch_is_to_come_later(void **state) {
   trusted_time_free(time);
 }
 
-/* Only where ours cannot be right. */
+/* Only if the collector's clock cannot be right. */
 static void of_a_clock_of_1970_a_board_goes_by_its_own(void **state) {
   (void)state;
   struct message message = hello();
@@ -492,7 +493,7 @@ static void a_board_that_cannot_send_a_file_ends_the_wish(void **state) {
   ask_for("id-1");
   assert_true(send_message(&message) > 0);
   assert_int_equal(job->kind, JOB_DEBUG_END);
-  assert_true(wanted_has(&session.wanted, span_of_string("id-1"))); /* not asked for meanwhile */
+  assert_true(wanted_has(&session.wanted, span_of_string("id-1"))); /* not requested meanwhile */
   finish();
   send_message(&message);
   assert_null(job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of clocks comes back as it was written, or not at all. */
+/* The saved state of clocks is read back as written, or not at all. */
 #include "ingest/trusted_file.h"
 
 #include <errno.h>

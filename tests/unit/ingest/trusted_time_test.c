@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is deleted for its age is deleted on the word of two clocks, or of one that was steady for a
-   day. */
+/* Data is deleted for its age only if two clocks agree, or one was steady for a day. */
 #include "ingest/trusted_time.h"
 
 #include "common/clock.h"
@@ -25,7 +24,7 @@ static struct trusted_time *new_time(void) {
   return time;
 }
 
-/* Looks each minute for SPAN_NS, with a wall clock that is OFF_NS ahead. */
+/* Checks the time each minute for SPAN_NS, with a wall clock that is OFF_NS ahead. */
 static struct trusted_now look_for(struct trusted_time *time, uint64_t boot_ns, uint64_t span_ns,
                                    int64_t off_ns) {
   struct trusted_now now = {0};
@@ -41,7 +40,7 @@ static void a_wall_clock_alone_counts_after_a_steady_day(void **state) {
   struct trusted_now now = trusted_time_look(time, TRUTH_NS + DAY_NS, MINUTE_NS + DAY_NS);
   assert_int_equal(now.basis, TRUST_STEADY);
   assert_int_equal(now.now_ns, TRUTH_NS + DAY_NS);
-  /* It jumps: another day. */
+  /* It jumps to another day. */
   now = trusted_time_look(time, TRUTH_NS + 42 * DAY_NS, 2 * MINUTE_NS + DAY_NS);
   assert_int_equal(now.basis, TRUST_NOTHING);
   assert_int_equal(now.now_ns, 0);
@@ -62,8 +61,8 @@ static void two_boards_hold_back_a_clock_that_is_ahead(void **state) {
   trusted_time_free(time);
 }
 
-/* Offsets of the collector's clock and of one board's, in years; the rest of the boards are right.
- */
+/* Offsets of the collector's clock and of one board's clock, in years; the other boards are
+ * right. */
 static void no_clock_alone_makes_data_old(void **state) {
   (void)state;
   static const int64_t years[] = {-10, -1, 0, 1, 10, 74, 100};
@@ -94,7 +93,7 @@ static void a_board_without_a_clock_is_no_witness(void **state) {
   trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
   trusted_time_hear(time, "b", 3600 * NS_PER_SECOND, MINUTE_NS); /* 1970 */
   assert_int_equal(trusted_time_look(time, TRUTH_NS, MINUTE_NS).boards, 1);
-  /* Its clock is set. */
+  /* The board's clock is set. */
   trusted_time_hear(time, "b", TRUTH_NS + MINUTE_NS, 2 * MINUTE_NS);
   struct trusted_now now = trusted_time_look(time, TRUTH_NS + MINUTE_NS, 2 * MINUTE_NS);
   assert_int_equal(now.basis, TRUST_BOARDS);
@@ -141,9 +140,8 @@ static void a_large_fleet_is_remembered_in_part(void **state) {
 
 static const uint8_t this_boot[TRUST_BOOT_ID_BYTES] = "this boot", other_boot[] = "another boot...";
 
-/* The next collector, on what OLD kept, which ends; the boot has gone on by PASSED_NS since
- * BOOT_NS.
- */
+/* The next collector, with the state that OLD kept; OLD ends. PASSED_NS have passed since BOOT_NS
+ * of the boot clock. */
 static struct trusted_time *restart(struct trusted_time *old, const uint8_t *boot_id,
                                     uint64_t boot_ns) {
   struct trusted_kept kept;
@@ -167,7 +165,7 @@ static void a_restart_does_not_end_a_steady_day(void **state) {
   assert_int_equal(look_for(time, MINUTE_NS, DAY_NS / 2, 0).basis, TRUST_NOTHING);
   time = restart(time, this_boot, DAY_NS / 2 + HOUR_NS);
   struct trusted_now now =
-      trusted_time_look(time, TRUTH_NS + DAY_NS, MINUTE_NS + DAY_NS); /* it was away for hours */
+      trusted_time_look(time, TRUTH_NS + DAY_NS, MINUTE_NS + DAY_NS); /* it was down for hours */
   assert_int_equal(now.basis, TRUST_STEADY);
   assert_int_equal(now.steady_ns, DAY_NS);
   trusted_time_free(time);
@@ -199,7 +197,7 @@ static void another_boot_begins_anew(void **state) {
   trusted_time_free(time);
 }
 
-/* A file of the future, or one that somebody made, deletes nothing earlier than a day. */
+/* A file from the future, or a forged one, deletes nothing for a day. */
 static void what_was_kept_and_cannot_be_begins_anew(void **state) {
   (void)state;
   static const struct trusted_kept odd[] = {
@@ -253,7 +251,7 @@ static void two_boards_place_what_comes_by_their_time(void **state) {
   assert_int_equal(judge(time, wrong_ns, MINUTE_NS), wrong_ns);
   trusted_time_hear(time, "b", TRUTH_NS + NS_PER_SECOND, MINUTE_NS);
   assert_in_range(judge(time, wrong_ns, MINUTE_NS), TRUTH_NS, TRUTH_NS + NS_PER_SECOND);
-  /* One board jumps, and then the other is alone with what both have said. */
+  /* One board's clock jumps; then the other board alone has the agreed time. */
   trusted_time_hear(time, "a", TRUTH_NS + 70 * YEAR_NS, MINUTE_NS);
   assert_in_range(judge(time, wrong_ns, MINUTE_NS), TRUTH_NS, TRUTH_NS + NS_PER_SECOND);
   trusted_time_hear(time, "b", TRUTH_NS + 20 * YEAR_NS, MINUTE_NS);
@@ -282,7 +280,7 @@ static void a_confirmed_clock_is_believed_until_more_boards_say_otherwise(void *
 static void boards_of_one_switch_that_go_on_where_they_were_have_no_say(void **state) {
   (void)state;
   struct trusted_time *time = begin_boot();
-  look_for(time, MINUTE_NS, DAY_NS + HOUR_NS, 0); /* the day and hour is trusted */
+  look_for(time, MINUTE_NS, DAY_NS + HOUR_NS, 0); /* trusted after a day and an hour */
   time = restart(time, other_boot, MINUTE_NS);    /* a day without power */
   uint64_t now_ns = TRUTH_NS + 2 * DAY_NS;
   hear_many(time, 9, TRUTH_NS + DAY_NS, 2 * HOUR_NS);
@@ -306,7 +304,8 @@ static void as_many_clocks_as_are_of_our_mind_overrule_nothing(void **state) {
   trusted_time_hear(time, "c", TRUTH_NS, MINUTE_NS);
   trusted_time_hear(time, "a", TRUTH_NS + YEAR_NS, MINUTE_NS);
   trusted_time_hear(time, "b", TRUTH_NS + YEAR_NS, MINUTE_NS);
-  assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS); /* with ours, two and two */
+  assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS); /* with the collector's, two and
+                                                                   two */
   trusted_time_hear(time, "d", TRUTH_NS + YEAR_NS, MINUTE_NS);
   assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS + YEAR_NS);
   trusted_time_free(time);
@@ -321,7 +320,8 @@ static void two_minds_of_one_size_are_no_agreement(void **state) {
   trusted_time_hear(time, "liar", TRUTH_NS + 80 * YEAR_NS, MINUTE_NS);
   trusted_time_hear(time, "other", TRUTH_NS + 80 * YEAR_NS + HOUR_NS, MINUTE_NS);
   assert_int_equal(judge(time, wrong_ns, MINUTE_NS), wrong_ns);
-  trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS); /* two of one mind, of four clocks and ours */
+  trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS); /* two agree, of four boards' clocks and the
+                                                        collector's */
   assert_int_equal(judge(time, wrong_ns, MINUTE_NS), TRUTH_NS);
   trusted_time_free(time);
   for (unsigned order = 0; order < 2; order++) {
@@ -429,7 +429,7 @@ static void after_a_boot_a_board_waits_until_another_has_said_the_time(void **st
   (void)state;
   struct trusted_time *time = begin_boot();
   uint64_t wrong_ns = TRUTH_NS + 40 * DAY_NS;
-  assert_false(trusted_time_is_early(time, TRUTH_NS, wrong_ns, MINUTE_NS)); /* nobody agreed yet */
+  assert_false(trusted_time_is_early(time, TRUTH_NS, wrong_ns, MINUTE_NS)); /* none agreed yet */
   trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
   trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS);
   time = restart(time, other_boot, MINUTE_NS);

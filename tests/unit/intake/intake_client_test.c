@@ -21,7 +21,7 @@
 
 enum { SHORT_MS = 50, LONG_MS = 2000 };
 
-static int pair[2]; /* ours, the daemon's */
+static int pair[2]; /* the client's end, the daemon's end */
 static struct intake_request request;
 
 static int setup(void **state) {

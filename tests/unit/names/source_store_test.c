@@ -134,7 +134,7 @@ static void what_is_not_what_was_announced_is_refused(void **state) {
   sha256[0] ^= 1;
   assert_int_equal(put(id_a, &bundle, 7, bundle.len), -ESPIPE);
   assert_non_null(strstr(why, "offset 7"));
-  bundle.data[16] ^= 0x80; /* where the content lies */
+  bundle.data[16] ^= 0x80; /* a byte of the content */
   SHA256(bundle.data, bundle.len, sha256);
   assert_int_equal(put(id_a, &bundle, 0, bundle.len), -EBADMSG);
   assert_non_null(strstr(why, "malformed"));

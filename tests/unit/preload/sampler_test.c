@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handler, called directly with events that are ours, foreign, late or forged. */
+/* The handler, called directly with events that are the agent's own, foreign, late or forged. */
 #include "preload/arch.h"
 #include "preload/sampler.h"
 #include "preload/thread_slot.h"

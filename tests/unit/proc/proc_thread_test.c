@@ -40,7 +40,7 @@ static void a_schedstat_that_is_not_kept_or_none_is_refused(void **state) {
   assert_int_equal(stat.cpu_ns, 7);
 }
 
-/* A program with three timers: two of ours, and one with another signal. */
+/* A program with three timers: two of the agent's, and one with another signal. */
 static const char three_timers[] = "ID: 0\nsignal: 58/00007f5c1a2b3c41\nnotify: signal/tid.8402\n"
                                    "ClockID: -2\n"
                                    "ID: 1\nsignal: 37/0000000000000000\nnotify: signal/tid.8403\n"

@@ -250,7 +250,7 @@ static void close_translators(struct named_world *named, struct translator_pool 
   translator_pool_close(pool);
 }
 
-/* Two functions of one name in two files are two rows, whatever names them. */
+/* Two functions of one name in two files are two rows, whatever the source of the name. */
 static void a_function_that_a_translator_names_is_of_the_file_of_its_line(void **state) {
   static const char rules[] = "* *tool any at-end sed -e 's|.*4e$|walk\\n/src/dsp.c:7|;t' -e "
                               "'s|.*|walk\\n/src/other.c:9|'\n";

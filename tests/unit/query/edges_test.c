@@ -37,7 +37,7 @@ static void stacks_and_pairs_are_told_apart(void **state) {
   assert_int_equal(result.answer.edge_count, 2);
   const struct edge *edge = &result.answer.edges[0];
   assert_string_equal(result.tree.functions[edge->function].name, "tool+0x200");
-  /* Of code that nobody has seen the link register says nothing. */
+  /* In code without a file the link register is unresolved. */
   assert_int_equal(result.answer.edges[1].function, EDGE_UNRESOLVED);
   assert_int_equal(result.answer.refused_weight, 20);
 }

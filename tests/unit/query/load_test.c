@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same samples by anything: every way of telling them apart adds up to the same total. */
+/* The same samples by any key: every grouping adds up to the same total. */
 #include "world.h"
 
 #include "common/cutoff.h"
@@ -161,14 +161,14 @@ static void unsampled_time_raises_functions_and_modules(void **state) {
   }
 }
 
-/* The thread that had it is unknown; the process clock tells the service. */
+/* Its thread is unknown; the process clock belongs to the service. */
 static void time_without_samples_is_any_threads_and_its_services(void **state) {
   struct world *world = *state;
   append_dark(world);
   struct query_load load = load_of(world, NULL, "thread");
   const struct query_load_row *first = row_of(&load, "main"), *worker = row_of(&load, "worker");
   double trials = 70 * 1000. / 700;
-  /* The second thread has 0.7 of the second window, and the first thread clocks' time. */
+  /* The second thread has 0.7 of the second window, and the first thread the clocks' time. */
   double variance = (.7 * 3000 * .7 * .3 + .7 * .7 * 100 * .7 / 2) / (700 * 700) * 100 / 99;
   struct view_share of_first = interval_wilson(.7, trials);
   struct view_share of_worker = interval_wilson(.3, .3 * .7 / variance);
@@ -180,8 +180,8 @@ static void time_without_samples_is_any_threads_and_its_services(void **state) {
   assert_true(row_of(&load, "shop")->share.low > .9);
 }
 
-/* Below each value of a label stands what the load of it is: of threads of one forest in turn, too.
- */
+/* The tree below each label value equals the load of that value; also for threads of one forest in
+ * turn. */
 static void a_tree_by_a_label_has_its_loads(void **state) {
   struct world *world = *state;
   static const char *const ways[] = {"thread", "service", "board", "site"};

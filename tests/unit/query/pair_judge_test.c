@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pair is judged by what a real file says through the real symbolizer.  The file is this test's
-   own executable, which has three functions of known calls; on x86-64 a return address is where the
-   row says that the stack is as the call has left it. */
+/* A pair is judged with a real file and the real symbolizer. The file is this test's own
+   executable, which has three functions with known calls. On x86-64 a word is the return address if
+   the row shows that the stack is as the call left it. */
 #include "query/pair_judge.h"
 
 #include "own_file.h"

@@ -14,7 +14,7 @@ int __wrap_store_loss_in_range(struct store *store, const struct store_names *bo
                                uint64_t from_ms, uint64_t to_ms, const struct cutoff *cutoff,
                                uint64_t *loss);
 
-static unsigned looks_at_losses; /* each goes through all days */
+static unsigned looks_at_losses; /* each reads all days */
 
 int __wrap_store_loss_in_range(struct store *store, const struct store_names *boards,
                                uint64_t from_ms, uint64_t to_ms, const struct cutoff *cutoff,
@@ -335,7 +335,7 @@ static void losses_of_the_boards_that_are_meant_are_in_the_answer(void **state) 
   assert_int_equal(tree_of(world, "{board=~\"b[23]\"}").loss[LOSS_RING_FULL], 50);
   assert_int_equal(looks_at_losses, 2); /* one a question, however many boards are meant */
   assert_int_equal(tree_of(world, "{board=~\"c.*\"}").loss[LOSS_RING_FULL], 0);
-  assert_int_equal(looks_at_losses, 2); /* nobody's are none */
+  assert_int_equal(looks_at_losses, 2); /* no boards have no losses */
 }
 
 static void folded_lines_carry_all_weight_and_no_stray_separators(void **state) {

@@ -212,7 +212,7 @@ static void boards_are_told_apart_however_many(void **state) {
     assert_true(quotas_take_bytes(quotas, name, 10, NOW_NS, &verdict));
     assert_false(quotas_take_bytes(quotas, name, 1, NOW_NS, &verdict));
   }
-  for (unsigned i = 0; i < 3000; i++) { /* a day later they are heard of again, or forgotten */
+  for (unsigned i = 0; i < 3000; i++) { /* a day later they are reported again, or forgotten */
     snprintf(name, sizeof name, "board-%u", 2 * i);
     assert_true(quotas_take_bytes(quotas, name, 10, NOW_NS + 25 * HOUR_NS, &verdict));
   }

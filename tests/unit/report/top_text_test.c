@@ -204,7 +204,7 @@ static void rates_are_written_out(void **state) {
 }
 
 /* The output for COUNT samples of [kernel] that weigh WEIGHT ms, and NAMED ms of a kernel function,
-   beside 100 ms of the program; starts WORLD anew. */
+   beside 100 ms of the program; resets WORLD. */
 static const char *print_kernel(struct world *world, uint64_t count, uint64_t weight,
                                 uint64_t named) {
   const struct batch_module kernel = {

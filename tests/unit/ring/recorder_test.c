@@ -73,7 +73,7 @@ static const char *drawn(const uint64_t *words, unsigned value_count) {
   return text;
 }
 
-/* A slot of VALUES values goes through the STEPS. */
+/* A slot of VALUES values passes through the STEPS. */
 static void draws(unsigned values, const char *const *steps, unsigned count) {
   struct {
     _Alignas(8) uint8_t header[RING_SLOT_HEADER_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who writes comes to it, however many read, and who reads does, however often one writes. */
+/* Writers get the lock however many read, and readers however often one writes. */
 #include "store/day_lock.h"
 
 #include "common/clock.h"
@@ -46,8 +46,8 @@ static bool has_waiting_readers(void) {
   return has_some;
 }
 
-/* Reads until another reads beside it, or for 20 ms: so there is always one, unless they are held
-   up. */
+/* Reads until another thread reads, too, or for 20 ms: so there is always a reader, unless they are
+   held up. */
 static void *read_always(void *context) {
   while (!is_over) {
     day_lock_read(&lock, NULL);
@@ -68,12 +68,13 @@ static void a_writer_comes_to_it_among_readers_without_end_and_so_do_they(void *
     assert_int_equal(pthread_create(&threads[i], NULL, read_always, NULL), 0);
   while (reads < 100) rest(100);
   unsigned before = 0;
-  for (unsigned i = 0; i < WRITES; i++) { /* one right behind the other, as files are emptied */
+  for (unsigned i = 0; i < WRITES; i++) { /* one directly after the other, as when files are
+                                             pruned */
     assert_int_equal(day_lock_write(&lock, 10000), 0);
     assert_true(reads > before);
     is_writing = true;
     assert_int_equal(reading, 0);
-    while (!has_waiting_readers()) rest(100); /* who go before the next writer */
+    while (!has_waiting_readers()) rest(100); /* these are admitted before the next writer */
     before = reads;
     is_writing = false;
     day_lock_end_write(&lock);
@@ -92,7 +93,7 @@ static void a_writer_that_gives_up_lets_readers_in(void **state) {
   day_lock_end_read(&lock);
   day_lock_end_read(&lock);
   assert_int_equal(day_lock_write(&lock, 50), 0);
-  assert_int_equal(day_lock_write(&lock, 50), -ETIMEDOUT); /* nor are two */
+  assert_int_equal(day_lock_write(&lock, 50), -ETIMEDOUT); /* nor two writers */
   day_lock_end_write(&lock);
 }
 
@@ -104,7 +105,7 @@ static void a_reader_that_gives_up_holds_up_no_writer(void **state) {
   day_lock_end_write(&lock);
   assert_int_equal(day_lock_write(&lock, 50), 0);
   day_lock_end_write(&lock);
-  assert_int_equal(day_lock_read(&lock, &past), 0); /* without a wait it has it */
+  assert_int_equal(day_lock_read(&lock, &past), 0); /* without a wait the cutoff is ignored */
   day_lock_end_read(&lock);
 }
 

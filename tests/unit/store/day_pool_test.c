@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readers that wait hold no file that should be gone, and see what came while they waited. */
+/* Idle readers hold no deleted file open, and see data that arrived while they were idle. */
 #include "store_fixture.h"
 
 #include "store/day_folder.h"
@@ -17,11 +17,11 @@
 #include <sched.h>
 #include <sys/wait.h>
 
-enum { BEGUN = 40 }; /* files that are made while somebody looks: each is synced several times */
+enum { BEGUN = 40 }; /* files made while another thread reads: each is synced several times */
 
-/* How many files below WORLD whose name has PART this process has open, and NAMES of them.  Only
-   those below WORLD: what we inherited, as the output of whoever runs us, may be deleted as well.
- */
+/* Counts the files below WORLD whose name contains PART and which this process has open; NAMES gets
+ * their names. Inherited files, such as the caller's output, may be deleted as well, so only those
+ * below WORLD count. */
 static unsigned open_files(const struct world *world, const char *part, char names[PATH_MAX]) {
   unsigned count = 0;
   size_t dir_len = strlen(world->dir), len = 0;
@@ -147,7 +147,7 @@ static void what_is_forgotten_is_closed_also_where_it_is_out(void **state) {
   day_pool_free(pool);
 }
 
-/* Else whoever closes it in another process takes the WAL away from under those that read. */
+/* Otherwise a process that closes the file removes the WAL while others read it. */
 static void a_file_that_is_made_again_stays_locked_by_its_readers(void **state) {
   struct world *world = *state;
   struct day_reader *reader;
@@ -206,7 +206,7 @@ static void *make_files(void *context) {
   return NULL;
 }
 
-/* It is none yet, and who makes it is not disturbed. */
+/* An unfinished file counts as none, and its maker is not disturbed. */
 static void a_file_is_looked_at_while_it_is_made(void **state) {
   struct world *world = *state;
   pthread_t maker;
@@ -216,7 +216,7 @@ static void a_file_is_looked_at_while_it_is_made(void **state) {
     struct day_reader *reader = NULL;
     char path[128];
     snprintf(path, sizeof path, "%s/begun-%u.db", world->dir, i);
-    while (access(path, F_OK) != 0) sched_yield(); /* to the maker */
+    while (access(path, F_OK) != 0) sched_yield(); /* lets the maker run */
     int error = day_reader_open(path, DAY_HOURS, &reader);
     if (error != 0 && error != -ENOENT) fail_msg("%s: %s", path, strerror(-error));
     i += error == 0;
@@ -255,7 +255,7 @@ static void a_day_that_grows_between_questions_is_read_whole(void **state) {
   struct world *world = *state;
   uint64_t weight = append(world, 1, 0);
   assert_int_equal(sum_of_all(world->store), weight);
-  weight += append(world, 2, 0x10000); /* stacks that were not there */
+  weight += append(world, 2, 0x10000); /* stacks that are new */
   assert_int_equal(sum_of_all(world->store), weight);
   assert_int_equal(sum_of_all(world->store), weight);
 }

@@ -7,8 +7,8 @@
      until the folder was flushed.  SQLite flushes it with the first flush of a WAL or a journal,
    and when it deletes one and requests a sync.
 
-   Files are numbered like inodes: a WAL that is deleted and made anew is another file. The index of
-   a WAL (-shm) is memory and does not survive the cut. */
+   Files are numbered like inodes: a WAL that is deleted and made again is another file. The index
+   of a WAL (-shm) is memory and does not survive the cut. */
 #include "disk_model_fixture.h"
 
 #include "scratch.h"

@@ -10,23 +10,23 @@
 /* Uses the disk for every database that is opened from now on. */
 void disk_install(void);
 
-/* ---- remembering ---- */
+/* ---- recording ---- */
 
 /* Clears the record and starts recording changes in DIR, whose present files count as durable. */
 void disk_record(const char *dir);
-/* Ends remembering.  Returns how many things happened. */
+/* Ends recording. Returns the number of operations. */
 size_t disk_stop(void);
 
 /* Notes that PATH was deleted by other means than SQLite's. */
 void disk_unlinked(const char *path);
 
-/* Notes that something was promised at this moment: from here on VALUE is the promise. */
+/* Records a promise at this moment: from now on VALUE is the promise. */
 void disk_promise(uint64_t value);
 
 enum disk_cut {
-  DISK_LOSES_ALL,  /* nothing that was not flushed has arrived */
-  DISK_KEEPS_ALL,  /* all has, as if only the process had died */
-  DISK_KEEPS_SOME, /* any part of it, sector by sector, in any order */
+  DISK_LOSES_ALL,  /* nothing that was not flushed is on the disk */
+  DISK_KEEPS_ALL,  /* everything is, as if only the process had died */
+  DISK_KEEPS_SOME, /* any part of it is, sector by sector, in any order */
   DISK_CUTS
 };
 
@@ -41,11 +41,11 @@ uint64_t disk_cut(size_t at, enum disk_cut cut, unsigned seed, const char *dir);
 void disk_fail(unsigned n, unsigned count, int code);
 /* All writes and flushes of files whose names begin with PREFIX fail with CODE; NULL: none. */
 void disk_fail_in(const char *prefix, int code);
-/* The errno of that, for codes with several causes (EDQUOT...); 0: none. */
+/* The errno of these failures, for codes with several causes (EDQUOT...); 0: none. */
 void disk_fail_by(int cause);
-/* They wait, until this is called again; NULL: none. */
+/* Writes and flushes of these files wait until this is called again; NULL: none. */
 void disk_hold_in(const char *prefix);
-/* Whether all that were to fail have. */
+/* Whether all requested failures have happened. */
 int disk_has_failed(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Retention comes to its work while questions never end, and takes nothing with it that damage has
-   left only once. */
+/* Retention makes progress during continuous queries, and deletes no data that damage has left in a
+   single copy. */
 #include "day_fixture.h"
 
 #include "common/clock.h"
@@ -149,7 +149,7 @@ static void hours_are_made_anew_of_five_minutes(void **state) {
   assert_true(before[0].weight > before[1].weight);
 }
 
-/* What came after windows had gone is in a file of windows that was begun anew. */
+/* Batches after the deletion of windows are in a new file of windows. */
 static void hours_are_made_anew_beside_windows_that_were_begun_anew(void **state) {
   struct world *world = *state;
   struct sums before[HOURS];

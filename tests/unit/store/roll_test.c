@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Summing up: nothing is lost, nothing counts twice, whatever comes when and whatever is killed. */
+/* Summing up loses nothing and counts nothing twice, for every order of batches and every kill. */
 #include "told_fixture.h"
 
 #include "common/table.h"
@@ -26,7 +26,7 @@ static void sums_say_what_windows_said_to_the_nanosecond(void **state) {
   assert_same(before, after);
   assert_int_equal(before->longest_ms, 10000);
   assert_int_equal(after->longest_ms, DAY_MS);
-  assert_int_equal(after->blocks, 3); /* three threads' names */
+  assert_int_equal(after->blocks, 3); /* names of three threads */
   struct told *hours =
       scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .grain_ms = TIER_HOUR_MS});
   assert_same(before, hours);
@@ -43,7 +43,7 @@ static void sums_stay_when_windows_and_minutes_go(void **state) {
   append_hours(world, "b1", 3);
   struct told *before = tell_all(world->store);
   keep_only(world, UINT64_MAX / 2, UINT64_MAX / 2);
-  assert_true(has_file(world, DAY_WINDOWS)); /* nothing has them yet */
+  assert_true(has_file(world, DAY_WINDOWS)); /* in no sum yet */
   assert_int_equal(store_roll(world->store), 0);
   keep_only(world, UINT64_MAX / 2, 0);
   assert_false(has_file(world, DAY_WINDOWS));
@@ -80,12 +80,12 @@ static void what_comes_late_is_added_once_wherever_windows_are(void **state) {
         scan_as(world->store, (struct store_scan){.from_ms = NOON_MS, .to_ms = NOON_MS + 3600000});
     assert_same(unrolled, rolled);
     assert_same(some, same);
-    if (seq == 102) keep_only(world, UINT64_MAX / 2, 0); /* the file is begun anew */
+    if (seq == 102) keep_only(world, UINT64_MAX / 2, 0); /* the file is begun again */
     if (seq == 104) keep_only(world, UINT64_MAX / 2, UINT64_MAX / 2);
     free(before), free(unrolled), free(rolled), free(some), free(same);
   }
   assert_true(has_file(world, DAY_WINDOWS));
-  assert_false(has_file(world, DAY_MINUTES)); /* it could not be whole */
+  assert_false(has_file(world, DAY_MINUTES)); /* it could not be complete */
   assert_int_equal(store_roll(world->store), 0);
   assert_false(has_file(world, DAY_MINUTES));
 }
@@ -139,7 +139,7 @@ static void sums_beyond_a_column_stand_in_several_blocks(void **state) {
   const struct store_keep keep = {.windows_ms = NOON_MS + DAY_MS};
   struct world *world = *state;
   struct made_batch made;
-  for (uint64_t seq = 1; seq <= 6; seq++) { /* half of them roll into what is there */
+  for (uint64_t seq = 1; seq <= 6; seq++) { /* half of them are added to an existing sum */
     make_batch(&made, 1, seq);
     made.samples[seq % 2].weight = UINT64_C(1) << 61;
     seal_batch(&made);
@@ -177,7 +177,7 @@ static void windows_of_unlike_marks_stay_apart_in_sums(void **state) {
   free(before), free(after);
 }
 
-/* No row is read for it: they may be gone. */
+/* The sum is read without the rows, which may be gone. */
 static void a_block_says_what_its_rows_weigh(void **state) {
   struct world *world = *state;
   static const uint64_t grains_ms[] = {1, TIER_MINUTES_MS, TIER_HOUR_MS};
@@ -219,8 +219,8 @@ static void assert_told(struct world *world, const struct told *expected) {
   }
 }
 
-/* Of 50 windows with three blocks each those that are older go, and what comes late for them is
-   counted once: before it is summed up, after that, and when it is gone, too. */
+/* Of 50 windows with three blocks each the older ones are deleted. Late batches for them are
+   counted once: before they are summed up, after that, and after the windows are deleted. */
 static void windows_go_as_the_day_goes_on(void **state) {
   struct world *world = *state;
   append_hours(world, "b1", 5);
@@ -246,7 +246,7 @@ static void windows_go_as_the_day_goes_on(void **state) {
   free(before);
 }
 
-/* They would not be whole: hours tell of what is gone, and windows of the rest. */
+/* They would be incomplete: the hours have the deleted windows, too. */
 static void five_minutes_are_not_begun_where_windows_are_gone(void **state) {
   struct world *world = *state;
   append_hours(world, "b1", 5);
@@ -262,7 +262,7 @@ static void five_minutes_are_not_begun_where_windows_are_gone(void **state) {
   free(before);
 }
 
-/* The ids go on, though all that had one is gone. */
+/* Ids continue after all windows are deleted. */
 static void what_comes_when_all_windows_are_gone_counts(void **state) {
   struct world *world = *state;
   append_hours(world, "b1", 2);
@@ -281,7 +281,7 @@ static void what_comes_when_all_windows_are_gone_counts(void **state) {
   }
 }
 
-/* Windows that a damaged file says to have, of another day, cannot be deleted from it. */
+/* A damaged file claims windows of another day, which cannot be deleted from it. */
 static void a_damaged_file_does_not_keep_retention_busy(void **state) {
   struct world *world = *state;
   char path[DAY_PATH_BYTES];
@@ -295,8 +295,8 @@ static void a_damaged_file_does_not_keep_retention_busy(void **state) {
   alarm(0);
 }
 
-/* Of a file that cannot be written (a full disk, somebody's lock) windows cannot go; whole files
-   can. */
+/* Windows cannot be deleted from a file that cannot be written (full disk, another program's lock);
+   whole files can. */
 static void files_go_though_windows_cannot(void **state) {
   struct world *world = *state;
   const struct store_keep keep = {.windows_ms = NOON_MS + DAY_MS + 3600000, .max_bytes = 1};
@@ -374,7 +374,7 @@ static void hours_that_are_damaged_hide_no_minutes(void **state) {
   for (unsigned i = 0; i < 3; i++) store_roll(world->store);
   assert_told(world, before);
   keep_only(world, UINT64_MAX / 2, UINT64_MAX / 2);
-  assert_false(has_file(world, DAY_MINUTES)); /* hours have them again */
+  assert_false(has_file(world, DAY_MINUTES)); /* hours have them now */
   assert_told(world, before);
   free(before);
 }
@@ -412,7 +412,7 @@ static void a_day_that_an_older_program_left_is_summed_up(void **state) {
   free(before), free(old), free(after);
 }
 
-/* Opens DIR's store, sums up what there is, and deletes windows before WINDOWS_MS. */
+/* Opens DIR's store, sums up, and deletes windows before WINDOWS_MS. */
 static void roll_and_end(const char *dir, uint64_t windows_ms) {
   const struct store_keep keep = {.windows_ms = windows_ms};
   struct store *store = NULL;
@@ -430,7 +430,8 @@ static void killing_it_anywhere_loses_and_doubles_nothing(void **state) {
   for (uint64_t round = 0; round < ROUNDS; round++) {
     append_new(world->store, "b1", 1, 100 + round, NOON_MS + (round * 997 % 300) * 60000);
     struct told *before = tell_all(world->store);
-    if (round % 2 == 1) assert_int_equal(store_roll(world->store), 0); /* then windows just go */
+    if (round % 2 == 1)
+      assert_int_equal(store_roll(world->store), 0); /* then windows are only deleted */
     store_close(world->store);
     if (round % 4 == 3 && has_file(world, DAY_MINUTES)) /* hours are damaged */
       assert_int_equal(day_folder_remove(world->dir, DAY_HOURS, day_of(NOON_MS)), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directories that tests make and leave nothing of. */
+/* Temporary directories of tests, removed at the end. */
 #ifndef TESTS_STORE_SCRATCH_H
 #define TESTS_STORE_SCRATCH_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store with its first allocation failing, then its second, and so on until none is left to
-   fail: its own and SQLite's, in the thread that asks or in the one that settles.  What cannot be
-   done is -ENOMEM or a refusal, never a half, and the next attempt finds everything as it was. */
+   fail. This includes SQLite's, in the calling thread and in the settling one. A failed operation
+   returns -ENOMEM or refuses the batch, never does half, and the next attempt finds the state
+   unchanged. */
 #include "allocations_fail.h"
 #include "disk_model_fixture.h"
 #include "store_fixture.h"
@@ -14,7 +15,7 @@
 
 enum {
   ATTEMPTS_MAX = 20000,
-  SETTLING_SHORT = 4, /* each costs the second that a failed round waits */
+  SETTLING_SHORT = 4, /* each takes the second that settling waits after a failed round */
   START_STRIDE = 17,
   SETTLING_STRIDE = 5,
   WAIT_MS = 60000,
@@ -52,7 +53,7 @@ static int scan(struct store *store, struct sums *sums) {
 static void assert_all_is_there(struct store *store) {
   uint64_t until_ns = clock_monotonic_ns() + WAIT_MS * NS_PER_MS;
   struct sums sums;
-  while (scan(store, &sums) != 0 || sums.weight < stored_weight) { /* it may go without the last */
+  while (scan(store, &sums) != 0 || sums.weight < stored_weight) { /* it may lack the last batch */
     if (clock_monotonic_ns() > until_ns) fail_msg("it does not settle");
     usleep(50000);
   }
@@ -108,7 +109,7 @@ static void every_query_survives_every_failing_allocation(void **state) {
   }
   print_message("%u allocations failed, %u queries were refused\n", n - 2, refused);
   assert_true(refused > 10);
-  assert_all_is_there(world->store); /* no file was taken for damaged */
+  assert_all_is_there(world->store); /* no file was treated as damaged */
 }
 
 static void settling_survives_failing_allocations(void **state) {
@@ -145,7 +146,7 @@ static void a_start_survives_every_failing_allocation(void **state) {
     prepare(&made);
     assert_int_equal(append_next(world->store, &made), STORE_STORED);
     free_batch(&made);
-    store_close(world->store); /* what has not settled does so at the start */
+    store_close(world->store); /* the rest settles at the start */
     allocations_fail_at(n);
     int result = store_open(world->dir, &store, error, sizeof error);
     has_failed = allocations_fail_at(0);
@@ -171,6 +172,6 @@ int main(void) {
   failing.xMalloc = sqlite_malloc;
   failing.xRealloc = sqlite_realloc;
   sqlite3_config(SQLITE_CONFIG_MALLOC, &failing);
-  disk_install(); /* nothing needs to be flushed here */
+  disk_install(); /* flushes are not needed here */
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store knows of boards: what they say of themselves, and books that close. */
+/* Boards in the store: their reports about themselves, and books that close. */
 #include "store_fixture.h"
 
 #include "common/sums.h"
@@ -53,7 +53,7 @@ static int keep_words(void *context, const struct store_board *board) {
   return 0;
 }
 
-/* Most of it is told without the board being looked for. */
+/* Most reports repeat known values and are stored without looking the board up. */
 static void what_a_board_says_again_and_again_is_kept_as_if_it_were_news(void **state) {
   struct world *world = *state;
   struct store *store = world->store;
@@ -86,7 +86,7 @@ static void a_batch_says_what_was_asked_beside_what_is_known_of_the_cost(void **
   struct store_board_seen seen = {.board = "b1", .asked_mhz = 199000, .seen_ms = NOON_MS};
   assert_int_equal(store_board_seen(world->store, &seen), 0);
   struct store_board board = board_of(world->store, "b1");
-  assert_int_equal(board.effort.asked_mhz, 199000); /* and no cost is known */
+  assert_int_equal(board.effort.asked_mhz, 199000); /* and the cost is unknown */
   assert_int_equal(board.effort.sample_ns, 0);
   seen = (struct store_board_seen){.board = "b1", .effort = &effort, .seen_ms = NOON_MS};
   assert_int_equal(store_board_seen(world->store, &seen), 0);
@@ -118,7 +118,7 @@ static void the_books_close_over_batches_pings_and_refusals(void **state) {
   assert_int_equal(board.dropped[LOSS_REJECTED], 50);
   assert_int_equal(board.dropped[LOSS_RING_FULL], 40);
   assert_books_close(world->store, "b1");
-  counters.dropped[LOSS_REJECTED] = 50; /* the board has heard of it */
+  counters.dropped[LOSS_REJECTED] = 50; /* the board knows of the rejection */
   counters.shipped = 850;
   counters.final = 1;
   assert_int_equal(store_board_seen(world->store, &ping), 0);
@@ -229,7 +229,7 @@ static void losses_stand_at_the_time_of_their_batch(void **state) {
                    0);
   assert_int_equal(loss[LOSS_RING_FULL], 10);
   assert_int_equal(store_loss_in_range(world->store, NULL, 0, UINT64_MAX, NULL, loss), 0);
-  assert_int_equal(loss[LOSS_RING_FULL], 40); /* added to what was there */
+  assert_int_equal(loss[LOSS_RING_FULL], 40); /* added to the earlier ones */
 }
 
 static void runs_over_the_limit_are_folded_and_still_in_the_books(void **state) {

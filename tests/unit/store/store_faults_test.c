@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The disk fails at each write and each flush in turn, and for a while at all of them: what could
-   not be kept is said, what was said to be kept is, and the store goes on by itself. */
+/* The disk fails at each write and each flush in turn, and for a while at all of them. Failed
+   appends are reported, reported appends are kept, and the store recovers by itself. */
 #include "disk_model_fixture.h"
 #include "store_fixture.h"
 
@@ -16,10 +16,11 @@
 enum {
   WRITES_MAX = 400, /* of one append; far more than there are */
   WAIT_MS = 20000,
-  BEFORE_LONG = 64, /* writes in turn; TORTURE_LONG: all, with more appends between them */
+  BEFORE_LONG = 64, /* single failures; with TORTURE_LONG all of them, and more appends in
+                       between */
 };
 
-/* Sums of what was said to be stored. */
+/* Sums of the batches reported as stored. */
 struct said {
   uint64_t seq, weight, count;
 };
@@ -39,7 +40,7 @@ static void append_one(struct store *store, struct said *said, enum store_outcom
   free_batch(&made);
 }
 
-/* As a board does: again, until it is acked. */
+/* Sends a batch again until it is acked, like a board. */
 static void deliver(struct store *store, struct said *said, unsigned *refusals) {
   enum store_outcome outcome = STORE_FAILED;
   while (outcome == STORE_FAILED) {
@@ -49,7 +50,7 @@ static void deliver(struct store *store, struct said *said, unsigned *refusals) 
   said->seq++;
 }
 
-/* Waits until all that was said to be stored is in the answer, and nothing else. */
+/* Waits until the answer has exactly the batches reported as stored. */
 static void assert_all_is_there(struct store *store, const struct said *said) {
   struct sums sums;
   uint64_t until_ns = clock_monotonic_ns() + WAIT_MS * NS_PER_MS;
@@ -107,7 +108,7 @@ static void a_flush_that_fails_is_not_taken_for_durable(void **state) {
   reopen_store(world);
 }
 
-/* The row of the first board was never written, and the other has its id then. */
+/* The row of the first board was rolled back, so another board has its id. */
 static void a_board_that_was_rolled_back_is_another_one_again(void **state) {
   struct world *world = *state;
   disk_fail(1, 1, SQLITE_FULL);
@@ -146,7 +147,7 @@ static void what_has_settled_leaves_the_landing_file(void **state) {
   }
 }
 
-/* All writes fail for a while: queries go on with what is there. */
+/* All writes fail for a while: queries are answered from the stored data. */
 static void queries_are_answered_while_nothing_can_be_written(void **state) {
   struct world *world = *state;
   struct said said = {.seq = 1};
@@ -167,7 +168,7 @@ static void queries_are_answered_while_nothing_can_be_written(void **state) {
   assert_all_is_there(world->store, &said);
 }
 
-/* What was acked and cannot settle is missing from answers, which are counted as stale. */
+/* Acked batches that cannot settle are missing from answers, which count as stale. */
 static void queries_go_without_what_cannot_settle(void **state) {
   struct world *world = *state;
   struct said said = {.seq = 1};
@@ -198,7 +199,7 @@ static uint64_t weight_of_settled(struct store *store) {
   return sums.weight;
 }
 
-/* A backlog that takes longer to settle than a reader waits: it is waited for once, not by each. */
+/* The backlog takes longer to settle than a reader waits: only one query waits for it. */
 static void queries_go_without_what_settles_too_slowly(void **state) {
   struct world *world = *state;
   struct said said = {.seq = 1};
@@ -223,7 +224,7 @@ static void queries_go_without_what_settles_too_slowly(void **state) {
   assert_all_is_there(world->store, &said);
   uint64_t late = store_late_reads(world->store);
   deliver(world->store, &said, &refusals);
-  assert_all_is_there(world->store, &said); /* is waited for as ever */
+  assert_all_is_there(world->store, &said); /* waited for again */
   assert_int_equal(store_late_reads(world->store), late);
 }
 
@@ -239,8 +240,8 @@ static void *abandon(void *context) {
   return NULL;
 }
 
-/* Whoever asked goes while a query waits for what settles: it ends, and no later one goes without
-   for that. */
+/* The client disconnects while its query waits for settling: the query ends, and later queries
+   still wait. */
 static void a_query_that_waits_ends_with_whoever_asked(void **state) {
   struct world *world = *state;
   struct said said = {.seq = 1};
@@ -257,7 +258,8 @@ static void a_query_that_waits_ends_with_whoever_asked(void **state) {
   assert_int_equal(pthread_create(&thread, NULL, abandon, &is_abandoned), 0);
   uint64_t before_ns = clock_monotonic_ns();
   assert_int_equal(store_scan(world->store, &scan), -ETIMEDOUT);
-  assert_true(clock_monotonic_ns() - before_ns < 8 * NS_PER_SECOND); /* others wait for ten */
+  assert_true(clock_monotonic_ns() - before_ns < 8 * NS_PER_SECOND); /* other queries wait for
+                                                                        ten */
   assert_true(is_abandoned);                                         /* not before */
   pthread_join(thread, NULL);
   assert_int_equal(store_loss_in_range(world->store, NULL, 0, UINT64_MAX, &cutoff, loss),
@@ -281,7 +283,7 @@ static void *append_for_ever(void *context) {
   return NULL;
 }
 
-/* Those whose appends wait for the lock, one after the other, leave nobody else waiting. */
+/* Appends that wait for the lock, one after the other, do not make other threads wait. */
 static void queries_and_figures_do_not_wait_for_a_lock_that_is_kept(void **state) {
   struct world *world = *state;
   struct said said = {.seq = 1};
@@ -313,7 +315,7 @@ static void queries_and_figures_do_not_wait_for_a_lock_that_is_kept(void **state
   buf_fini(&metrics);
 }
 
-/* Another program locks the landing file, as no backup of ours does for long. */
+/* Another program locks the landing file, as no backup does for long. */
 static void a_lock_that_is_kept_is_a_refusal_and_ends_by_itself(void **state) {
   struct world *world = *state;
   struct said said = {.seq = 1};
@@ -330,7 +332,7 @@ static void a_lock_that_is_kept_is_a_refusal_and_ends_by_itself(void **state) {
   assert_int_equal(outcome, STORE_FAILED);
   assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
   sqlite3_close(other);
-  /* Answers are whole again with the next word of any board, not only with the next batch. */
+  /* Answers are complete again after any board's report, not only after a batch. */
   const struct store_board_seen seen = {.board = "b1", .seen_ms = NOON_MS};
   assert_int_equal(store_board_seen(world->store, &seen), 0);
   uint64_t stale = store_stale_reads(world->store);
@@ -342,7 +344,7 @@ static void a_lock_that_is_kept_is_a_refusal_and_ends_by_itself(void **state) {
   assert_all_is_there(world->store, &said);
 }
 
-/* However the test ended. */
+/* Also after a failed test. */
 static int release_and_tear_down(void **state) {
   disk_hold_in(NULL);
   return tear_down(state);

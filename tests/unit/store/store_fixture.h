@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store in a folder that goes away, what a scan of it adds up to, and what it says of a board. */
+/* A store in a temporary folder, the sums of a scan of it, and its row of a board. */
 #ifndef TESTS_STORE_FIXTURE_H
 #define TESTS_STORE_FIXTURE_H
 
@@ -32,8 +32,8 @@ struct sums {
   char series_text[4096];
 };
 
-/* A scan's call-backs, with a struct sums as context: they want every series, check each block's
-   nodes and add it up. */
+/* A scan's call-backs, with a struct sums as context: they accept every series, check each block's
+   nodes and sum the block. */
 int want_all(void *context, const struct store_series *series);
 int add_block(void *context, const struct store_series *series, const struct store_forest *forest,
               uint64_t start_ms, uint64_t end_ms, const struct store_row *rows, size_t count);
@@ -41,12 +41,13 @@ int add_block(void *context, const struct store_series *series, const struct sto
 struct sums scan_range(struct store *store, uint64_t from_ms, uint64_t to_ms);
 struct sums scan_all(struct store *store);
 
-/* The boards of which NAME is the only one. */
+/* A set of boards with only NAME. */
 #define ONLY(name) (&(const struct store_names){(const char *const[]){name}, 1})
 
-/* The board NAME; its texts are not kept. */
+/* The board NAME; its texts are not copied. */
 struct store_board board_of(struct store *store, const char *name);
-/* Produced is stored, dropped or pending, by the board's books and by those of its whole time. */
+/* Asserts that produced is stored plus dropped plus pending, in the board's books and in the losses
+   of its whole time. */
 void assert_books_close(struct store *store, const char *name);
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store on real files: what is appended is in every answer exactly once. */
+/* The store on real files: each appended batch is in every answer exactly once. */
 #include "store_fixture.h"
 
 #include "common/clock.h"
@@ -19,7 +19,7 @@ static void what_is_appended_is_in_the_next_answer(void **state) {
   struct sums sums = scan_all(world->store);
   assert_int_equal(sums.count, made.count);
   assert_int_equal(sums.weight, made.weight);
-  assert_int_equal(sums.blocks, 3); /* two of the four threads are named alike */
+  assert_int_equal(sums.blocks, 3); /* two of the four threads have the same name */
   assert_string_equal(sums.series_text, "b1/log=\\file b1/main b1/worker ");
   assert_books_close(world->store, "b1");
 }
@@ -28,7 +28,7 @@ static int check_labels(void *context, const struct store_series *series) {
   *(unsigned *)context += 1;
   for (uint32_t i = 1; i < series->label_count; i++)
     assert_true(strcmp(series->labels[i - 1].name, series->labels[i].name) < 0);
-  assert_string_equal(store_series_label(series, "board"), "b1"); /* not the forged one */
+  assert_string_equal(store_series_label(series, "board"), "b1"); /* not the forged value */
   assert_string_equal(store_series_label(series, "service"), "tool");
   assert_string_equal(store_series_label(series, "exe"), "/usr/bin/tool");
   assert_string_equal(store_series_label(series, "build_id"), "12abcd");
@@ -193,7 +193,7 @@ static void many_days_settle_through_four_open_files(void **state) {
   }
   struct sums sums = scan_all(world->store);
   assert_int_equal(sums.count, count);
-  assert_int_equal(sums.series_asked, 3); /* one id a series over all days */
+  assert_int_equal(sums.series_asked, 3); /* one id for a series over all days */
   assert_int_equal(sums.blocks, 120);
 }
 
@@ -245,11 +245,11 @@ static void retention_deletes_whole_days(void **state) {
   assert_int_equal(scan_all(world->store).blocks, 12); /* the day that ends then is too old */
   assert_int_equal(store_retain(world->store, &by_bytes), 0);
   assert_int_equal(scan_all(world->store).blocks, 3);       /* today's always stays */
-  append_new(world->store, "b1", 1, 9, today - DAY_MS / 2); /* a deleted day comes back */
+  append_new(world->store, "b1", 1, 9, today - DAY_MS / 2); /* a deleted day is created again */
   assert_int_equal(scan_all(world->store).blocks, 6);
 }
 
-/* As an earlier version stored them, and a clock of 1970, or one that was ahead. */
+/* Days stored by an earlier version, by a clock of 1970, and by one that was ahead. */
 static void days_that_cannot_be_are_served_and_never_too_old(void **state) {
   struct world *world = *state;
   uint64_t now_ms = clock_walltime_ns() / NS_PER_MS, today = now_ms - now_ms % DAY_MS;
@@ -275,7 +275,7 @@ static void days_that_cannot_be_are_served_and_never_too_old(void **state) {
     assert_int_equal(misdated.last, day_of(days_ms[3]));
     reopen_store(world);
   }
-  assert_int_equal(store_retain(world->store, &by_bytes), 0); /* whose room is wanted go */
+  assert_int_equal(store_retain(world->store, &by_bytes), 0); /* deletes them for space */
   for (unsigned i = 1; i < 4; i++)
     assert_int_equal(scan_range(world->store, days_ms[i], days_ms[i] + DAY_MS).count, 0);
   assert_true(scan_range(world->store, today, today + DAY_MS).count > 0);
@@ -286,13 +286,13 @@ static void days_that_cannot_be_are_served_and_never_too_old(void **state) {
   buf_fini(&text);
 }
 
-/* By a clock of 1970 nothing that is stored lies in the future. */
+/* With a clock of 1970 no stored data counts as being in the future. */
 static void a_clock_that_cannot_be_judges_no_day(void **state) {
   (void)state;
   uint64_t now_ms = NOON_MS;
   uint32_t today = day_of(now_ms);
   assert_false(day_is_misdated(today, now_ms));
-  assert_false(day_is_misdated(today + 1, now_ms)); /* a window may end a little ahead */
+  assert_false(day_is_misdated(today + 1, now_ms)); /* a window may end slightly ahead */
   assert_true(day_is_misdated(today + 2, now_ms));
   assert_true(day_is_misdated(19722, now_ms)); /* 2023-12-31 */
   assert_false(day_is_misdated(19723, now_ms));

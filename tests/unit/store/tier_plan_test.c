@@ -114,7 +114,7 @@ static void a_day_without_its_hours_is_taken_whole_where_its_middle_is(void **te
   assert_int_equal(after.count[DAY_HOURS], 1);
   assert_int_equal(after.pieces[DAY_HOURS][0].tier, TIER_DAY);
   state.windows = (struct tier_windows){.is_there = true, .source = SOURCE};
-  state.windows.newest_id[2 * 12] = 5; /* of a file begun anew: beside the day */
+  state.windows.newest_id[2 * 12] = 5; /* of a file begun again: beside the day */
   memset(state.hours.rolled_id, 0, sizeof state.hours.rolled_id);
   before = plan_of(&state, (struct tier_wish){.to_ms = AT(12, 0)});
   assert_int_equal(before.count[DAY_HOURS], 0);

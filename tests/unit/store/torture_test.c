@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { ROUNDS = 30, ROUNDS_MAX = 20 * ROUNDS, LARGEST_GROUP = 5, KILL_AFTER_US_MAX = 60000 };
+enum { ROUNDS = 30, LARGEST_GROUP = 5, KILL_AFTER_US_MAX = 60000 };
 
 static uint64_t start_of(uint64_t seq) {
   return NOON_MS + seq % 3 * DAY_MS + seq * 1000; /* three day files at once */
@@ -39,8 +39,9 @@ static void send_for_ever(const char *dir, uint64_t first, int acks) {
   }
 }
 
-/* Runs a board, kills it, and returns the first seq without an ack. */
-static uint64_t run_and_kill(const char *dir, uint64_t first) {
+/* Runs a board, kills it, and returns the first seq without an ack.  The random delay counts from
+   the start, or from the first ack, however long a busy machine takes until then. */
+static uint64_t run_and_kill(const char *dir, uint64_t first, bool is_acked) {
   int acks[2], status = 0;
   uint64_t next = first;
   assert_int_equal(pipe(acks), 0);
@@ -51,6 +52,7 @@ static uint64_t run_and_kill(const char *dir, uint64_t first) {
     send_for_ever(dir, first, acks[1]);
   }
   close(acks[1]);
+  if (is_acked) assert_int_equal(read(acks[0], &next, sizeof next), sizeof next);
   struct timespec delay = {.tv_nsec = rand() % KILL_AFTER_US_MAX * 1000L};
   nanosleep(&delay, NULL);
   kill(child, SIGKILL);
@@ -102,15 +104,13 @@ static void killing_the_collector_anywhere_loses_and_doubles_nothing(void **stat
   uint64_t next = 1;
   assert_non_null(mkdtemp(dir));
   srand((unsigned)time(NULL));
-  int round = 0;
-  /* On a busy machine many are killed before their first ack. */
-  for (; round < ROUNDS || (next <= ROUNDS && round < ROUNDS_MAX); round++) {
-    uint64_t acked = run_and_kill(dir, next);
+  for (int round = 0; round < ROUNDS; round++) {
+    uint64_t acked = run_and_kill(dir, next, round % 4 < 2);
     uint64_t stored = check_survivor(dir, acked);
     next = round % 2 == 0 ? acked : stored; /* the board resends batches without an ack */
   }
-  assert_true(next > ROUNDS); /* something happened */
-  print_message("%d kills, %llu batches\n", round, (unsigned long long)next - 1);
+  assert_true(next > ROUNDS / 2); /* something happened */
+  print_message("%d kills, %llu batches\n", ROUNDS, (unsigned long long)next - 1);
   remove_dir(dir);
 }
 
@@ -120,7 +120,7 @@ static void killing_start_up_as_well_changes_nothing(void **state) {
   char dir[] = "/tmp/torture_test.XXXXXX";
   uint64_t next = 1;
   assert_non_null(mkdtemp(dir));
-  for (int round = 0; round < ROUNDS; round++) next = run_and_kill(dir, next);
+  for (int round = 0; round < ROUNDS; round++) next = run_and_kill(dir, next, false);
   check_survivor(dir, next);
   remove_dir(dir);
 }

@@ -39,7 +39,8 @@ static const char *name_at(const struct built *built, uint64_t address) {
   return symbol_index_find(&built->index, address, &match) == 0 ? match.name : "";
 }
 
-/* Every "NAME@plt" in objdump's output is a symbol of ours at its address. Returns their number. */
+/* Checks that every "NAME@plt" in objdump's output is a symbol of the index at its address. Returns
+   their number. */
 static unsigned expect_objdumps_stubs(const char *name) {
   char command[FIXTURE_PATH_BYTES], line[512], stub[256];
   unsigned count = 0;

@@ -11,7 +11,7 @@
 
 enum { START = 0x10000, BYTES_MAX = 256, NOBODY = INT16_MAX };
 
-/* From offset AT on; RETURN_ADDRESS is NOBODY where the rule is unknown. */
+/* From offset AT on; RETURN_ADDRESS is NOBODY if the rule is unknown. */
 struct expected {
   uint64_t at;
   enum unwind_cfa cfa;

@@ -84,7 +84,7 @@ static void our_own_code_is_found_by_address(void **state) {
   assert_int_equal(files_seen, 1);
 }
 
-/* Files are read through the process that sent the packet: the process before may have ended, and
+/* Files are read through the process that sent the packet: the previous process may have ended, and
    its /proc path with it. */
 static void the_way_to_a_file_is_by_the_process_that_was_met_last(void **state) {
   (void)state;
@@ -367,7 +367,7 @@ static void a_crowd_of_ended_processes_is_noticed_and_forgotten(void **state) {
 }
 
 static void *wait_for_end(void *unused) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL); /* where the test fails */
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* ends the child if the test fails */
   for (;;) pause();
   return unused;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A timer's period is drawn anew once a second, and which process may obey that.  The process is
+/* A timer's period is drawn again once a second, and which process may obey that. The process is
    this test's own, and so is the clock. */
 #include "common/clock.h"
 #include "proc/proc_stat.h"

@@ -111,7 +111,7 @@ static void one_user_leaves_room_for_others(void **state) {
     assert_int_not_equal(place_of(1000, name, tenth), UNWIND_NO_TABLE);
   assert_int_equal(place_of(1000, "more", tenth), UNWIND_NO_TABLE);
   table_share_close(&share);
-  table_share_open(&share, &memory); /* the next worker knows the owner of each */
+  table_share_open(&share, &memory); /* the next worker gets the owner of each */
   assert_int_equal(place_of(1000, "more", tenth), UNWIND_NO_TABLE);
   assert_int_equal(share.left_out, 1);
   assert_int_not_equal(place_of(1001, "more", tenth), UNWIND_NO_TABLE);

@@ -72,7 +72,7 @@ static void mapping_bad_descriptors_again_fails_with_a_reason(void **state) {
   (void)state;
   rings.count = 1;
   rings.pages = PERF_RING_PAGES_MIN;
-  /* In a forked worker the keeper's mapping is not there, and something else may be. */
+  /* A forked worker does not have the keeper's mapping; another mapping may be at its address. */
   size_t bytes = (PERF_RING_PAGES_MIN + 1) * (size_t)sysconf(_SC_PAGESIZE);
   uint8_t *other = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   rings.cpus[0].map = other;

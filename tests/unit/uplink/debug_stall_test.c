@@ -70,7 +70,7 @@ ssize_t __wrap_sendmsg(int socket, const struct msghdr *message, int flags) {
   return sent;
 }
 
-/* The program lies beside "/" otherwise. */
+/* Otherwise the program has the same device as "/". */
 int __wrap_stat64(const char *path, struct stat *ret) {
   return strcmp(path, "/") == 0 ? -1 : __real_stat64(path, ret);
 }

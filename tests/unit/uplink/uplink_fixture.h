@@ -44,7 +44,7 @@ struct span bench_own_build_id(uint8_t id[LIMIT_MODULE_ID_BYTES]);
 int bench_set_up(void **state);
 int bench_tear_down(void **state);
 
-/* Begins the spool anew with another limit; before the uplink is started. */
+/* Opens the spool again with another limit; before the uplink is started. */
 void bench_limit_spool(struct bench *bench, uint64_t bytes_max);
 
 /* Puts the batches FIRST to LAST, LEN bytes each, into the spool. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever is made of a large tree looks at the tree's cutoff often enough, and ends at the look
-   that finds it past, whichever that is. */
+/* Every function over a large tree checks the tree's cutoff often enough, and ends at the check
+   that finds it past, whichever check that is. */
 #include "view/view.h"
 
 #include "common/arena.h"

@@ -300,7 +300,7 @@ static void a_child_has_no_memory_that_others_read(void **state) {
   struct table_wanted wanted = fixture_wanted(1);
   shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   assert_int_equal(run(&job, &wanted, look_for_shared).state, TABLE_NOTHING);
-  shared[0] = 1; /* it is still ours */
+  shared[0] = 1; /* still this process' own */
   munmap(shared, SHARED_BYTES);
 }
 

@@ -10,7 +10,7 @@ const escaped = (c: string): string => "\\u" + c.charCodeAt(0).toString(16).padS
 
 export function shown(text: string | null | undefined, max = NAME_CHARS_MAX): string {
   const whole = text ?? "";
-  // Cut first: a name of 100 KB is not worth a replacement of all of it.
+  // Cut first: replacing all of a name of 100 KB is not worth it.
   const cut = whole.length > max ? whole.slice(0, max) + "…" : whole;
   return cut.replace(CONTROLS, escaped);
 }
@@ -28,33 +28,34 @@ const WHOLE = new Intl.NumberFormat("en");
 
 export const count = (value: number): string => WHOLE.format(value);
 
-// One of them is not many: 1 board, 2 boards.
+// With the plural "s" except for 1: 1 board, 2 boards.
 export const counted = (value: number, one: string): string => count(value) + " " + one + (value === 1 ? "" : "s");
 
-// What the intervals of an answer are about and come from.
+// The subject and the source of an answer's intervals.
 export function basisText({ unit, units, scope }: { unit: string; units: number; scope?: string }): string {
   if (scope === "fleet") return `of boards like these, by how ${count(units)} ${shown(unit)} differ`;
   return "of what ran in this time, by " + (units > 0 ? `how ${count(units)} ${shown(unit)} differ` : "samples");
 }
 
-// What a limit left out of WHOLE; "": nothing.
+// The part of WHOLE left out by a limit; "": none.
 export function restText(rest: { weight: number; samples: number; functions?: number; rows?: number } | undefined, whole: number): string {
   const rows = rest?.functions ?? rest?.rows ?? 0;
   return !rest || rows === 0 ? "" : `${count(rows)} more are not here: ${percent(rest.weight / (whole || 1))}, ${count(rest.samples)} samples.`;
 }
 
-// Moments as ISO 8601 has them, which no reader takes for another day, in the reader's time zone: Swedish writes them so.
+// Times as in ISO 8601, which is unambiguous, in the reader's time zone: the Swedish locale formats
+// them so.
 const ISO_LOCALE = "sv";
 const DAY_TIME = new Intl.DateTimeFormat(ISO_LOCALE, { dateStyle: "short", timeStyle: "short" });
 const DAY_TIME_SECONDS = new Intl.DateTimeFormat(ISO_LOCALE, { dateStyle: "short", timeStyle: "medium" });
 
-// What is no moment, as a link may hold it, stays what it is.
+// An invalid time, as a link may contain, is shown unchanged.
 const MOMENT_MAX_MS = 8.64e15;
 export const moment = (at: number, hasSeconds = false): string =>
   Math.abs(at) <= MOMENT_MAX_MS ? (hasSeconds ? DAY_TIME_SECONDS : DAY_TIME).format(at) : String(at);
 export const clock = (at: number): string => moment(at, true).slice(-8);
 
-// From one moment to another: the day of the second stands there where it is another one.
+// From one time to another; the second has a date only if it is another day.
 export function spanText(from: number, to: number): string {
   const [one, other] = [moment(from), moment(to)];
   return one + " to " + (one.slice(0, 10) === other.slice(0, 10) ? other.slice(-5) : other);
@@ -75,7 +76,7 @@ export function shortTime(seconds: number): string {
   return (seconds * factor).toLocaleString("en", { maximumSignificantDigits: 3 }) + " " + unit;
 }
 
-// By reason; a number above 2^53 is there a second time, its digits as a string.
+// By reason; a number above 2^53 also appears as a string of its digits.
 export const lostBy = (loss: Readonly<Record<string, number>> | null | undefined): [string, number][] =>
   Object.entries(loss ?? {}).filter(([reason, lost]) => !reason.endsWith("_exact") && lost > 0);
 

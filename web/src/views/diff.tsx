@@ -65,7 +65,7 @@ function ByLabel({ chosen }: { chosen: Selection }) {
   </>;
 }
 
-// What both have in common, and what each says for itself.
+// The common part of both selections, and the part of each side.
 function Sides({ chosen }: { chosen: Selection }) {
   const [drafts, setDrafts] = useState(chosen);
   useEffect(() => setDrafts(chosen), ["match" as const, ...TIMES, "a" as const, "b" as const].map((name) => chosen[name])); // not of a search or zoom
@@ -96,7 +96,7 @@ function Verdict({ of, part }: { of: Judgement; part?: (part: number) => string 
     {detectable && <span class="quiet small"> {detectable}</span>}</>;
 }
 
-// What is compared: one of two each, the answer's own is pressed.
+// The comparison: one choice of each pair; the answer's own is pressed.
 const CHOICES = [
   ["of", [["total", "Total"], ["self", "Self"]]],
   ["measure", [["share", "Share"], ["cpu", "CPU"]]],
@@ -108,7 +108,7 @@ function Measures({ chosen, diff }: { chosen: Selection; diff: Diff }) {
     <button type="button" aria-pressed={diff[name] === value} onClick={() => go({ ...chosen, [name as Name]: value })}>{text}</button>)}</span>)}</>;
 }
 
-// Whether B takes more, before where.
+// Whether B takes more comes before where.
 function Headline({ diff }: { diff: Diff }) {
   const units = ownUnits(diff);
   return <div id="whole"><h2>{headlineOf(diff.whole)} <Verdict of={diff.whole} /></h2>
@@ -167,7 +167,7 @@ function DiffGraph({ chosen, a, b, diff, sides, onScene }: GraphProps) {
     const colours = verdicts.map((change) => differenceColour(change?.difference ?? 0, change !== null && isChange(change), palette));
     return (node: number) => colours[pair.tree.fn[node] as number] as string;
   }, [pair, verdicts, palette]);
-  // Of self weights the totals that come are shares.
+  // For self weights the totals in the answer are shares.
   const scale = scaleOf(diff.of === "total" ? diff : { ...diff, measure: "share" });
   const totalText = (difference: number): string => scale.change(difference) + (scale.heading === "Difference" ? "" : " " + scale.heading.replace("Points", "points"));
   const describe = (node: number): string => {
@@ -196,14 +196,14 @@ const treeAsked = (side: Selection): Parameters => ({ ...range(side), format: "c
 const PATH = "/api/v1/diff";
 const TREE_PATH = "/api/v1/profile";
 
-// Before two are chosen: what there is to choose by.
+// Before both sides are chosen: the labels to choose from.
 function questions({ from, to }: Selection, asked: Parameters | null, sides: Sided | null): Question[] {
   if (!asked) return [{ label: "labels", path: "/api/v1/labels", parameters: { from, to, limit: VALUES_MAX } }];
   const trees = sides ? [{ label: "call tree of A", parameters: treeAsked(sides.a) }, { label: "call tree of B", parameters: treeAsked(sides.b) }] : [];
   return [{ label: "comparison", path: PATH, parameters: asked }, ...trees.map((tree) => ({ ...tree, path: TREE_PATH }))];
 }
 
-// What a side is, in full: whatever was left out above stands here.
+// A side's full description, including parts that are shortened above.
 function Side({ name, match, of }: { name: string; match: string; of: Summary }) {
   return <div><dt>{name}</dt><dd><span class="name">{shown(match) || "everything"}</span>,{" "}
     {spanText(Date.parse(of.from), Date.parse(of.to))}: {seconds(of.total)}, {count(of.samples)} samples

@@ -26,16 +26,18 @@ function rateTitle(board: Board): string | undefined {
   return `asked ${board.asked_hz ?? "–"} Hz (${shown(board.rate_reason)})${adds}`;
 }
 
-// What it sent that was refused for good, quotas apart: the collector's last reason, which has the board's numbers in it.
+// Batches and reports of the board refused for good, except by quotas: the collector's last reason,
+// which contains the board's numbers.
 const refusedText = ({ refused }: Board): string => refused ? `${count(refused.times)} refused: ${shown(refused.why, 256)}` : "";
 
-// How many CPUs it says it has: a board that lies is taken at more of them for more CPU time than it has.
+// The number of CPUs that the board reports. With a false number more CPU time than it has is
+// accepted.
 const cpusText = ({ arch, cpus, cpus_most: most }: Board): string =>
   [shown(arch), cpus ? `× ${count(cpus)}` : "", cpus && most && most > cpus ? `(× ${count(most)} once)` : ""].filter(Boolean).join(" ");
 const cpusTitle = (board: Board): string =>
   cpusText(board) + (board.cpus_changed ? `; it said another number until ${shown(board.cpus_changed)}` : "");
 
-// What there is room for; all of it below the pointer.
+// Text cut to the room there is; all of it in a tooltip.
 const cell = (text: string, title = text) => <td role="cell" class="optional" title={title}>{text || "–"}</td>;
 
 function BoardRow({ board, now, index }: { board: Board; now: number; index: number }) {

@@ -16,7 +16,7 @@ const COUNTERS_PATH = "/metrics";
 const QUESTIONS = [{ label: "loss", path: PATH, parameters: {} }, BOARDS_QUESTION,
                    { label: "counters", path: COUNTERS_PATH, parameters: {} }];
 const ROWS_MAX = 200;
-const COUNTERS_MAX = 1000; // drawn: of a large fleet most are boards' last signs of life
+const COUNTERS_MAX = 1000; // drawn: in a large fleet most counters only mark a board's last contact
 
 const droppedOf = (dropped: Readonly<Record<string, number>>): number =>
   lostBy(dropped).reduce((sum, [reason, lost]) => sum + (reason === "pending" ? 0 : lost), 0);
