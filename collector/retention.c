@@ -41,6 +41,7 @@ struct retention {
   struct trusted_time *time;
   enum trust_basis basis;          /* of the round before */
   enum place_basis place_basis;    /* the same, for new data */
+  bool has_told_voiceless;         /* that clocks of boards are before the last trusted time */
   bool has_not_kept;               /* the clock state was not written in the last round */
   bool has_failed, has_not_rolled; /* in the last round; only the first failure is logged */
 };
@@ -52,12 +53,21 @@ static void tell_basis(struct retention *retention, const struct trusted_now *no
     log_warn("retention-clock store: the wall clock has jumped, or is before 2024: nothing is "
              "deleted for its age until it is steady for a day or two boards confirm it");
   else if (now->basis == TRUST_BEHIND)
-    log_warn("retention-clock store: the wall clock is %llu s ahead of all but one of %u boards: "
-             "data is deleted by theirs",
-             (unsigned long long)(now->ahead_ns / NS_PER_SECOND), now->boards);
+    log_warn("retention-clock store: the wall clock is %llu s ahead of the time of boards: data is "
+             "deleted by theirs",
+             (unsigned long long)(now->ahead_ns / NS_PER_SECOND));
   else if (retention->basis == TRUST_BEHIND)
     log_info("retention-clock store: boards confirm the wall clock again");
   retention->basis = now->basis;
+}
+
+/* Logs once that boards have no say. */
+static void tell_voiceless(struct retention *retention, unsigned voiceless) {
+  if (voiceless == 0 || retention->has_told_voiceless) return;
+  log_warn("collector-clock %s/clock: the clocks of %u boards are before the last trusted time: "
+           "these have no say in the time",
+           retention->dir, voiceless);
+  retention->has_told_voiceless = true;
 }
 
 /* Logs a change of the clock by which data is placed. */
@@ -114,6 +124,7 @@ static void run_round(struct retention *retention) {
   uint64_t wall_ns = clock_walltime_ns();
   struct trusted_now now = trusted_time_look(retention->time, wall_ns, clock_boottime_ns());
   tell_basis(retention, &now);
+  tell_voiceless(retention, now.voiceless);
   tell_place(retention, wall_ns);
   keep_clock(retention);
   keep.windows_ms = before(now.now_ns, limits->windows_ns);

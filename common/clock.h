@@ -23,7 +23,7 @@ uint64_t clock_walltime_ns(void);  /* since 1970, by this machine's wall clock *
 /* The word of others about the wall clock: wall times less our time since boot; 0: none. */
 struct clock_word {
   uint64_t agreed_ns;    /* on which they agree */
-  uint64_t confirmed_ns; /* of the wall clock when they agreed with it last */
+  uint64_t confirmed_ns; /* of the wall clock if they agreed with it last */
 };
 
 /* Returns the time for the wall clock WALL_NS at BOOT_NS since boot: the agreed time if the wall

@@ -35,6 +35,7 @@
 #include "revocations.h"
 #include "roster.h"
 #include "store/store.h"
+#include "trusted_time.h"
 #include "vestibule.h"
 #include "writer.h"
 
@@ -223,10 +224,16 @@ int64_t ingest_revoked_s(struct ingest *ingest, const char *board) {
   return since_s;
 }
 
+static void forget_clock(void *context, const char *board) {
+  trusted_time_forget(context, board);
+}
+
 static void replace_revocations(struct ingest *ingest, struct job *job) {
   ingest->is_reading_revocations = false;
   follow_ca(ingest);
   if (job->revocations == NULL) return; /* reading failed: the old list stays */
+  if (ingest->parts.time != NULL)
+    revocations_each_new(ingest->revocations, job->revocations, forget_clock, ingest->parts.time);
   set_revocations_take(ingest, job->revocations);
   job->revocations = NULL;
   for (uint32_t i = 0; i < ingest->roster.cap; i++) {

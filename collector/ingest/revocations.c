@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
   REVOCATIONS_FIRST = 64,
@@ -84,4 +85,14 @@ bool revocations_has(const struct revocations *revocations, const char *board) {
 int64_t revocations_since_s(const struct revocations *revocations, const char *board) {
   const struct revocation *found = find(revocations, board);
   return found != NULL ? found->since_s : 0;
+}
+
+void revocations_each_new(const struct revocations *old, const struct revocations *new,
+                          void (*tell)(void *context, const char *board), void *context) {
+  size_t at = 0, old_count = old != NULL ? old->count : 0;
+  for (size_t i = 0; i < new->count; i++) {
+    int order = 1;
+    while (at < old_count && (order = strcmp(old->rows[at].board, new->rows[i].board)) < 0) at++;
+    if (at == old_count || order > 0) tell(context, new->rows[i].board);
+  }
 }

@@ -20,4 +20,8 @@ void revocations_free(struct revocations *revocations);
 bool revocations_has(const struct revocations *revocations, const char *board);
 int64_t revocations_since_s(const struct revocations *revocations, const char *board);
 
+/* Calls TELL with each board that is in NEW and not in OLD. */
+void revocations_each_new(const struct revocations *old, const struct revocations *new,
+                          void (*tell)(void *context, const char *board), void *context);
+
 #endif

@@ -3,13 +3,17 @@
    table of fixed size holds the boards heard last, each once, in one of WAYS slots chosen by a
    keyed hash of its name. So a board cannot choose its slot, and cannot have two.
 
-   The time on which boards agree is computed when a board's clock differs from the one in its slot.
-   It is an offset to the time since boot, so it holds for this boot, also while boards are away,
-   and each reader of both detects a jump of the wall clock (clock_judge_ns).
+   A slot votes while it was heard of late: a connected board pings each minute. The time since boot
+   stands still in a paused virtual machine, so an older slot may be of a time before the pause.
+
+   The time on which boards agree is computed when a board's clock differs from the one in its slot,
+   and with each look. It is an offset to the time since boot, so it holds for this boot, also while
+   boards are away, and each reader of both detects a jump of the wall clock (clock_judge_ns).
 
    The clocks of boards without a battery resume at the time of their switch-off, and a site has one
    switch: all of them agree, and are wrong. So a board has no vote if its clock was, at this
-   machine's start, before the last trusted time. */
+   machine's start, before the last trusted time. That time can be wrong too: it was of a wall clock
+   that was ahead, if the wall clock and more boards than have a vote are before it. */
 #include "trusted_time.h"
 
 #include "common/clock.h"
@@ -30,7 +34,14 @@
 /* Most boards reconnect within a minute of a collector's start. */
 #define EARLY_NS (120 * NS_PER_SECOND)
 
-enum { SLOTS = 1024, WAYS = 8 }; /* 24 KiB */
+/* A slot that was heard this long ago has no vote. */
+#define VOTE_NS (900 * NS_PER_SECOND)
+
+/* Above FEW clocks the agreement is computed once per this, and when it is read: a ping must not
+   cost a sort of the whole table. */
+#define FIND_NS NS_PER_SECOND
+
+enum { SLOTS = 1024, WAYS = 8, FEW = 16 }; /* 24 KiB */
 
 struct slot {
   uint64_t board;     /* hash of its name; 0: empty */
@@ -46,11 +57,17 @@ struct trusted_time {
   uint64_t offset_ns;    /* wall time less time since boot, of the collector, at the last look */
   uint64_t steady_since; /* time since boot */
   struct clock_word word;
-  uint64_t least_ns;    /* least offset of a board with a vote */
-  uint64_t early_until; /* time since boot; 0: never early */
+  uint64_t least_ns;      /* least offset of a board with a vote */
+  uint64_t settled_at;    /* time since boot, when boards that agreed before the start are back */
+  bool is_of_other_boot;  /* the agreement before the start */
+  uint64_t now_ns;        /* the latest time since boot that was given */
+  uint64_t found_ns;      /* NOW_NS when the agreement was computed */
+  bool is_dirty;          /* a clock has moved since */
+  unsigned boards, count; /* with a vote; with the collector's clock, if it is known */
+  unsigned voiceless;     /* before LEAST_NS */
   uint64_t latest_ns;
-  struct trusted_kept kept; /* as trusted_time_keep returned it last */
-  uint64_t offsets[SLOTS];  /* scratch */
+  struct trusted_kept kept;    /* as trusted_time_keep returned it last */
+  uint64_t offsets[SLOTS + 1]; /* scratch: COUNT clocks that count, ascending */
 };
 
 struct trusted_time *trusted_time_new(void) {
@@ -69,6 +86,12 @@ void trusted_time_free(struct trusted_time *time) {
   clock_hear(&(struct clock_word){0, 0});
   pthread_mutex_destroy(&time->mutex);
   free(time);
+}
+
+/* Returns what differs from an empty slot's. */
+static uint64_t hash_of(const struct trusted_time *time, const char *board) {
+  const struct span name = {(const uint8_t *)board, strlen(board)};
+  return siphash(time->key, name) | 1;
 }
 
 /* Returns the slot of BOARD; else an empty slot, or the one heard longest ago. */
@@ -90,17 +113,7 @@ static int compare_offsets(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-/* Collects the offsets of boards with a vote, ascending. */
-static unsigned collect_offsets(struct trusted_time *time) {
-  unsigned count = 0;
-  for (unsigned i = 0; i < SLOTS; i++)
-    if (time->slots[i].offset_ns != 0 && time->slots[i].offset_ns >= time->least_ns)
-      time->offsets[count++] = time->slots[i].offset_ns;
-  qsort(time->offsets, count, sizeof *time->offsets, compare_offsets);
-  return count;
-}
-
-/* Boards whose offsets lie within CLOCK_APART_NS of the first of them. */
+/* Clocks whose offsets lie within CLOCK_APART_NS of the first of them. */
 struct cluster {
   unsigned first, count;
 };
@@ -115,66 +128,136 @@ static struct cluster find_cluster(const struct trusted_time *time, unsigned fir
   return most;
 }
 
-/* Returns the number of clocks that agree with the collector's, itself included. */
-static unsigned count_ours(const struct trusted_time *time, unsigned count) {
-  unsigned ours = 1;
-  for (unsigned i = 0; i < count; i++)
-    ours += time->has_looked && apart(time->offsets[i], time->offset_ns) < CLOCK_APART_NS;
-  return ours;
+static bool has_vote(const struct trusted_time *time, const struct slot *slot) {
+  return slot->offset_ns != 0 && sum_of(slot->heard_ns, VOTE_NS) > time->now_ns;
 }
 
-/* Returns whether MOST, of COUNT boards, has two or more, and more than any other cluster. */
-static bool is_agreement(const struct trusted_time *time, struct cluster most, unsigned count) {
+/* Returns whether the last trusted time was wrong: it is after the wall clock and a cluster of
+   boards, the first BEFORE of COUNT, that are more than those after it. */
+static bool is_least_wrong(const struct trusted_time *time, unsigned before, unsigned count) {
+  unsigned most = find_cluster(time, 0, before).count;
+  return time->has_looked && time->offset_ns < time->least_ns && most >= 2 && most > count - before;
+}
+
+/* Collects the offsets of boards with a vote and that of the wall clock. */
+static void collect_offsets(struct trusted_time *time) {
+  unsigned count = 0, before = 0, at;
+  for (unsigned i = 0; i < SLOTS; i++)
+    if (has_vote(time, &time->slots[i])) time->offsets[count++] = time->slots[i].offset_ns;
+  qsort(time->offsets, count, sizeof *time->offsets, compare_offsets);
+  while (before < count && time->offsets[before] < time->least_ns) before++;
+  if (is_least_wrong(time, before, count)) before = 0;
+  time->voiceless = before;
+  time->boards = time->count = count - before;
+  memmove(time->offsets, time->offsets + before, time->count * sizeof *time->offsets);
+  if (!time->has_looked) return;
+  for (at = time->count++; at > 0 && time->offsets[at - 1] > time->offset_ns; at--)
+    time->offsets[at] = time->offsets[at - 1];
+  time->offsets[at] = time->offset_ns;
+}
+
+static bool is_ours(const struct trusted_time *time, uint64_t offset_ns) {
+  return time->has_looked && apart(offset_ns, time->offset_ns) < CLOCK_APART_NS;
+}
+
+/* Returns the largest cluster of the clocks before FIRST and of those from END on. */
+static unsigned count_others(const struct trusted_time *time, unsigned first, unsigned end) {
+  unsigned before = find_cluster(time, 0, first).count;
+  unsigned after = find_cluster(time, end, time->count).count;
+  return before > after ? before : after;
+}
+
+/* Returns whether two boards or more agree, and are more than the clocks of any other time; sets
+   their time. */
+static bool do_boards_agree(const struct trusted_time *time, uint64_t *ret_ns) {
+  struct cluster most = find_cluster(time, 0, time->count);
   unsigned end = most.first + most.count;
-  if (most.count < 2) return false;
-  if (find_cluster(time, 0, most.first).count >= most.count) return false;
-  if (find_cluster(time, end, count).count >= most.count) return false;
-  uint64_t middle_ns = time->offsets[most.first + most.count / 2];
-  bool is_ours = time->has_looked && apart(middle_ns, time->offset_ns) < CLOCK_APART_NS;
-  return is_ours || most.count > count_ours(time, count);
+  bool has_ours = time->has_looked && most.count > 0 &&
+                  time->offsets[most.first] <= time->offset_ns &&
+                  time->offset_ns <= time->offsets[end - 1];
+  if (most.count - has_ours < 2) return false;
+  *ret_ns = time->offsets[most.first + most.count / 2];
+  return count_others(time, most.first, end) < most.count;
 }
 
-/* Returns whether at least one board still supports the agreement, or fewer than two have a
-   vote. */
-static bool is_still_said(const struct trusted_time *time, unsigned count) {
-  bool is_said = count < 2;
-  for (unsigned i = 0; i < count && !is_said; i++)
-    is_said = apart(time->offsets[i], time->word.agreed_ns) < CLOCK_APART_NS;
-  return is_said;
+/* Returns whether the agreement of before holds: no two clocks or more of another time are as many
+   as its own, and it has one of its own if two boards are heard. */
+static bool does_still_hold(const struct trusted_time *time) {
+  unsigned first = 0, end;
+  uint64_t agreed_ns = time->word.agreed_ns;
+  while (first < time->count && time->offsets[first] < agreed_ns &&
+         agreed_ns - time->offsets[first] >= CLOCK_APART_NS)
+    first++;
+  for (end = first; end < time->count; end++)
+    if (apart(time->offsets[end], agreed_ns) >= CLOCK_APART_NS) break;
+  unsigned others = count_others(time, first, end), own = end - first;
+  return others >= 2 ? others < own : own > 0 || time->boards < 2;
 }
 
-/* Notes whether boards agree with the wall clock, as it was at the last look: a jump since does not
-   matter, since the clock before it is confirmed.  Publishes the word. */
-static bool note_confirmed(struct trusted_time *time) {
-  struct clock_word *word = &time->word;
-  bool is_confirmed = time->has_looked && word->agreed_ns != 0 &&
-                      apart(word->agreed_ns, time->offset_ns) < CLOCK_APART_NS;
-  if (is_confirmed) word->confirmed_ns = time->offset_ns;
-  clock_hear(word);
+/* Returns whether boards that agreed before this boot may not be back yet. */
+static bool is_new_boot(const struct trusted_time *time) {
+  return time->is_of_other_boot && time->now_ns < time->settled_at;
+}
+
+/* Finds and publishes the word. Until boards that agreed in this boot are back, those who come
+   first do not end their agreement. The wall clock is as it was at the last look: a jump since does
+   not matter, since the clock before it is confirmed. Returns whether it is. */
+static bool find_agreement(struct trusted_time *time) {
+  uint64_t agreed_ns;
+  bool is_settling = time->now_ns < time->settled_at;
+  bool is_kept = is_settling && time->word.agreed_ns != 0 && !time->is_of_other_boot;
+  collect_offsets(time);
+  time->found_ns = time->now_ns;
+  time->is_dirty = is_settling;
+  if (!is_kept && do_boards_agree(time, &agreed_ns)) {
+    time->word.agreed_ns = agreed_ns;
+    if (time->has_looked && !is_ours(time, agreed_ns)) time->word.confirmed_ns = 0;
+  } else if (!is_kept && !does_still_hold(time)) {
+    time->word.agreed_ns = 0;
+  }
+  bool is_confirmed = time->word.agreed_ns != 0 && is_ours(time, time->word.agreed_ns);
+  if (is_confirmed) time->word.confirmed_ns = time->offset_ns;
+  clock_hear(&time->word);
   return is_confirmed;
 }
 
-static void find_agreement(struct trusted_time *time) {
-  unsigned count = collect_offsets(time);
-  struct cluster most = find_cluster(time, 0, count);
-  if (count >= 2) time->early_until = 0;
-  if (is_agreement(time, most, count))
-    time->word.agreed_ns = time->offsets[most.first + most.count / 2];
-  else if (!is_still_said(time, count))
-    time->word.agreed_ns = 0;
-  note_confirmed(time);
+static void find_if_due(struct trusted_time *time) {
+  bool is_due = time->count <= FEW || time->now_ns - time->found_ns >= FIND_NS;
+  if (time->is_dirty && is_due) find_agreement(time);
+}
+
+static void pass_time(struct trusted_time *time, uint64_t boot_ns) {
+  if (boot_ns > time->now_ns) time->now_ns = boot_ns;
 }
 
 void trusted_time_hear(struct trusted_time *time, const char *board, uint64_t walltime_ns,
                        uint64_t boot_ns) {
-  const struct span name = {(const uint8_t *)board, strlen(board)};
-  uint64_t hash = siphash(time->key, name) | 1; /* differs from an empty slot's */
+  uint64_t hash = hash_of(time, board);
   bool is_plausible = walltime_ns >= CLOCK_PLAUSIBLE_NS && walltime_ns > boot_ns;
   pthread_mutex_lock(&time->mutex);
-  struct slot *slot = find_slot(time, hash);
-  uint64_t before_ns = slot->offset_ns;
+  struct slot *slot = find_slot(time, hash), before = *slot;
+  pass_time(time, boot_ns);
   *slot = (struct slot){hash, is_plausible ? walltime_ns - boot_ns : 0, boot_ns};
-  if (apart(before_ns, slot->offset_ns) >= MOVED_NS) find_agreement(time);
+  bool is_new = has_vote(time, slot) && (before.board != hash || !has_vote(time, &before));
+  if (is_new || apart(before.offset_ns, slot->offset_ns) >= MOVED_NS) time->is_dirty = true;
+  find_if_due(time);
+  pthread_mutex_unlock(&time->mutex);
+}
+
+/* Without BOARD an agreement that fewer than two others have supported is none. */
+void trusted_time_forget(struct trusted_time *time, const char *board) {
+  uint64_t hash = hash_of(time, board);
+  unsigned others = 0;
+  pthread_mutex_lock(&time->mutex);
+  struct slot *slot = find_slot(time, hash);
+  if (slot->board == hash) {
+    bool is_of_agreement = apart(slot->offset_ns, time->word.agreed_ns) < CLOCK_APART_NS;
+    *slot = (struct slot){0, 0, 0};
+    for (unsigned i = 0; i < SLOTS; i++)
+      others += apart(time->slots[i].offset_ns, time->word.agreed_ns) < CLOCK_APART_NS;
+    if (is_of_agreement && others < 2) time->word = (struct clock_word){0, 0};
+    find_agreement(time);
+  }
   pthread_mutex_unlock(&time->mutex);
 }
 
@@ -182,7 +265,10 @@ bool trusted_time_is_early(struct trusted_time *time, uint64_t walltime_ns, uint
                            uint64_t boot_ns) {
   if (walltime_ns < CLOCK_PLAUSIBLE_NS || apart(walltime_ns, now_ns) < CLOCK_APART_NS) return false;
   pthread_mutex_lock(&time->mutex);
-  bool is_early = boot_ns < time->early_until;
+  pass_time(time, boot_ns);
+  bool is_early = is_new_boot(time);
+  if (is_early) find_if_due(time);
+  if (apart(sum_of(time->word.agreed_ns, boot_ns), walltime_ns) < CLOCK_APART_NS) is_early = false;
   pthread_mutex_unlock(&time->mutex);
   return is_early;
 }
@@ -193,6 +279,7 @@ void trusted_time_resume(struct trusted_time *time, const struct trusted_kept *k
   pthread_mutex_lock(&time->mutex);
   time->kept = *kept;
   time->latest_ns = kept->latest_ns;
+  time->now_ns = boot_ns;
   uint64_t least_ns = sum_of(boot_ns, CLOCK_APART_NS);
   if (kept->latest_ns > least_ns) time->least_ns = kept->latest_ns - least_ns;
   if (is_same_boot && kept->offset_ns != 0 && kept->steady_since_ns <= boot_ns) {
@@ -201,8 +288,9 @@ void trusted_time_resume(struct trusted_time *time, const struct trusted_kept *k
     time->steady_since = kept->steady_since_ns;
     time->word = (struct clock_word){kept->agreed_ns, kept->confirmed_ns};
   } else if (kept->agreed_ns != 0) {
-    time->early_until = sum_of(boot_ns, EARLY_NS);
+    time->is_of_other_boot = true;
   }
+  if (kept->agreed_ns != 0) time->settled_at = sum_of(boot_ns, EARLY_NS);
   memcpy(time->kept.boot_id, boot_id, TRUST_BOOT_ID_BYTES);
   clock_hear(&time->word);
   pthread_mutex_unlock(&time->mutex);
@@ -210,6 +298,7 @@ void trusted_time_resume(struct trusted_time *time, const struct trusted_kept *k
 
 bool trusted_time_keep(struct trusted_time *time, struct trusted_kept *ret) {
   pthread_mutex_lock(&time->mutex);
+  if (time->is_dirty) find_agreement(time);
   struct trusted_kept *kept = &time->kept, now = *kept;
   now.offset_ns = time->offset_ns;
   now.steady_since_ns = time->steady_since;
@@ -227,22 +316,35 @@ bool trusted_time_keep(struct trusted_time *time, struct trusted_kept *ret) {
   return has_changed;
 }
 
-/* Sets the second largest offset of all boards, 0 if there is none. Returns their number. */
-static unsigned second_latest(const struct trusted_time *time, uint64_t *ret_offset_ns) {
+/* Sets the second largest offset of all boards, or of those with a vote; UINT64_MAX if there is
+   none.  Returns their number. */
+static unsigned second_latest(const struct trusted_time *time, bool is_of_votes,
+                              uint64_t *ret_offset_ns) {
   uint64_t first = 0, second = 0;
   unsigned count = 0;
   for (unsigned i = 0; i < SLOTS; i++) {
-    uint64_t offset_ns = time->slots[i].offset_ns;
-    if (offset_ns != 0) count++;
-    if (offset_ns > first) {
+    const struct slot *slot = &time->slots[i];
+    if (slot->offset_ns == 0 || (is_of_votes && !has_vote(time, slot))) continue;
+    count++;
+    if (slot->offset_ns > first) {
       second = first;
-      first = offset_ns;
-    } else if (offset_ns > second) {
-      second = offset_ns;
+      first = slot->offset_ns;
+    } else if (slot->offset_ns > second) {
+      second = slot->offset_ns;
     }
   }
-  *ret_offset_ns = second;
+  *ret_offset_ns = count >= 2 ? second : UINT64_MAX;
   return count;
+}
+
+/* Sets the least of the second latest board's offset and the agreed one; UINT64_MAX if there is
+   none. If fewer than two boards were heard of late, those before count. Returns their number. */
+static unsigned least_said(const struct trusted_time *time, uint64_t *ret_offset_ns) {
+  unsigned boards = second_latest(time, true, ret_offset_ns);
+  if (boards < 2) boards = second_latest(time, false, ret_offset_ns);
+  if (time->word.agreed_ns != 0 && time->word.agreed_ns < *ret_offset_ns)
+    *ret_offset_ns = time->word.agreed_ns;
+  return boards;
 }
 
 /* Returns how long the wall clock has kept step with the time since boot. */
@@ -255,7 +357,7 @@ static uint64_t look_for_jumps(struct trusted_time *time, uint64_t wall_ns, uint
   return boot_ns - time->steady_since;
 }
 
-/* Trusts the earlier of the wall clock and OFFSET_NS, that of the second latest board. */
+/* Trusts the earlier of the wall clock and OFFSET_NS, which boards say. */
 static void trust_boards(struct trusted_now *now, uint64_t offset_ns, uint64_t wall_ns,
                          uint64_t boot_ns) {
   uint64_t said_ns = sum_of(offset_ns, boot_ns);
@@ -266,19 +368,23 @@ static void trust_boards(struct trusted_now *now, uint64_t offset_ns, uint64_t w
 
 struct trusted_now trusted_time_look(struct trusted_time *time, uint64_t wall_ns,
                                      uint64_t boot_ns) {
-  struct trusted_now now = {TRUST_NOTHING, 0, 0, 0, 0};
+  struct trusted_now now = {0};
   uint64_t offset_ns;
   pthread_mutex_lock(&time->mutex);
+  pass_time(time, boot_ns);
   now.steady_ns = look_for_jumps(time, wall_ns, boot_ns);
-  now.boards = second_latest(time, &offset_ns);
-  if (now.boards >= 2) {
+  bool is_confirmed = find_agreement(time);
+  now.voiceless = time->voiceless;
+  now.boards = least_said(time, &offset_ns);
+  if (offset_ns != UINT64_MAX) {
     trust_boards(&now, offset_ns, wall_ns, boot_ns);
   } else if (now.steady_ns >= DAY_NS && wall_ns >= CLOCK_PLAUSIBLE_NS) {
     now.basis = TRUST_STEADY;
     now.now_ns = wall_ns;
   }
-  if (now.now_ns < CLOCK_PLAUSIBLE_NS) now.basis = TRUST_NOTHING, now.now_ns = 0;
-  bool is_sure = note_confirmed(time) || now.basis == TRUST_STEADY;
+  if (now.now_ns < CLOCK_PLAUSIBLE_NS || is_new_boot(time))
+    now.basis = TRUST_NOTHING, now.now_ns = 0;
+  bool is_sure = is_confirmed || now.basis == TRUST_STEADY;
   if (is_sure && now.now_ns != 0) time->latest_ns = now.now_ns;
   pthread_mutex_unlock(&time->mutex);
   return now;
@@ -286,6 +392,7 @@ struct trusted_now trusted_time_look(struct trusted_time *time, uint64_t wall_ns
 
 struct clock_word trusted_time_word(struct trusted_time *time) {
   pthread_mutex_lock(&time->mutex);
+  if (time->is_dirty) find_agreement(time);
   struct clock_word word = time->word;
   pthread_mutex_unlock(&time->mutex);
   return word;

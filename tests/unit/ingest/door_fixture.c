@@ -29,6 +29,7 @@ static int door_open(struct door *door) {
                symbolizer_open(door->debug, &door->symbolizer, error, sizeof error) != 0;
   door->loop = event_base_new();
   door->quotas = quotas_new(&(struct quota_limits){.a_day = {0}});
+  door->time = trusted_time_new();
   struct ingest_parts parts = {.loop = door->loop,
                                .ca = door->ca,
                                .access = door->access,
@@ -36,6 +37,7 @@ static int door_open(struct door *door) {
                                .debug = door->debug,
                                .symbolizer = door->symbolizer,
                                .quotas = door->quotas,
+                               .time = door->time,
                                .address = "127.0.0.1:0",
                                .page_url = "http://127.0.0.1:7480/"};
   failed = failed || ingest_start(&parts, &door->ingest, error, sizeof error) != 0;
@@ -71,6 +73,7 @@ void door_stop(struct door *door) {
   event_free(door->stop);
   event_base_free(door->loop);
   quotas_free(door->quotas);
+  trusted_time_free(door->time);
   symbolizer_close(door->symbolizer);
   debug_store_close(door->debug);
   store_close(door->store);

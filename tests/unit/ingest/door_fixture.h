@@ -8,6 +8,7 @@
 #include "identity/access.h"
 #include "identity/ca.h"
 #include "ingest/ingest.h"
+#include "ingest/trusted_time.h"
 #include "names/symbolizer.h"
 #include "store/store.h"
 
@@ -22,6 +23,7 @@ struct door {
   struct debug_store *debug;
   struct symbolizer *symbolizer;
   struct quotas *quotas;
+  struct trusted_time *time;
   struct event_base *loop;
   struct event *stop;
   struct ingest *ingest;

@@ -142,6 +142,10 @@ static void a_certificate_of_another_authority_is_refused(void **state) {
   EVP_PKEY_free(key);
 }
 
+static unsigned clocks_heard(void) {
+  return trusted_time_look(door.time, clock_walltime_ns(), clock_boottime_ns()).boards;
+}
+
 static void a_revoked_board_is_cut_off_and_refused_in_its_next_handshake(void **state) {
   (void)state;
   char why[256];
@@ -149,6 +153,7 @@ static void a_revoked_board_is_cut_off_and_refused_in_its_next_handshake(void **
   enrol("edge-1");
   enrol("edge-2");
   greet(&peer, "edge-1", 11);
+  assert_int_equal(clocks_heard(), 1);
   assert_int_equal(access_revoke(door.access, "edge-1"), 0);
   assert_int_equal(ingest_revoked_s(door.ingest, "edge-1"), 0);
   connect_board(&other, "edge-1"); /* the list is not yet read again: the hello is checked */
@@ -162,6 +167,7 @@ static void a_revoked_board_is_cut_off_and_refused_in_its_next_handshake(void **
   assert_true(heard.reject.permanent);
   assert_ends(&peer);
   assert_true(ingest_revoked_s(door.ingest, "edge-1") > 0);
+  assert_int_equal(clocks_heard(), 0);
   assert_int_equal(ingest_revoked_s(door.ingest, "edge-2"), 0);
   int result = peer_connect(&peer, context_of("edge-1"), ingest_port(door.ingest));
   if (result == 1) assert_false(peer_hear(&peer, &heard));

@@ -280,8 +280,7 @@ static void while_we_are_behind_a_batch_is_to_come_later_and_makes_no_work(void 
   assert_int_equal(answer().type, FRAME_ACK);
 }
 
-/* Boards agreed before this machine started; only one has connected since, and its clock
-   differs. */
+/* Boards agreed before this machine was started, and since then none with this one. */
 static void while_the_time_is_not_known_a_batch_is_to_come_later(void **state) {
   (void)state;
   static const struct trusted_kept kept = {.boot_id = "another", .agreed_ns = NOW_NS};
@@ -289,7 +288,8 @@ static void while_the_time_is_not_known_a_batch_is_to_come_later(void **state) {
   struct trusted_time *time = trusted_time_new();
   trusted_time_resume(time, &kept, boot_id, clock_boottime_ns());
   struct message message = hello();
-  message.hello.walltime_ns = NOW_NS - 40 * 86400 * NS_PER_SECOND;
+  uint64_t other_ns = NOW_NS - 40 * 86400 * NS_PER_SECOND;
+  message.hello.walltime_ns = other_ns;
   session.time = time;
   session_start(&session, "edge-1");
   send_message(&message);
@@ -304,6 +304,10 @@ static void while_the_time_is_not_known_a_batch_is_to_come_later(void **state) {
   assert_int_equal(message.reject.retry_after_ms, 5000);
   assert_non_null(strstr(message.reject.reason, "time"));
   trusted_time_hear(time, "edge-2", NOW_NS, clock_boottime_ns());
+  message = batch(42);
+  send_message(&message);
+  assert_null(job);
+  trusted_time_hear(time, "edge-3", other_ns, clock_boottime_ns());
   message = batch(42);
   send_message(&message);
   assert_non_null(job);

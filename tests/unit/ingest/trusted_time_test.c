@@ -27,7 +27,7 @@ static struct trusted_time *new_time(void) {
 /* Checks the time each minute for SPAN_NS, with a wall clock that is OFF_NS ahead. */
 static struct trusted_now look_for(struct trusted_time *time, uint64_t boot_ns, uint64_t span_ns,
                                    int64_t off_ns) {
-  struct trusted_now now = {TRUST_NOTHING, 0, 0, 0, 0};
+  struct trusted_now now = {0};
   for (uint64_t at = 0; at <= span_ns; at += MINUTE_NS)
     now = trusted_time_look(time, TRUTH_NS + at + (uint64_t)off_ns, boot_ns + at);
   return now;
@@ -234,6 +234,15 @@ static uint64_t judge(struct trusted_time *time, uint64_t wall_ns, uint64_t boot
   return clock_judge_ns(&word, wall_ns, boot_ns);
 }
 
+static void hear_many(struct trusted_time *time, unsigned boards, uint64_t walltime_ns,
+                      uint64_t boot_ns) {
+  for (unsigned i = 0; i < boards; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "board-%u", i);
+    trusted_time_hear(time, name, walltime_ns, boot_ns);
+  }
+}
+
 static void two_boards_place_what_comes_by_their_time(void **state) {
   (void)state;
   struct trusted_time *time = begin_boot();
@@ -250,17 +259,21 @@ static void two_boards_place_what_comes_by_their_time(void **state) {
   trusted_time_free(time);
 }
 
-static void a_confirmed_clock_is_believed_against_boards_that_are_set_later(void **state) {
+static void a_confirmed_clock_is_believed_until_more_boards_say_otherwise(void **state) {
   (void)state;
   struct trusted_time *time = begin_boot();
   trusted_time_look(time, TRUTH_NS, MINUTE_NS);
-  trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
-  trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS);
+  for (unsigned i = 0; i < 3; i++)
+    trusted_time_hear(time, (const char *[]){"a", "b", "c"}[i], TRUTH_NS, MINUTE_NS);
   trusted_time_hear(time, "a", TRUTH_NS - YEAR_NS, MINUTE_NS);
   trusted_time_hear(time, "b", TRUTH_NS - YEAR_NS, MINUTE_NS);
-  assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS);
+  assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS); /* with ours, two and two */
+  trusted_time_hear(time, "c", TRUTH_NS - YEAR_NS, MINUTE_NS);
+  assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS - YEAR_NS);
+  assert_int_equal(trusted_time_word(time).confirmed_ns, 0);
   time = restart(time, this_boot, 2 * MINUTE_NS);
-  assert_int_equal(judge(time, TRUTH_NS + MINUTE_NS, 2 * MINUTE_NS), TRUTH_NS + MINUTE_NS);
+  assert_int_equal(judge(time, TRUTH_NS + MINUTE_NS, 2 * MINUTE_NS),
+                   TRUTH_NS - YEAR_NS + MINUTE_NS);
   trusted_time_free(time);
 }
 
@@ -270,11 +283,7 @@ static void boards_of_one_switch_that_go_on_where_they_were_have_no_say(void **s
   look_for(time, MINUTE_NS, DAY_NS + HOUR_NS, 0); /* trusted after a day and an hour */
   time = restart(time, other_boot, MINUTE_NS);    /* a day without power */
   uint64_t now_ns = TRUTH_NS + 2 * DAY_NS;
-  for (unsigned i = 0; i < 9; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "board-%u", i);
-    trusted_time_hear(time, name, TRUTH_NS + DAY_NS, 2 * HOUR_NS);
-  }
+  hear_many(time, 9, TRUTH_NS + DAY_NS, 2 * HOUR_NS);
   assert_int_equal(judge(time, now_ns, 2 * HOUR_NS), now_ns);
   trusted_time_free(time);
 }
@@ -315,12 +324,104 @@ static void two_minds_of_one_size_are_no_agreement(void **state) {
                                                         collector's */
   assert_int_equal(judge(time, wrong_ns, MINUTE_NS), TRUTH_NS);
   trusted_time_free(time);
-  time = begin_boot();
-  for (unsigned i = 0; i < 4; i++)
-    trusted_time_hear(time, (const char *[]){"c", "d", "a", "b"}[i],
-                      TRUTH_NS + (i < 2 ? YEAR_NS : 0), MINUTE_NS);
-  assert_int_equal(trusted_time_word(time).agreed_ns,
-                   TRUTH_NS + YEAR_NS - MINUTE_NS); /* as before */
+  for (unsigned order = 0; order < 2; order++) {
+    static const char *names[] = {"a", "b", "c", "d"};
+    time = begin_boot();
+    for (unsigned i = 0; i < 4; i++)
+      trusted_time_hear(time, names[i], TRUTH_NS + (i / 2 == order ? YEAR_NS : 0), MINUTE_NS);
+    assert_int_equal(trusted_time_word(time).agreed_ns, 0); /* in any order */
+    /* Ours counts as one. */
+    trusted_time_look(time, TRUTH_NS, MINUTE_NS);
+    assert_int_equal(trusted_time_word(time).agreed_ns, TRUTH_NS - MINUTE_NS);
+    trusted_time_free(time);
+  }
+}
+
+/* A virtual machine was paused, its time since boot too, and its wall clock is set right. */
+static void clocks_of_long_ago_have_no_vote(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  uint64_t now_ns = TRUTH_NS + 8 * HOUR_NS, boot_ns = 17 * MINUTE_NS;
+  trusted_time_look(time, TRUTH_NS, MINUTE_NS);
+  hear_many(time, 50, TRUTH_NS, MINUTE_NS);
+  trusted_time_look(time, now_ns, boot_ns);
+  assert_int_not_equal(judge(time, now_ns, boot_ns), now_ns); /* none is back */
+  trusted_time_hear(time, "a", now_ns, boot_ns);
+  trusted_time_hear(time, "b", now_ns, boot_ns);
+  assert_int_equal(judge(time, now_ns, boot_ns), now_ns);
+  assert_int_equal(trusted_time_look(time, now_ns, boot_ns).now_ns, now_ns);
+  trusted_time_free(time);
+}
+
+static void a_revoked_board_has_no_vote(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  uint64_t wrong_ns = TRUTH_NS + 40 * DAY_NS, lie_ns = TRUTH_NS + YEAR_NS;
+  trusted_time_look(time, wrong_ns, MINUTE_NS);
+  for (unsigned i = 0; i < 5; i++)
+    trusted_time_hear(time, (const char *[]){"x", "y", "z", "a", "b"}[i], i < 3 ? lie_ns : TRUTH_NS,
+                      MINUTE_NS);
+  assert_int_equal(judge(time, wrong_ns, MINUTE_NS), lie_ns);
+  trusted_time_forget(time, "nobody");
+  trusted_time_forget(time, "x");
+  trusted_time_forget(time, "y");
+  assert_int_equal(judge(time, wrong_ns, MINUTE_NS), TRUTH_NS);
+  assert_int_equal(trusted_time_look(time, wrong_ns, MINUTE_NS).now_ns, TRUTH_NS);
+  /* No board is left of those who agreed. */
+  trusted_time_forget(time, "a");
+  trusted_time_forget(time, "b");
+  trusted_time_forget(time, "z");
+  assert_int_equal(judge(time, wrong_ns, MINUTE_NS), wrong_ns);
+  assert_int_equal(trusted_time_look(time, wrong_ns, MINUTE_NS).boards, 0);
+  trusted_time_free(time);
+}
+
+/* A steady wall clock was a year ahead for a day, with no board, and is right since. */
+static void a_last_trusted_time_that_was_wrong_silences_no_two_boards(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  look_for(time, MINUTE_NS, DAY_NS + HOUR_NS, YEAR_NS);
+  time = restart(time, other_boot, MINUTE_NS);
+  uint64_t now_ns = TRUTH_NS + 2 * DAY_NS;
+  trusted_time_look(time, now_ns, 2 * HOUR_NS);
+  trusted_time_hear(time, "a", now_ns, 2 * HOUR_NS);
+  assert_int_equal(trusted_time_look(time, now_ns, 2 * HOUR_NS).voiceless, 1);
+  trusted_time_hear(time, "b", now_ns, 2 * HOUR_NS);
+  struct trusted_now now = trusted_time_look(time, now_ns, 2 * HOUR_NS);
+  assert_int_equal(now.voiceless, 0);
+  assert_int_equal(trusted_time_word(time).agreed_ns, now_ns - 2 * HOUR_NS);
+  /* It is not kept. */
+  time = restart(time, other_boot, MINUTE_NS);
+  hear_many(time, 2, now_ns + 2 * HOUR_NS, 2 * HOUR_NS);
+  assert_int_equal(trusted_time_look(time, now_ns + YEAR_NS, 2 * HOUR_NS).voiceless, 0);
+  trusted_time_free(time);
+}
+
+static void two_liars_of_many_delete_nothing(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  uint64_t wrong_ns = TRUTH_NS + 40 * DAY_NS;
+  trusted_time_hear(time, "liar", TRUTH_NS + 70 * YEAR_NS, MINUTE_NS);
+  trusted_time_hear(time, "other", TRUTH_NS + 70 * YEAR_NS, MINUTE_NS);
+  hear_many(time, 100, TRUTH_NS, MINUTE_NS);
+  struct trusted_now now = trusted_time_look(time, wrong_ns, MINUTE_NS);
+  assert_int_equal(now.basis, TRUST_BEHIND);
+  assert_int_equal(now.now_ns, TRUTH_NS);
+  trusted_time_free(time);
+}
+
+/* Only the wait tells when the agreement was computed. */
+static void many_clocks_are_compared_once_a_second(void **state) {
+  (void)state;
+  struct trusted_time *time = begin_boot();
+  hear_many(time, 2, TRUTH_NS, MINUTE_NS);
+  time = restart(time, other_boot, MINUTE_NS);
+  for (unsigned i = 0; i < 20; i++)
+    trusted_time_hear(time, (char[]){(char)('a' + i), 0}, TRUTH_NS + i * YEAR_NS, MINUTE_NS);
+  trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS);
+  uint64_t next_ns = MINUTE_NS + NS_PER_SECOND, wrong_ns = TRUTH_NS + DAY_NS;
+  assert_true(trusted_time_is_early(time, TRUTH_NS, wrong_ns, next_ns - 1));
+  assert_false(trusted_time_is_early(time, TRUTH_NS, wrong_ns, next_ns));
   trusted_time_free(time);
 }
 
@@ -334,11 +435,16 @@ static void after_a_boot_a_board_waits_until_another_has_said_the_time(void **st
   time = restart(time, other_boot, MINUTE_NS);
   trusted_time_hear(time, "a", TRUTH_NS, MINUTE_NS);
   assert_true(trusted_time_is_early(time, TRUTH_NS, wrong_ns, MINUTE_NS));
-  assert_false(trusted_time_is_early(time, wrong_ns, wrong_ns, MINUTE_NS));     /* they agree now */
-  assert_false(trusted_time_is_early(time, HOUR_NS, wrong_ns, MINUTE_NS));      /* of 1970 */
-  assert_false(trusted_time_is_early(time, TRUTH_NS, wrong_ns, 3 * MINUTE_NS)); /* long enough */
+  assert_false(trusted_time_is_early(time, wrong_ns, wrong_ns, MINUTE_NS)); /* it is of one mind */
+  assert_false(trusted_time_is_early(time, HOUR_NS, wrong_ns, MINUTE_NS));  /* of 1970 */
+  trusted_time_hear(time, "c", TRUTH_NS + YEAR_NS, MINUTE_NS); /* two, and no agreement */
+  trusted_time_hear(time, "d", TRUTH_NS + YEAR_NS, MINUTE_NS); /* two liars who are first */
+  assert_true(trusted_time_is_early(time, TRUTH_NS, wrong_ns, MINUTE_NS));
   trusted_time_hear(time, "b", TRUTH_NS, MINUTE_NS);
+  trusted_time_hear(time, "e", TRUTH_NS, MINUTE_NS);
   assert_false(trusted_time_is_early(time, TRUTH_NS, wrong_ns, MINUTE_NS));
+  assert_true(trusted_time_is_early(time, TRUTH_NS + YEAR_NS, wrong_ns, MINUTE_NS));
+  assert_false(trusted_time_is_early(time, TRUTH_NS + YEAR_NS, wrong_ns, 3 * MINUTE_NS));
   trusted_time_free(time);
 }
 
@@ -367,11 +473,16 @@ int main(void) {
       cmocka_unit_test(what_was_kept_and_cannot_be_begins_anew),
       cmocka_unit_test(little_is_written_while_nothing_changes),
       cmocka_unit_test(two_boards_place_what_comes_by_their_time),
-      cmocka_unit_test(a_confirmed_clock_is_believed_against_boards_that_are_set_later),
+      cmocka_unit_test(a_confirmed_clock_is_believed_until_more_boards_say_otherwise),
       cmocka_unit_test(boards_of_one_switch_that_go_on_where_they_were_have_no_say),
       cmocka_unit_test(one_board_agrees_with_nobody),
       cmocka_unit_test(as_many_clocks_as_are_of_our_mind_overrule_nothing),
       cmocka_unit_test(two_minds_of_one_size_are_no_agreement),
+      cmocka_unit_test(clocks_of_long_ago_have_no_vote),
+      cmocka_unit_test(a_revoked_board_has_no_vote),
+      cmocka_unit_test(a_last_trusted_time_that_was_wrong_silences_no_two_boards),
+      cmocka_unit_test(two_liars_of_many_delete_nothing),
+      cmocka_unit_test(many_clocks_are_compared_once_a_second),
       cmocka_unit_test(after_a_boot_a_board_waits_until_another_has_said_the_time),
       cmocka_unit_test(a_wall_clock_before_2024_deletes_nothing),
   };
