@@ -35,20 +35,23 @@ static void warn_of_text(const char *name, const char *now, const char *wanted) 
   if (!is_same) log_warn("reload --%s: the new value needs a restart", name);
 }
 
-static void warn_of_names(const struct option_list *now, const struct option_list *wanted) {
+static void warn_of_list(const char *name, const struct option_list *now,
+                         const struct option_list *wanted) {
   bool is_same = now->count == wanted->count;
   for (unsigned i = 0; is_same && i < now->count; i++)
     is_same = strcmp(now->values[i], wanted->values[i]) == 0;
-  if (!is_same) log_warn("reload --public-name: the new names need a restart");
+  if (!is_same) log_warn("reload --%s: the new values need a restart", name);
 }
 
 static void warn_of_what_stays(const struct settings *now, const struct settings *wanted) {
   warn_of_text("data", now->data, wanted->data);
   warn_of_text("agents", now->agents, wanted->agents);
   warn_of_text("http", now->http, wanted->http);
-  warn_of_names(&now->public_names, &wanted->public_names);
+  warn_of_list("public-name", &now->public_names, &wanted->public_names);
   warn_of_text("debuginfod", now->debuginfod, wanted->debuginfod);
   warn_of_text("translators", now->translators, wanted->translators);
+  warn_of_list("watch", &now->watched, &wanted->watched);
+  warn_of_text("watch-by", now->watched_by, wanted->watched_by);
   if (now->handshakes_per_address != wanted->handshakes_per_address)
     log_warn("reload --handshakes-per-address: the new value needs a restart");
   if (now->board_cpus_max != wanted->board_cpus_max)

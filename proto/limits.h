@@ -4,6 +4,8 @@
 #ifndef PROTO_LIMITS_H
 #define PROTO_LIMITS_H
 
+#include <stdint.h>
+
 enum {
   LIMIT_PROTOCOL_VERSION = 2, /* see WIRE.md, "How it grows", for each version */
 
@@ -55,5 +57,8 @@ enum {
 };
 
 #define LIMIT_DEBUG_FILE_BYTES (1ULL << 30)
+
+/* Weight of one batch: 834 days of one CPU. A hundred of these still fit a signed 64-bit column. */
+#define LIMIT_BATCH_WEIGHT_NS (UINT64_C(1) << 56)
 
 #endif

@@ -82,11 +82,12 @@ static uint64_t least_window_ns(const struct batch *batch) {
 
 /* Limits the window's weight to the CPU time that the board can have had since boot. Programs
    report the content of their rings. Each report is limited to the CPU time that the program can
-   have used (timer_drain.c), but hundreds of lying programs together can exceed the board's. */
+   have used (timer_drain.c), but hundreds of lying programs together can exceed the board's;
+   and one can exceed what a collector accepts in a batch. */
 static void hold_to_boot(struct window *window) {
   uint64_t cpus = cpu_list_possible(), boot_ns = sum_of(clock_boottime_ns(), TAKEN_SLACK_NS);
   if (cpus == 0) return;
-  uint64_t cut = window_limit_weight(window, boot_ns * cpus * TAKEN_FACTOR);
+  uint64_t cut = window_limit_weight(window, boot_ns, cpus * TAKEN_FACTOR);
   if (cut > 0)
     log_warn("window: %llu programs claim more CPU time than this board had: theirs is left out",
              (unsigned long long)cut);

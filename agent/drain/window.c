@@ -301,7 +301,9 @@ static uint64_t sum_up(const uint64_t sums[WINDOW_SERIES_MAX], uint32_t *ret_lar
   return all;
 }
 
-uint32_t window_limit_weight(struct window *window, uint64_t most_ns) {
+uint32_t window_limit_weight(struct window *window, uint64_t span_ns, uint64_t times) {
+  bool is_less = times == 0 || span_ns <= LIMIT_BATCH_WEIGHT_NS / times;
+  uint64_t most_ns = is_less ? span_ns * times : LIMIT_BATCH_WEIGHT_NS;
   struct batch_sample *samples = window->samples.items;
   uint64_t sums[WINDOW_SERIES_MAX] = {0};
   bool is_cut[WINDOW_SERIES_MAX] = {false};

@@ -52,8 +52,9 @@ int window_add(struct window *window, const struct window_sample *sample);
 int window_mention(struct window *window, const struct window_series *series);
 
 /* Takes away the weight, not the records, of the series that have most of it, until no more than
-   MOST_NS is left.  Returns how many series that were. */
-uint32_t window_limit_weight(struct window *window, uint64_t most_ns);
+   SPAN_NS * TIMES is left, nor more than LIMIT_BATCH_WEIGHT_NS. Returns how many series that were.
+ */
+uint32_t window_limit_weight(struct window *window, uint64_t span_ns, uint64_t times);
 
 uint64_t window_records(const struct window *window);
 bool window_is_empty(const struct window *window); /* without samples, weight and series */

@@ -103,7 +103,7 @@ static int refuse_all(struct access_marks *marks, const char *why) {
 int access_marks_look(struct access *access) {
   struct access_marks *marks = &access->marks;
   uint64_t generation = 0;
-  if (!marks_file_holds(marks->path, &marks->file))
+  if (!marks_file_holds(marks->path, &marks->file, access->database))
     return refuse_all(marks, "is gone, cut or replaced while the collector runs: no board and no "
                              "token is let in; end the collector, put the file back, start again");
   if (marks_read(access->database, MARKS_GENERATION, &generation) != 1) return -EIO;

@@ -27,7 +27,7 @@
 static uint64_t weight_ns_max(const struct batch *batch, uint32_t cpus_max) {
   uint64_t times = (uint64_t)(batch->cpus > 0 ? batch->cpus : cpus_max) * PLAUSIBLE_FACTOR;
   uint64_t span_ns = sum_of(batch->end_boottime_ns - batch->start_boottime_ns, PLAUSIBLE_SLACK_NS);
-  return span_ns <= PLAUSIBLE_WEIGHT_NS_MAX / times ? span_ns * times : PLAUSIBLE_WEIGHT_NS_MAX;
+  return span_ns <= LIMIT_BATCH_WEIGHT_NS / times ? span_ns * times : LIMIT_BATCH_WEIGHT_NS;
 }
 
 static int refuse(char *why, size_t why_len, const char *what, uint64_t claimed, uint64_t most) {

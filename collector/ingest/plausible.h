@@ -20,9 +20,6 @@ enum {
 /* No machine is up for longer. */
 #define PLAUSIBLE_BOOT_NS_MAX (UINT64_C(50) * 365 * 24 * 3600 * NS_PER_SECOND)
 
-/* Of one batch: 834 days of one CPU. A hundred of these still fit a signed 64-bit column. */
-#define PLAUSIBLE_WEIGHT_NS_MAX (UINT64_C(1) << 56)
-
 /* Of one run, produced or lost for any one reason: a million records a second for two thousand
    years. */
 #define PLAUSIBLE_RECORDS_MAX (UINT64_C(1) << 56)

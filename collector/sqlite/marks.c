@@ -12,6 +12,9 @@
 
 enum { BUSY_MS = 5000 }; /* a backup, or the collector's own commit, may hold the lock that long */
 
+/* Of SQLite's formats: the WAL, and the first part of its index. */
+enum { WAL_HEAD = 32, FRAME_HEAD = 24, INDEX_BYTES = 32768 };
+
 /* Prepares SQL with NAME, which stays the caller's until the statement is finalized, and with VALUE
    if there is a second parameter. An unbound name would look like a missing mark, so a failed bind
    is an error. */
@@ -136,14 +139,32 @@ int marks_note(const char *dir, const char *database, const char *name, uint64_t
   return result;
 }
 
-static bool wal_holds(const char *path, struct marks_file *file) {
+/* Returns whether a WAL of BYTES has all frames that its index counts, which SQLite resets before
+   it truncates. The index is read through SQLite's mapping, because closing another descriptor of
+   its file would end the process's locks. Format: sqlite.org/walformat.html, "WAL-index format". */
+static bool has_all_frames(sqlite3 *db, off_t bytes) {
+  sqlite3_file *file = NULL;
+  void volatile *index = NULL;
+  if (db == NULL || sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK)
+    return false;
+  if (file == NULL || file->pMethods == NULL || file->pMethods->iVersion < 2) return false;
+  if (file->pMethods->xShmMap(file, 0, INDEX_BYTES, 0, &index) != SQLITE_OK || index == NULL)
+    return false;
+  uint32_t page = ((const volatile uint16_t *)index)[7]; /* 1: 65536 */
+  uint64_t frames = ((const volatile uint32_t *)index)[4];
+  if (frames == 0) return true;
+  return (uint64_t)bytes >= WAL_HEAD + frames * (FRAME_HEAD + (page == 1 ? 65536 : page));
+}
+
+static bool wal_holds(const char *path, struct marks_file *file, sqlite3 *db) {
   char wal[MARKS_PATH_BYTES];
   struct stat status;
   if ((size_t)snprintf(wal, sizeof wal, "%s-wal", path) >= sizeof wal) return true;
   if (stat(wal, &status) != 0) return errno != ENOENT || file->wal_inode == 0;
   off_t least = file->wal_bytes < MARKS_WAL_BYTES_KEPT ? file->wal_bytes : MARKS_WAL_BYTES_KEPT;
   if (file->wal_inode == 0) file->wal_inode = status.st_ino;
-  if (status.st_ino != file->wal_inode || status.st_size < least) return false;
+  if (status.st_ino != file->wal_inode) return false;
+  if (status.st_size < least && !has_all_frames(db, status.st_size)) return false;
   file->wal_bytes = status.st_size;
   return true;
 }
@@ -153,16 +174,16 @@ int marks_file_take(const char *path, struct marks_file *ret) {
   if (stat(path, &status) != 0) return -errno;
   struct marks_file file = {
       .device = status.st_dev, .inode = status.st_ino, .bytes = status.st_size};
-  wal_holds(path, &file);
+  wal_holds(path, &file, NULL);
   *ret = file;
   return 0;
 }
 
-bool marks_file_holds(const char *path, struct marks_file *file) {
+bool marks_file_holds(const char *path, struct marks_file *file, sqlite3 *db) {
   struct stat status;
   if (stat(path, &status) != 0) return errno != ENOENT; /* true if its folder cannot be searched */
   bool is_same = status.st_dev == file->device && status.st_ino == file->inode;
   if (!is_same || status.st_size < file->bytes) return false;
   file->bytes = status.st_size;
-  return wal_holds(path, file);
+  return wal_holds(path, file, db);
 }

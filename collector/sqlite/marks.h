@@ -67,7 +67,8 @@ struct marks_file {
 int marks_file_take(const char *path, struct marks_file *ret);
 
 /* Returns whether PATH and its WAL are still FILE, and not shorter than seen before. Data written
-   to an unlinked or truncated file is lost. */
-bool marks_file_holds(const char *path, struct marks_file *file);
+   to an unlinked or truncated file is lost. A WAL may be shorter if DB, a connection to PATH of the
+   calling thread or NULL, finds no committed frame beyond its end: a checkpoint by an operator. */
+bool marks_file_holds(const char *path, struct marks_file *file, sqlite3 *db);
 
 #endif

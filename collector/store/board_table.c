@@ -28,7 +28,7 @@ static const char seen_sql[] =
     " last_seen_ms=max(last_seen_ms,?9)"
     " RETURNING id,last_seen_ms,achieved_mhz,name,arch,kernel,labels,sampler,clock";
 
-enum { ROW_TEXTS_FROM = 3 };
+enum { ROW_TEXTS_FROM = 3, CPUS_PAUSE_MS = 60000 };
 
 static const char again_sql[] = "UPDATE board SET last_seen_ms=?2, achieved_mhz=?3 WHERE id=?1";
 
@@ -126,11 +126,16 @@ static int keep_cost(struct board_table *table, uint64_t id, const struct store_
   return keep_effort(table, id, &effort);
 }
 
-/* RET holds the stored numbers and is updated. */
+/* Writes a new maximum at once, which happens LIMIT_CPUS times at most; other changes once in
+   CPUS_PAUSE_MS, and if the clock was set back. KNOWN becomes what is written. */
 static int keep_cpus(struct board_table *table, uint64_t id, const struct store_board_seen *seen,
-                     uint32_t *ret) {
-  if (seen->cpus == 0 || seen->cpus == *ret) return 0;
-  *ret = seen->cpus;
+                     struct known_cpus *known) {
+  if (seen->cpus == 0 || seen->cpus == known->last) return 0;
+  bool is_most = seen->cpus > known->most;
+  if (!is_most && seen->seen_ms - known->changed_ms < CPUS_PAUSE_MS) return 0;
+  known->last = seen->cpus;
+  if (is_most) known->most = seen->cpus;
+  if (!is_most) known->changed_ms = seen->seen_ms;
   db_bind_u64(table->cpus, 1, id);
   db_bind_u64(table->cpus, 2, seen->cpus);
   db_bind_u64(table->cpus, 3, seen->seen_ms);
@@ -155,8 +160,8 @@ static int keep_row(struct board_table *table, struct known_board *ret) {
   return 0;
 }
 
-static int merge(struct board_table *table, const struct store_board_seen *seen, uint32_t cpus,
-                 struct known_board *ret) {
+static int merge(struct board_table *table, const struct store_board_seen *seen,
+                 const struct known_cpus *cpus, struct known_board *ret) {
   const char *texts[] = {seen->board,   seen->arch,    seen->kernel,
                          seen->version, seen->sampler, seen->clock};
   struct known_board row;
@@ -174,7 +179,7 @@ static int merge(struct board_table *table, const struct store_board_seen *seen,
   int ended = db_run(table->seen); /* to its end, because only that writes the row */
   if (error == 0) error = ended;
   if (error == 0) error = keep_cost(table, row.id, seen, &row.asked_mhz);
-  row.cpus = cpus;
+  row.cpus = *cpus;
   if (error == 0) error = keep_cpus(table, row.id, seen, &row.cpus);
   if (error != 0) return error;
   known_boards_keep(&table->known, &row);
@@ -189,7 +194,7 @@ static bool is_news(const char *said, const char *known) {
 /* Whether SEEN has nothing new of BOARD but its time and rate. */
 static bool is_known(const struct known_board *board, const struct store_board_seen *seen) {
   if (board == NULL || seen->version != NULL || seen->label_count > 0 || seen->effort != NULL ||
-      seen->seen_ms < board->last_seen_ms || (seen->cpus != 0 && seen->cpus != board->cpus))
+      seen->seen_ms < board->last_seen_ms)
     return false;
   return !is_news(seen->arch, board->texts[KNOWN_ARCH]) &&
          !is_news(seen->kernel, board->texts[KNOWN_KERNEL]) &&
@@ -203,6 +208,7 @@ static int see_again(struct board_table *table, struct known_board *board,
   int error = 0;
   if (seen->asked_mhz != 0 && seen->asked_mhz != board->asked_mhz)
     error = keep_asked(table, board->id, board->asked_mhz = seen->asked_mhz);
+  if (error == 0) error = keep_cpus(table, board->id, seen, &board->cpus);
   if (seen->seen_ms == board->last_seen_ms && achieved_mhz == board->achieved_mhz) return error;
   board->last_seen_ms = seen->seen_ms;
   board->achieved_mhz = achieved_mhz;
@@ -214,13 +220,14 @@ static int see_again(struct board_table *table, struct known_board *board,
 
 int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
                      struct board_row *ret) {
+  static const struct known_cpus none = {0};
   struct known_board *board = known_boards_find(&table->known, seen->board), row;
   int error = 0;
   if (is_known(board, seen)) {
     error = see_again(table, board, seen);
     row = *board;
   } else {
-    error = merge(table, seen, board != NULL ? board->cpus : 0, &row);
+    error = merge(table, seen, board != NULL ? &board->cpus : &none, &row);
   }
   if (error != 0) return error;
   *ret = (struct board_row){row.id, row.texts[KNOWN_ARCH], row.texts[KNOWN_KERNEL],

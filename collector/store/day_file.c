@@ -210,7 +210,7 @@ uint64_t day_file_settled_id(const struct day_file *file) {
 }
 
 bool day_file_is_at(struct day_file *file, const char *path) {
-  return marks_file_holds(path, &file->at);
+  return marks_file_holds(path, &file->at, file->db);
 }
 
 uint64_t day_file_collisions(const struct day_file *file) {

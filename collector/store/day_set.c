@@ -33,14 +33,15 @@ static struct day_slot *longest_unused(struct day_set *set) {
   return oldest;
 }
 
-/* Does not commit to a file that was deleted or replaced meanwhile: returns -ESTALE, and the caller
-   must open it again. */
+/* Returns -ESTALE if the file was deleted or replaced before or during the commit. Then the caller
+   must open it again and repeat what went into it. */
 static int commit(struct day_set *set, struct day_slot *slot) {
   char path[DAY_PATH_BYTES];
   if (slot->file == NULL) return 0;
   int error = day_folder_path(set->dir, DAY_WINDOWS, slot->day, path);
   if (error == 0 && !day_file_is_at(slot->file, path)) error = -ESTALE;
   if (error == 0) error = day_file_commit(slot->file);
+  if (error == 0 && !day_file_is_at(slot->file, path)) error = -ESTALE;
   if (error != 0) set->failed_day = slot->day;
   return error;
 }

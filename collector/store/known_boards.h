@@ -16,9 +16,16 @@ enum {
 /* Its texts, as known_board_text counts them. */
 enum known_text { KNOWN_NAME, KNOWN_ARCH, KNOWN_KERNEL, KNOWN_LABELS, KNOWN_SAMPLER, KNOWN_CLOCK };
 
+/* As written to board_cpus; all zero: not looked up. */
+struct known_cpus {
+  uint32_t last, most;
+  uint64_t changed_ms; /* when another number was written that is not the most; 0: never */
+};
+
 struct known_board {
   uint64_t id, last_seen_ms;
-  uint32_t achieved_mhz, cpus;
+  struct known_cpus cpus;
+  uint32_t achieved_mhz;
   uint32_t asked_mhz; /* KNOWN_ASKED_NOT: not looked up */
   const char *texts[KNOWN_BOARD_TEXTS];
 };

@@ -121,13 +121,14 @@ static void give_back(struct landing *landing) {
   pthread_mutex_lock(&landing->told_lock);
   landing->told = landing->figures;
   landing->told_file = landing->file;
+  landing->told_file.wal_bytes = 0; /* whether a shorter WAL is whole, the writer's thread says */
   pthread_mutex_unlock(&landing->told_lock);
   pthread_mutex_unlock(&landing->lock);
 }
 
 static int begin(struct landing *landing, bool is_durable) {
   int error = 0;
-  if (!marks_file_holds(landing->path, &landing->file)) error = -ESTALE;
+  if (!marks_file_holds(landing->path, &landing->file, landing->writer)) error = -ESTALE;
   if (error == 0 && landing->is_full_sync != is_durable) {
     error = db_exec(landing->writer,
                     is_durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
@@ -151,7 +152,8 @@ static void roll_back(struct landing *landing) {
    transaction wrote. */
 static void note_success(struct landing *landing) {
   bool is_over = landing->figures.append_error == -EBUSY;
-  if (landing->figures.append_error == -EIO || landing->figures.append_error == -EROFS)
+  if (landing->figures.append_error == -EIO || landing->figures.append_error == -EROFS ||
+      landing->figures.append_error == -EUCLEAN)
     is_over = sqlite3_total_changes(landing->writer) != landing->changes_before;
   if (is_over) landing->figures.append_error = 0;
 }
@@ -160,7 +162,8 @@ static void note_success(struct landing *landing) {
 static int end(struct landing *landing, int error) {
   if (error == 0) error = db_exec(landing->writer, "COMMIT");
   /* A write to an unlinked file, or past a missing piece of it, is no commit. */
-  if (error == 0 && !marks_file_holds(landing->path, &landing->file)) error = -ESTALE;
+  if (error == 0 && !marks_file_holds(landing->path, &landing->file, landing->writer))
+    error = -ESTALE;
   if (error == 0) {
     note_success(landing);
     landing->figures.newest_id = landing->inserted_id;
@@ -539,13 +542,16 @@ bool landing_is_in_place(struct landing *landing) {
   pthread_mutex_lock(&landing->told_lock);
   struct marks_file file = landing->told_file;
   pthread_mutex_unlock(&landing->told_lock);
-  return marks_file_holds(landing->path, &file);
+  return marks_file_holds(landing->path, &file, NULL);
 }
 
 void landing_look(struct landing *landing) {
   pthread_mutex_lock(&landing->lock);
-  landing->figures.append_error =
-      marks_file_holds(landing->path, &landing->file) ? check_room(landing) : -ESTALE;
+  bool is_damaged = landing->figures.append_error == -EUCLEAN; /* until a commit succeeds */
+  int error = -ESTALE;
+  if (marks_file_holds(landing->path, &landing->file, landing->writer))
+    error = is_damaged ? -EUCLEAN : check_room(landing);
+  landing->figures.append_error = error;
   give_back(landing);
 }
 
@@ -613,6 +619,7 @@ static int open_writer(struct landing *landing, const char *path) {
   landing->figures.append_error = error == 0 ? check_room(landing) : 0;
   landing->told = landing->figures;
   landing->told_file = landing->file;
+  landing->told_file.wal_bytes = 0;
   return error;
 }
 

@@ -61,7 +61,7 @@ beside() { # beside OTHER OWN PATTERN: the last line of a run of the service OWN
   local pid line
   kill -STOP "$COLLECTOR"
   [[ $(said --service "$1" --flush-timeout 1s) = *"kept in the spool"* ]] || fail "a batch of $1 does not wait"
-  fleetprof run --state "$B" --collector "127.0.0.1:$A" --verbose --hz 499 --service "$2" --flush-timeout 90s -- "$targets/truth" 1 >/dev/null 2>"$W/own" &
+  fleetprof run --state "$B" --collector "127.0.0.1:$A" --verbose --hz 499 --service "$2" --flush-timeout 300s -- "$targets/truth" 1 >/dev/null 2>"$W/own" &
   pid=$!
   until_true 20 pgrep -P $pid -x truth >/dev/null || fail "no program: $(cat "$W/own")"
   kill -CONT "$COLLECTOR"

@@ -11,10 +11,14 @@ F=$W/run.fp
 record() {
   local name=$1
   shift
-  $as fleetprof run --output "$F" "$@" >/dev/null || fail "$name: ended with $?"
+  $as fleetprof run --output "$F" "$@" >"$W/own" || fail "$name: ended with $?"
   $as fleetprof report "$F" --format json --limit 10000 >"$W/report.json" || fail "$name: no report"
   read -r total samples unsampled < <(json "'%.3f %d %.4f' % (d['total'] / 1e9, d['samples'], sum(f['self_share'] for f in d['functions'] if f['name'] == '[unsampled]'))" <"$W/report.json")
   say "$name: $samples samples of $total s, $unsampled of it unsampled"
+  [ "$(json "abs(sum(f['self'] for f in d['functions']) - d['total']) <= 0.01 * d['total']" <"$W/report.json")" = yes ] ||
+    fail "$name: the functions, [unsampled] and [kernel] are not the total"
+  # A crowd whose main thread stays prints the CPU time that the kernel measured of it.
+  [[ $* != *crowd* || ! -s $W/own ]] || is "abs($total - $(cat "$W/own")) <= 0.02 * $(cat "$W/own")" || fail "$name: $total s reported of $(cat "$W/own") s"
 }
 is() { /usr/bin/python3 -c "import sys; sys.exit(not ($1))"; }
 cp "$targets/spin" "$W/elsewhere-$$"

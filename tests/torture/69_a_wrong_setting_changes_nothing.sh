@@ -57,9 +57,11 @@ for text in 'board-nodes = x' 'board-nodes = 5 6' 'no-such-thing = 1' '[section'
 done
 rm "$W/collector.conf"
 reload 'the settings stay as they are'
-printf 'board-nodes = 2000\nhandshakes-per-address = 7\n' >"$W/collector.conf"
+printf 'board-nodes = 2000\nhandshakes-per-address = 7\nwatch = main\nwatch-by = site\n' >"$W/collector.conf"
 reload 'reload settings: read anew'
 [ "$(lines 'reload --handshakes-per-address: the new value needs a restart')" = 1 ] || fail "what needs a restart is not said"
+[ "$(lines 'reload --watch: the new values need a restart')" = 1 ] || fail "that what is watched needs a restart is not said"
+[ "$(lines 'reload --watch-by: the new value needs a restart')" = 1 ] || fail "that what releases are told by needs a restart is not said"
 is_limit nodes 2000 || fail "the right file is not taken over: $(limit nodes)"
 [ "$(limit bytes)" = 268435456 ] || fail "what the file says no more is not the default: $(limit bytes)"
 curl -fs "http://127.0.0.1:$H/healthz" >/dev/null || fail "it does not answer"

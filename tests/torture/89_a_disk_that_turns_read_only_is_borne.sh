@@ -48,7 +48,7 @@ asks() {
 }
 # does_not_start WORDS: it exits by itself with WORDS.
 does_not_start() {
-  fleetprof-collector --data "$W/data" --agents 127.0.0.1:0 --http 127.0.0.1:0 2>"$W/err" && fail "starts, though: $1"
+  timeout 60 fleetprof-collector --data "$W/data" --agents 127.0.0.1:0 --http 127.0.0.1:0 2>"$W/err" && fail "starts, though: $1"
   grep -q "^fleetprof-collector: .*$1" "$W/err" || fail "does not say '$1': $(cat "$W/err")"
 }
 # through WHAT READY START COMMAND...: runs COMMAND, the fault WHAT of the disk; READY and START are

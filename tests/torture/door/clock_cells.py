@@ -19,6 +19,8 @@ from board import Batch, Board, boottime_ns
 
 folder, preload = sys.argv[1], sys.argv[2]
 SECOND, MINUTE, HOUR, DAY, YEAR = 10**9, 60 * 10**9, 3600 * 10**9, 86400 * 10**9, 365 * 86400 * 10**9
+HANG = 300  # seconds without an answer
+AT_ONCE = 3  # collectors that start together
 AHEAD = 100 * HOUR  # boards have run for longer than this machine
 RIGHT, BY_ITSELF, UNKNOWN = "in their minute", "by the board's clock", "unknown"
 cells = [
@@ -49,7 +51,7 @@ class Cell:
         os.makedirs(self.dir)
         self.set_wall(0)
         self.starts, self.collector, self.seq, self.run = 0, None, 0, 7000 + index
-        self.lines, self.boards, self.sent = [], [], []
+        self.sent = []  # (service, board, when)
 
     def set_wall(self, off):
         """In place: the collector has the file mapped."""
@@ -65,6 +67,13 @@ class Cell:
                 ["fleetprof-collector", "--data", f"{self.dir}/data", "--agents", "127.0.0.1:0", "--http", "127.0.0.1:0",
                  "--retention", "30d", "--certificate-life", "400d"], stdout=log, stderr=log, env=environment)
 
+    def start_right(self):
+        self.stop()
+        self.set_wall(0)
+        self.starts = 0
+        os.unlink(f"{self.dir}/log")
+        self.start()
+
     def stop(self):
         if self.collector:
             self.collector.terminate()
@@ -72,10 +81,10 @@ class Cell:
             self.collector = None
 
     def get(self, route, **how):
-        return urllib.request.urlopen(f"http://127.0.0.1:{self.http}/{route}?{urllib.parse.urlencode(how)}", timeout=60).read().decode()
+        return urllib.request.urlopen(f"http://127.0.0.1:{self.http}/{route}?{urllib.parse.urlencode(how)}", timeout=HANG).read().decode()
 
     def wait_ready(self):
-        for _ in range(600):
+        for _ in range(HANG * 10):
             ready = re.findall(r"ready collector: http://127.0.0.1:(\d+)/, boards at 127.0.0.1:(\d+)", self.log())
             if len(ready) == self.starts:
                 self.http, self.agents = ready[-1]
@@ -97,8 +106,9 @@ class Cell:
                        capture_output=True, check=True)
         return state
 
-    def send(self, line, service, ago, **how):
+    def send(self, line, service, ago, board=None, **how):
         self.seq += 1
+        self.sent.append((service, board, time.time_ns() - ago))
         batch = Batch(self.seq, run=self.run, service=service, seed=1, boot=boottime_ns() + AHEAD - ago, **how)
         batch.produced = self.seq
         verdict, fields = line.try_batch(batch)
@@ -106,7 +116,7 @@ class Cell:
             sys.exit(f"{self}: {service}: {verdict}: {fields}")
 
     def connect(self, state, wall=None):
-        line = Board(state, f"127.0.0.1:{self.agents}", patience=60)
+        line = Board(state, f"127.0.0.1:{self.agents}", patience=HANG)
         line.hello(wall=wall, boot=boottime_ns() + AHEAD, run=self.run)
         return line
 
@@ -133,9 +143,9 @@ class Cell:
         if self.how == "while running":
             self.await_rounds(1)  # the wall clock was right for so long that boards confirmed it
             self.set_wall(self.off)
-        for line in lines:
-            self.send(line, "now", 0)
-            self.send(line, "before", 90 * MINUTE)
+        for at, line in enumerate(lines):
+            self.send(line, "now", 0, f"board{at}")
+            self.send(line, "before", 90 * MINUTE, f"board{at}")
         self.sent_at = time.time_ns()
         self.rounds = self.count_rounds()
         for line in lies + lines:
@@ -148,10 +158,15 @@ class Cell:
         while self.count_rounds() < count:
             time.sleep(0.5)
 
-    def samples(self, service, at, around):
+    def samples(self, service, at, around, more=""):
         """Asked in absolute times: the collector's own may be wrong."""
         where = {"from": (at - around) / SECOND, "to": (at + around) / SECOND}
-        return json.loads(self.get("api/v1/profile", match=f'{{service="{service}"}}', limit=1, **where))["samples"]
+        return json.loads(self.get("api/v1/profile", match=f'{{service="{service}"{more}}}', limit=1, **where))["samples"]
+
+    def in_their_minute(self, off):
+        """How many samples of now, and of 90 minutes ago, lie within a minute of when each was sent, by a clock that is OFF."""
+        return tuple(sum(self.samples(service, when + off, MINUTE, f',board="{board}"') for service, board, when in self.sent if service == wanted)
+                     for wanted in ("now", "before"))
 
     def judge(self):
         self.await_rounds(self.rounds + 2)  # one at least began behind the jump
@@ -161,7 +176,7 @@ class Cell:
             wrong.append("what is 10 days old is gone")
         if old != (not self.goes):
             wrong.append("what is 40 days old " + ("stays" if self.goes else "is gone"))
-        right = self.samples("now", now, MINUTE), self.samples("before", now - 90 * MINUTE, MINUTE)
+        right = self.in_their_minute(0)
         if self.place != UNKNOWN and right != (self.honest, self.honest):
             wrong.append(f"of {self.honest} samples of now, and of 90 minutes ago, {right} lie in their minute")
         overruled = self.off != 0 and self.place == RIGHT
@@ -177,8 +192,7 @@ class Cell:
     def mend(self):
         """The clock is right again: what lies under a wrong date is named, served, and kept."""
         self.await_rounds(1)
-        wrong = self.sent_at + self.off
-        served = self.samples("now", wrong, MINUTE), self.samples("before", wrong - 90 * MINUTE, MINUTE)
+        served = self.in_their_minute(self.off)
         checked = subprocess.run(["fleetprof-collector", "check", "--data", f"{self.dir}/data"], capture_output=True, text=True)
         said = ["store-misdated" in self.log(), "cannot be" in self.get("readyz"), "cannot be" in checked.stdout, checked.returncode == 0]
         print(f"  {self.off / DAY:+12.2f} d, then right: served under the wrong date {served}; log, readyz, check, its status: {said}")
@@ -188,11 +202,16 @@ class Cell:
         return f"{self.off / DAY:+.2f} d {self.how}, {self.honest} honest boards, liar {self.lie}"
 
 
+def by_groups(of, *acts):
+    for first in range(0, len(of), AT_ONCE):
+        for act in acts:
+            for cell in of[first:first + AT_ONCE]:
+                act(cell)
+
+
 table = [Cell(index, *row) for index, row in enumerate(cells)]
 try:
-    for act in (Cell.start, Cell.begin):
-        for cell in table:
-            act(cell)
+    by_groups(table, Cell.start, Cell.begin, Cell.wait_ready)
     for how in ("at start", "while running"):
         for cell in table:
             if cell.how == how:
@@ -200,14 +219,7 @@ try:
     if not all([cell.judge() for cell in table]):
         sys.exit("a clock has moved or deleted data")
     misdated = [cell for cell in table if cell.place == UNKNOWN and cell.honest and abs(cell.off) > 2 * DAY]
-    for cell in misdated:
-        cell.stop()
-        cell.set_wall(0)
-        cell.starts = 0
-        os.unlink(f"{cell.dir}/log")
-        cell.start()
-    for cell in misdated:
-        cell.wait_ready()
+    by_groups(misdated, Cell.start_right, Cell.wait_ready)
     if not all([cell.mend() for cell in misdated]):
         sys.exit("what lies under a wrong date is not named, or not served")
 finally:

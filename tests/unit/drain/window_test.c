@@ -263,6 +263,49 @@ static void an_emptied_window_begins_anew(void **state) {
   assert_int_equal(batch.modules[0].kind, MODULE_PSEUDO);
 }
 
+/* The weight that is left of a program with HONEST_NS beside a liar with LYING_NS. */
+static uint64_t weight_left(uint64_t honest_ns, uint64_t lying_ns, uint64_t span_ns,
+                            uint64_t times) {
+  const struct code_frame frame = {0, 1};
+  struct window_series liar = series;
+  struct batch batch;
+  uint64_t left = 0;
+  liar.target = series.target + 1;
+  window_clear(window);
+  const struct window_sample samples[] = {{.series = &series,
+                                           .thread = "a",
+                                           .frames = &frame,
+                                           .depth = 1,
+                                           .count = 1,
+                                           .weight = honest_ns},
+                                          {.series = &liar,
+                                           .thread = "a",
+                                           .frames = &frame,
+                                           .depth = 1,
+                                           .count = 1,
+                                           .weight = lying_ns}};
+  for (int i = 0; i < 2; i++) assert_int_equal(window_add(window, &samples[i]), 0);
+  window_limit_weight(window, span_ns, times);
+  assert_int_equal(window_records(window), 2);
+  assert_int_equal(window_batch(window, achieved, NULL, &batch), 0);
+  for (uint32_t i = 0; i < batch.sample_count; i++) left += batch.samples[i].weight;
+  return left;
+}
+
+/* 256 CPUs for 420 days: the product does not fit 64 bits. */
+static void one_liar_on_a_big_old_board_is_cut(void **state) {
+  const uint64_t days_420 = UINT64_C(420) * 24 * 3600 * 1000000000, most = LIMIT_BATCH_WEIGHT_NS;
+  (void)state;
+  assert_true(weight_left(9, most + 1, days_420, 512) == 9);
+  assert_true(weight_left(9, UINT64_MAX, days_420, 512) == 9);
+  assert_true(weight_left(9, most, days_420, 512) == 9);
+  assert_true(weight_left(9, most - 9, days_420, 512) == most);
+  assert_true(weight_left(9, most - 9, UINT64_C(1) << 55, 512) == most); /* 2^64 */
+  assert_true(weight_left(9, 11, 5, 4) == 20);
+  assert_true(weight_left(9, 12, 5, 4) == 9);
+  assert_true(weight_left(9, 12, 5, 0) == 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_window, free_window)
@@ -277,6 +320,7 @@ int main(void) {
       TEST(a_full_window_refuses_and_counts_nothing),
       TEST(a_full_window_still_encodes_and_reads_back),
       TEST(an_emptied_window_begins_anew),
+      TEST(one_liar_on_a_big_old_board_is_cut),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static void no_batch_is_more_than_a_hundredth_of_what_a_column_holds(void **stat
   batch.start_boottime_ns = 0;
   batch.end_boottime_ns = PLAUSIBLE_BOOT_NS_MAX;
   batch.cpus = LIMIT_CPUS;
-  samples[0].weight = PLAUSIBLE_WEIGHT_NS_MAX;
+  samples[0].weight = LIMIT_BATCH_WEIGHT_NS;
   assert_taken(&batch);
   samples[1].weight = 1;
   assert_refused(&batch, "CPU time");

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -83,18 +84,18 @@ static void a_file_that_is_replaced_or_cut_does_not_hold(void **state) {
   char other[128], command[512];
   (void)state;
   assert_int_equal(marks_file_take(path, &file), 0);
-  assert_true(marks_file_holds(path, &file));
+  assert_true(marks_file_holds(path, &file, NULL));
   snprintf(other, sizeof other, "%s.new", path);
   snprintf(command, sizeof command, "cp '%s' '%s' && mv '%s' '%s'", path, other, other, path);
   assert_int_equal(system(command), 0);
-  assert_false(marks_file_holds(path, &file));
+  assert_false(marks_file_holds(path, &file, NULL));
   assert_int_equal(marks_file_take(path, &file), 0);
   assert_int_equal(truncate(path, file.bytes + 4096), 0); /* it grew */
-  assert_true(marks_file_holds(path, &file));
+  assert_true(marks_file_holds(path, &file, NULL));
   assert_int_equal(truncate(path, file.bytes - 4096), 0);
-  assert_false(marks_file_holds(path, &file));
+  assert_false(marks_file_holds(path, &file, NULL));
   unlink(path);
-  assert_false(marks_file_holds(path, &file));
+  assert_false(marks_file_holds(path, &file, NULL));
 }
 
 static int is_named_a(void *context, const char *name, uint64_t value) {
@@ -142,21 +143,60 @@ static void a_file_whose_wal_is_taken_away_replaced_or_cut_does_not_hold(void **
   snprintf(other, sizeof other, "%s-other", path);
   unlink(wal);
   assert_int_equal(marks_file_take(path, &file), 0);
-  assert_true(marks_file_holds(path, &file)); /* none so far */
+  assert_true(marks_file_holds(path, &file, NULL)); /* none so far */
   write_wal(wal, MARKS_WAL_BYTES_KEPT * 2);
-  assert_true(marks_file_holds(path, &file));
+  assert_true(marks_file_holds(path, &file, NULL));
   assert_int_equal(truncate(wal, MARKS_WAL_BYTES_KEPT), 0); /* as SQLite does */
-  assert_true(marks_file_holds(path, &file));
+  assert_true(marks_file_holds(path, &file, NULL));
   kept = file;
   assert_int_equal(truncate(wal, MARKS_WAL_BYTES_KEPT - 1), 0);
-  assert_false(marks_file_holds(path, &file));
+  assert_false(marks_file_holds(path, &file, NULL));
   file = kept;
   write_wal(other, MARKS_WAL_BYTES_KEPT);
   assert_int_equal(rename(other, wal), 0);
-  assert_false(marks_file_holds(path, &file));
+  assert_false(marks_file_holds(path, &file, NULL));
   file = kept;
   unlink(wal);
-  assert_false(marks_file_holds(path, &file));
+  assert_false(marks_file_holds(path, &file, NULL));
+}
+
+static void run_sql(sqlite3 *db, const char *sql) {
+  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+}
+
+/* By an operator: `sqlite3 a.db 'PRAGMA wal_checkpoint(TRUNCATE)'`. */
+static void truncate_by_checkpoint(void) {
+  sqlite3 *other = NULL;
+  assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+  run_sql(other, "PRAGMA wal_checkpoint(TRUNCATE)");
+  sqlite3_close(other);
+}
+
+static void a_wal_that_a_checkpoint_truncated_is_whole(void **state) {
+  sqlite3 *db = *state;
+  struct marks_file file, kept;
+  struct stat status;
+  char wal[128];
+  snprintf(wal, sizeof wal, "%s-wal", path);
+  assert_int_equal(marks_file_take(path, &file), 0);
+  kept = file;
+  truncate_by_checkpoint();
+  assert_int_equal(stat(wal, &status), 0);
+  assert_int_equal(status.st_size, 0);
+  assert_false(marks_file_holds(path, &kept, NULL)); /* nothing says that it is whole */
+  assert_true(marks_file_holds(path, &file, db));
+  run_sql(db, "INSERT INTO other VALUES(randomblob(20000))");
+  assert_true(marks_file_holds(path, &file, db));
+  kept = file;
+  truncate_by_checkpoint();
+  run_sql(db, "INSERT INTO other VALUES(1)"); /* before the next look, and shorter */
+  assert_int_equal(stat(wal, &status), 0);
+  assert_true(status.st_size > 0 && status.st_size < kept.wal_bytes);
+  assert_true(marks_file_holds(path, &file, db));
+  assert_int_equal(truncate(wal, status.st_size - 1), 0);
+  assert_false(marks_file_holds(path, &file, db));
+  assert_int_equal(truncate(wal, 0), 0);
+  assert_false(marks_file_holds(path, &file, db));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -167,6 +207,7 @@ int main(void) {
       TEST(others_read_and_note_beside_who_has_it_open),
       TEST(a_file_that_is_replaced_or_cut_does_not_hold),
       TEST(a_failing_allocation_hides_no_mark),
+      TEST(a_wal_that_a_checkpoint_truncated_is_whole),
       TEST(a_file_whose_wal_is_taken_away_replaced_or_cut_does_not_hold),
   };
   sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory);

@@ -57,8 +57,11 @@ static struct {
   unsigned until_failure, failures, failed;
   int code, failing_code, cause;
   const char *failing_prefix, *held_prefix;
-  pthread_cond_t released;
-} disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .released = PTHREAD_COND_INITIALIZER};
+  unsigned held; /* that wait now */
+  pthread_cond_t released, holds;
+} disk = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .released = PTHREAD_COND_INITIALIZER,
+          .holds = PTHREAD_COND_INITIALIZER};
 
 struct shim {
   sqlite3_file base;
@@ -197,6 +200,12 @@ void disk_hold_in(const char *prefix) {
   pthread_mutex_unlock(&disk.lock);
 }
 
+void disk_await_held(void) {
+  pthread_mutex_lock(&disk.lock);
+  while (disk.held == 0) pthread_cond_wait(&disk.holds, &disk.lock);
+  pthread_mutex_unlock(&disk.lock);
+}
+
 int disk_has_failed(void) {
   pthread_mutex_lock(&disk.lock);
   bool has = disk.failed > 0 && disk.failed >= disk.failures;
@@ -210,7 +219,11 @@ static bool has_prefix(const struct shim *shim, const char *prefix) {
 
 /* With the lock held, which others get meanwhile. */
 static void wait_while_held(const struct shim *shim) {
+  if (!has_prefix(shim, disk.held_prefix)) return;
+  disk.held++;
+  pthread_cond_broadcast(&disk.holds);
   while (has_prefix(shim, disk.held_prefix)) pthread_cond_wait(&disk.released, &disk.lock);
+  disk.held--;
 }
 
 /* With the lock held. Returns the error of this write or flush, or SQLITE_OK. */

@@ -45,6 +45,8 @@ void disk_fail_in(const char *prefix, int code);
 void disk_fail_by(int cause);
 /* Writes and flushes of these files wait until this is called again; NULL: none. */
 void disk_hold_in(const char *prefix);
+/* Waits until one of them waits. */
+void disk_await_held(void);
 /* Whether all requested failures have happened. */
 int disk_has_failed(void);
 

@@ -3,6 +3,7 @@
 #include "store_fixture.h"
 
 #include "common/sums.h"
+#include "store/board_table.h"
 
 #include <errno.h>
 
@@ -186,9 +187,34 @@ static void a_board_that_says_another_number_of_cpus_has_that_in_its_row(void **
   assert_cpus(world, 8192, NOON_MS + 3, 8192, 8192, NOON_MS + 3);
   assert_cpus(world, 0, NOON_MS + 4, 8192, 8192, NOON_MS + 3);
   assert_cpus(world, 2, NOON_MS + 5, 2, 8192, NOON_MS + 5);
+  assert_cpus(world, 4096, NOON_MS + 60004, 2, 8192, NOON_MS + 5); /* once a minute */
+  assert_cpus(world, 4096, NOON_MS + 60005, 4096, 8192, NOON_MS + 60005);
   reopen_store(world);
-  assert_cpus(world, 2, NOON_MS + 6, 2, 8192, NOON_MS + 5);
-  assert_cpus(world, 4, NOON_MS + 7, 4, 8192, NOON_MS + 7);
+  assert_cpus(world, 4096, NOON_MS + 60006, 4096, 8192, NOON_MS + 60005);
+  assert_cpus(world, 4, NOON_MS + 60007, 4, 8192, NOON_MS + 60007);
+}
+
+static int runs_of(sqlite3_stmt *statement) {
+  return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0);
+}
+
+static void a_board_that_alternates_its_cpus_takes_no_longer_than_others(void **state) {
+  struct board_table table = {0};
+  struct board_row row;
+  sqlite3 *db = NULL;
+  (void)state;
+  assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, BOARD_TABLE_SCHEMA, NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(board_table_open(db, &table), 0);
+  for (unsigned i = 0; i < 1000; i++) { /* a tenth of a second each */
+    const struct store_board_seen seen = {
+        .board = "b1", .sampler = "perf", .cpus = 4 + i % 2, .seen_ms = NOON_MS + i * 100};
+    assert_int_equal(board_table_seen(&table, &seen, &row), 0);
+  }
+  assert_int_equal(runs_of(table.seen), 1);
+  assert_int_equal(runs_of(table.cpus), 4); /* the first, the most, a change, and one a minute on */
+  board_table_close(&table);
+  sqlite3_close(db);
 }
 
 static void the_books_of_a_board_stop_at_the_largest_number(void **state) {
@@ -256,6 +282,7 @@ int main(void) {
       TEST(a_batch_says_what_was_asked_beside_what_is_known_of_the_cost),
       TEST(books_that_cannot_be_are_refused_and_stand_in_the_boards_row),
       TEST(a_board_that_says_another_number_of_cpus_has_that_in_its_row),
+      cmocka_unit_test(a_board_that_alternates_its_cpus_takes_no_longer_than_others),
       TEST(the_books_of_a_board_stop_at_the_largest_number),
       TEST(the_books_close_over_batches_pings_and_refusals),
       TEST(losses_stand_at_the_time_of_their_batch),
