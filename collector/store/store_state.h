@@ -17,6 +17,7 @@ struct store {
   struct landing *landing;
   struct settle *settle;
   pthread_mutex_t rolling;                               /* one sums up at a time */
+  _Atomic uint32_t written_day;                          /* when the last batch came: relaxed */
   _Atomic uint64_t roll_rounds, roll_failures;           /* counters for others to read: relaxed */
   uint64_t set_aside_at_start;                           /* damaged day files */
   _Atomic uint32_t misdated, misdated_from, misdated_to; /* store_misdated: relaxed */

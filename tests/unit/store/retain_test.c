@@ -200,12 +200,40 @@ static void losses_are_told_again_as_far_as_windows_tell_them(void **state) {
   assert_int_equal(loss[LOSS_RING_FULL], 70);
 }
 
+/* Whether there are windows of the day at MS. */
+static bool has_day_at(struct world *world, uint64_t ms) {
+  return day_folder_bytes(world->dir, DAY_WINDOWS, day_of(ms)) > 0;
+}
+
+static void settle_a_batch(struct world *world, uint64_t seq, uint64_t start_ms) {
+  append_new(world->store, "b1", 1, seq, start_ms);
+  sums_of(world->store, 0, HOURS);
+}
+
+static void days_that_cannot_be_make_room_first_and_the_one_being_written_never(void **state) {
+  struct world *world = *state;
+  uint64_t now_ms = clock_judged_ns() / NS_PER_MS, ahead_ms = now_ms + 1000 * DAY_MS;
+  const struct store_keep keep = {.max_bytes = 1};
+  settle_a_batch(world, 1, NOON_MS);
+  settle_a_batch(world, 2, ahead_ms);
+  uint64_t day_bytes = day_folder_bytes(world->dir, DAY_WINDOWS, day_of(NOON_MS));
+  settle_a_batch(world, 3, NOON_MS + DAY_MS);
+  const struct store_keep some = {.max_bytes = 2 * day_bytes + day_bytes / 2};
+  assert_int_equal(store_retain(world->store, &some), 0);
+  assert_false(has_day_at(world, ahead_ms));
+  assert_true(has_day_at(world, NOON_MS));
+  assert_int_equal(store_retain(world->store, &keep), 0);
+  assert_false(has_day_at(world, NOON_MS));
+  assert_true(has_day_at(world, NOON_MS + DAY_MS));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(windows_go_though_somebody_always_reads),
       TEST(hours_are_made_anew_of_five_minutes),
       TEST(hours_are_made_anew_beside_windows_that_were_begun_anew),
       TEST(losses_are_told_again_as_far_as_windows_tell_them),
+      TEST(days_that_cannot_be_make_room_first_and_the_one_being_written_never),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
