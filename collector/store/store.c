@@ -317,10 +317,11 @@ static int drop_next(struct store *store, unsigned step, uint32_t day) {
   }
 }
 
-/* Whether DAY is of samples that come now, by the clock or by that of a board (placement_now). */
-static bool is_written(const struct store *store, uint32_t day, uint32_t today) {
-  return day == today || day == today + 1 ||
-         day == atomic_load_explicit(&store->written_day, memory_order_relaxed);
+/* Whether samples that come at NOW_MS are of DAY: by the clock, or before 2024 by a board's own. */
+static bool is_written(const struct store *store, uint32_t day, uint64_t now_ms) {
+  if (now_ms < CLOCK_PLAUSIBLE_NS / NS_PER_MS)
+    return day == atomic_load_explicit(&store->written_day, memory_order_relaxed);
+  return day == day_of(now_ms) || day == day_of(now_ms) + 1;
 }
 
 /* Days that cannot be go before any other day. A lock of a second must not cost the sums that were
@@ -334,7 +335,7 @@ static int retain_by_bytes(struct store *store, const uint32_t *days, size_t cou
   for (unsigned step = 0; step < 2 * STEPS && goes_on; step++) {
     for (size_t i = 0; i < count && bytes > max_bytes; i++) {
       if (day_is_misdated(days[i], now_ms) != (step < STEPS)) continue;
-      if (is_written(store, days[i], day_of(now_ms))) continue;
+      if (is_written(store, days[i], now_ms)) continue;
       uint64_t before = day_bytes(store->dir, days[i]);
       int failed = drop_next(store, step % STEPS, days[i]);
       if (failed != 0 && !is_full(failed)) goes_on = false;

@@ -83,7 +83,7 @@ static void what_a_board_says_again_and_again_is_kept_as_if_it_were_news(void **
 /* A clock of a board or of ours was wrong, and is right now. */
 static void a_board_is_not_last_seen_in_the_future_once_it_comes_again(void **state) {
   struct world *world = *state;
-  const uint64_t year_ms = 365 * DAY_MS;
+  const uint64_t year_ms = 365 * 86400000ULL;
   see(world->store, (struct store_board_seen){.seen_ms = NOON_MS + 10 * year_ms});
   see(world->store, (struct store_board_seen){.seen_ms = 3600000}); /* ours is of 1970 */
   assert_seen(world->store, 3600000, NOON_MS + 10 * year_ms, 0);
