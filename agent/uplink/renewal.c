@@ -5,9 +5,10 @@
 
    Boards that were enrolled together renew at different times: each adds a part of its
    certificate's life that the certificate's digest selects, the same at every start.  The wait is
-   short and random in two cases: the collector's CA certificates differ from the board's, or an
-   older one of several signed the board's.  A rollover must reach every board, but not within one
-   second.
+   short and random in three cases: the collector's CA certificates differ from the board's, an
+   older one of several signed the board's, or the board's certificate begins after the collector's
+   time: it was signed by a wrong clock, and would last until then.  A rollover must reach every
+   board, but not within one second.
 
    The session's answer is as trustworthy as the CA that authenticated it, and is checked all the
    same.  A certificate for another key or name would fail only at the next connect, when the old
@@ -108,7 +109,8 @@ static int judge(X509 *certificate, struct span ca, uint64_t now_ns, uint64_t tr
   uint64_t due_ns = (uint64_t)from_s * NS_PER_SECOND + life_ns / 2 +
                     life_ns / SPREAD_PART / 256 * spread_of(certificate);
   *ret_wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
-  if (trust == tls_trust_of(ca) && is_signed(certificate, ca, true)) return 0;
+  bool is_ahead = now_ns >= CLOCK_PLAUSIBLE_NS && (uint64_t)from_s > now_ns / NS_PER_SECOND;
+  if (!is_ahead && trust == tls_trust_of(ca) && is_signed(certificate, ca, true)) return 0;
   uint64_t haste_ns = life_ns / HASTE_PART;
   if (haste_ns > HASTE_SECONDS * NS_PER_SECOND) haste_ns = HASTE_SECONDS * NS_PER_SECOND;
   haste_ns = random_below(haste_ns);

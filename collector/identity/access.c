@@ -8,7 +8,12 @@
 
    Of a token only its hash, its first characters and its state are stored. A board's row outlives
    its certificate, since revocation is by name: a revoked name cannot enroll until it is
-   restored. */
+   restored.
+
+   Certificates are signed by a clock that may be wrong, so their dates alone do not order them. A
+   board's row has the ids of the last certificate issued and the last one used. Both are valid, and
+   the use of the first replaces the second. Any other must have been signed later than each one
+   used: it was issued before the last, and is the board's if an answer was lost. */
 #include "access.h"
 
 #include "access_db.h"
@@ -204,24 +209,37 @@ int access_enrol(struct access *access, const char *token, char *board, size_t b
 /* The row of a board with a certificate. */
 struct board_row {
   bool is_known, is_revoked;
-  int64_t used_from_s; /* of the newest certificate that it used */
-  int64_t root;        /* that issued it */
+  int64_t used_from_s;         /* the latest date of a certificate that it used */
+  int64_t root;                /* that issued the last one used */
+  uint64_t issued_id, used_id; /* of the last ones; 0: unknown */
 };
 
 static int find_board_row(struct access *access, const char *board, struct board_row *ret) {
-  sqlite3_stmt *row = access_db_prepare(
-      access,
-      "SELECT revoked_s IS NOT NULL, ifnull(used_from_s, 0), ifnull(root, 0) FROM boards"
-      " WHERE name = ?",
-      "s", board);
+  sqlite3_stmt *row =
+      access_db_prepare(access,
+                        "SELECT revoked_s IS NOT NULL, ifnull(used_from_s, 0), ifnull(root, 0),"
+                        " ifnull(issued_id, 0), ifnull(used_id, 0) FROM boards"
+                        " WHERE name = ?",
+                        "s", board);
   if (row == NULL) return sqlite_error(sqlite3_errcode(access->database), 0);
   *ret = (struct board_row){.is_known = sqlite3_step(row) == SQLITE_ROW};
   if (ret->is_known) {
     ret->is_revoked = sqlite3_column_int(row, 0) != 0;
     ret->used_from_s = sqlite3_column_int64(row, 1);
     ret->root = sqlite3_column_int64(row, 2);
+    ret->issued_id = (uint64_t)sqlite3_column_int64(row, 3);
+    ret->used_id = (uint64_t)sqlite3_column_int64(row, 4);
   }
   return sqlite_error(sqlite3_finalize(row), 0);
+}
+
+static bool is_superseded(const struct board_row *row,
+                          const struct access_certificate *certificate) {
+  bool is_last = certificate->id != 0 &&
+                 (certificate->id == row->used_id || certificate->id == row->issued_id);
+  if (is_last) return false;
+  bool is_other = certificate->id != 0 && row->used_id != 0;
+  return certificate->signed_s < row->used_from_s + is_other;
 }
 
 static int check_board_row(const struct board_row *row,
@@ -232,7 +250,7 @@ static int check_board_row(const struct board_row *row,
   if (row->is_revoked) {
     result = -EACCES;
     reason = ACCESS_REVOKED_WHY;
-  } else if (certificate->signed_s < row->used_from_s) {
+  } else if (is_superseded(row, certificate)) {
     result = -ESTALE;
     reason = "this board has used a newer certificate: is its key in two places?";
   } else if (certificate->has_expired && !row->is_known) {
@@ -247,15 +265,18 @@ static int check_board_row(const struct board_row *row,
 static int note_use(struct access *access, const char *board, const struct board_row *row,
                     const struct access_certificate *certificate) {
   int64_t root = certificate->root != 0 ? (int64_t)certificate->root : row->root;
-  bool is_news = !row->is_known || certificate->signed_s > row->used_from_s || root != row->root;
+  uint64_t id = certificate->id != 0 ? certificate->id : row->used_id;
+  bool is_news = !row->is_known || certificate->signed_s > row->used_from_s || root != row->root ||
+                 id != row->used_id;
   if (!is_news) return 0;
   return access_db_finish(
-      access, access_db_prepare(access,
-                                "INSERT INTO boards(name, created_s, used_from_s, root)"
-                                " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
-                                " DO UPDATE SET used_from_s = max(ifnull(used_from_s, ?3), ?3),"
-                                " root = ?4",
-                                "siii", board, access_now_s(), certificate->signed_s, root));
+      access,
+      access_db_prepare(access,
+                        "INSERT INTO boards(name, created_s, used_from_s, root, used_id)"
+                        " VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT(name)"
+                        " DO UPDATE SET used_from_s = max(ifnull(used_from_s, ?3), ?3),"
+                        " root = ?4, used_id = ?5",
+                        "siiii", board, access_now_s(), certificate->signed_s, root, (int64_t)id));
 }
 
 int access_admit(struct access *access, const char *board,
@@ -271,21 +292,18 @@ int access_admit(struct access *access, const char *board,
 
 static int update_certificate(struct access *access, const char *board, X509 *certificate) {
   struct tm end;
-  int64_t signed_s = certificate_signed_s(certificate);
+  int64_t id = (int64_t)certificate_id(certificate);
   BIGNUM *serial = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), NULL);
   char *text = serial ? BN_bn2hex(serial) : NULL;
   int result = -EBADMSG;
-  if (text != NULL && signed_s != 0 &&
-      ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1) {
+  if (text != NULL && id != 0 && ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1) {
     int64_t end_s = (int64_t)timegm(&end);
     pthread_mutex_lock(&access->lock);
-    /* If the clock was set back, a certificate signed now must not count as older than the last one
-       used. */
     result = access_db_finish(
         access, access_db_prepare(access,
-                                  "UPDATE boards SET serial = ?, not_after_s = ?,"
-                                  " used_from_s = min(ifnull(used_from_s, 0), ?) WHERE name = ?",
-                                  "siis", text, end_s, signed_s, board));
+                                  "UPDATE boards SET serial = ?, not_after_s = ?, issued_id = ?"
+                                  " WHERE name = ?",
+                                  "siis", text, end_s, id, board));
     pthread_mutex_unlock(&access->lock);
   }
   OPENSSL_free(text);

@@ -45,21 +45,22 @@ int access_enrol(struct access *access, const char *token, char *board, size_t b
                  size_t why_len);
 
 struct access_certificate {
-  int64_t signed_s; /* certificate_signed_s, which orders certificates by age */
+  int64_t signed_s; /* certificate_signed_s, which orders certificates while clocks are right */
+  uint64_t id;      /* its certificate_id; 0: unknown */
   bool has_expired;
   uint64_t root; /* certificate_id of its root; 0: unknown */
 };
 
 /* Checks whether BOARD may connect with CERTIFICATE, which the fleet's authority signed, and
-   records its use. A revoked board is rejected, and so is a certificate older than the last one
-   used. With an expired certificate the board must be known; with a valid one it becomes known.
-   Returns 0; -EACCES (revoked), -ESTALE (a newer one was used) or -ENOENT (unknown board) with WHY;
-   or another -errno. Any thread. */
+   records its use. A revoked board is rejected. So is any certificate but the last one used, the
+   last one issued, and one that was signed later than each one used. With an expired certificate
+   the board must be known; with a valid one it becomes known. Returns 0; -EACCES (revoked), -ESTALE
+   (a newer one was used) or -ENOENT (unknown board) with WHY; or another -errno. Any thread. */
 int access_admit(struct access *access, const char *board,
                  const struct access_certificate *certificate, char *why, size_t why_len);
 
-/* Stores the serial number and the end of CERTIFICATE (PEM) of BOARD. Returns 0, -EBADMSG or
-   -errno. Any thread. */
+/* Stores the serial number, the id and the end of CERTIFICATE (PEM), the last one issued to BOARD.
+   Returns 0, -EBADMSG or -errno. Any thread. */
 int access_certificate(struct access *access, const char *board, struct span certificate);
 
 /* The reason sent to a revoked board, for its operator. */

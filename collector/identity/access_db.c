@@ -31,7 +31,8 @@ static const char schema[] =
     " created_s INTEGER NOT NULL, expires_ms INTEGER NOT NULL, used_s INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS boards("
     " name TEXT PRIMARY KEY, created_s INTEGER NOT NULL, serial TEXT, not_after_s INTEGER,"
-    " revoked_s INTEGER, used_from_s INTEGER, root INTEGER) WITHOUT ROWID;"
+    " revoked_s INTEGER, used_from_s INTEGER, root INTEGER, issued_id INTEGER,"
+    " used_id INTEGER) WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS boards_revoked ON boards(name) WHERE revoked_s IS NOT "
     "NULL;" ACCESS_MARKS_SCHEMA;
 
@@ -104,14 +105,22 @@ static bool has_column(struct access *access, const char *sql) {
   return code == SQLITE_OK;
 }
 
-/* Databases from before certificate renewal or root rollover lack a column. used_from_s of version
-   1 stays: it is earlier than the values compared with it, and the next session updates it. */
+/* Databases from before certificate renewal, root rollover or the ids of certificates lack columns;
+   older programs ignore them. used_from_s of version 1 stays: it is earlier than the values
+   compared with it, and the next session updates it. */
 static int upgrade(struct access *access) {
   int result = 0;
-  if (!has_column(access, "SELECT used_from_s FROM boards LIMIT 0"))
-    result = access_db_run(access, "ALTER TABLE boards ADD COLUMN used_from_s INTEGER");
-  if (result == 0 && !has_column(access, "SELECT root FROM boards LIMIT 0"))
-    result = access_db_run(access, "ALTER TABLE boards ADD COLUMN root INTEGER");
+  static const struct {
+    const char *probe, *add;
+  } columns[] = {
+      {"SELECT used_from_s FROM boards LIMIT 0",
+       "ALTER TABLE boards ADD COLUMN used_from_s INTEGER"},
+      {"SELECT root FROM boards LIMIT 0", "ALTER TABLE boards ADD COLUMN root INTEGER"},
+      {"SELECT issued_id FROM boards LIMIT 0", "ALTER TABLE boards ADD COLUMN issued_id INTEGER"},
+      {"SELECT used_id FROM boards LIMIT 0", "ALTER TABLE boards ADD COLUMN used_id INTEGER"},
+  };
+  for (size_t i = 0; i < sizeof columns / sizeof *columns && result == 0; i++)
+    if (!has_column(access, columns[i].probe)) result = access_db_run(access, columns[i].add);
   return result;
 }
 

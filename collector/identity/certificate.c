@@ -8,6 +8,8 @@
    past because a board's clock may be behind. */
 #include "certificate.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
@@ -89,8 +91,9 @@ static int set_name(X509 *certificate, const char *name) {
 static int set_validity(X509 *certificate, const struct certificate_terms *terms) {
   long life = (long)terms->days * DAY_SECONDS + terms->seconds;
   long leeway = life / LEEWAY_PART < DAY_SECONDS ? life / LEEWAY_PART : DAY_SECONDS;
-  return X509_gmtime_adj(X509_getm_notBefore(certificate), -leeway) != NULL &&
-         X509_time_adj_ex(X509_getm_notAfter(certificate), terms->days, terms->seconds, NULL) !=
+  time_t now = (time_t)(clock_judged_ns() / NS_PER_SECOND);
+  return X509_time_adj_ex(X509_getm_notBefore(certificate), 0, -leeway, &now) != NULL &&
+         X509_time_adj_ex(X509_getm_notAfter(certificate), terms->days, terms->seconds, &now) !=
              NULL;
 }
 

@@ -305,6 +305,7 @@ static void look_at_certificate(struct connection *connection) {
   if (sk_X509_num(chain) > 0)
     shown->root = certificate_id(sk_X509_value(chain, sk_X509_num(chain) - 1));
   shown->signed_s = certificate_signed_s(certificate);
+  shown->id = certificate_id(certificate);
   shown->until_s = seconds_of(X509_get0_notAfter(certificate));
   /* Costs an eighth of a handshake, so computed only if needed. */
   EVP_PKEY *key = shown->has_expired ? X509_get0_pubkey(certificate) : NULL;
@@ -405,6 +406,8 @@ static struct bufferevent *make_stream(struct connection *connection, int fd) {
   if (ssl == NULL) return NULL;
   SSL_set_app_data(ssl, connection);
   SSL_set_verify(ssl, SSL_get_verify_mode(ssl), on_verify);
+  /* Boards may agree that the wall clock is wrong. */
+  X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), (time_t)(clock_judged_ns() / NS_PER_SECOND));
   /* If this fails, libevent may have freed SSL already. Out of memory, a leak is better than a
      double free. */
   return bufferevent_openssl_socket_new(host->loop, fd, ssl, BUFFEREVENT_SSL_ACCEPTING,

@@ -246,7 +246,7 @@ static void replace_revocations(struct ingest *ingest, struct job *job) {
 
 /* Ends sessions whose certificate has expired. The boards reconnect, and may renew. */
 static void end_outlived(struct ingest *ingest) {
-  int64_t now_s = (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
+  int64_t now_s = (int64_t)(clock_judged_ns() / NS_PER_SECOND);
   for (uint32_t i = 0; i < ingest->roster.cap; i++) {
     struct connection *connection = roster_at(&ingest->roster, i);
     if (connection == NULL || is_stranger(connection)) continue;
@@ -257,14 +257,15 @@ static void end_outlived(struct ingest *ingest) {
   }
 }
 
-/* JOB's board has connected with a newer certificate: ends its sessions with older ones. */
+/* JOB's board was admitted: if by another certificate than its sessions before, that is a newer
+   one, whatever the dates (access.c), and these end. */
 static void end_superseded(struct ingest *ingest, const struct job *job) {
   static const char why[] = "this board has come with a newer certificate: a session of an older "
                             "one ends";
   struct connection *connection;
   for (uint32_t at = 0; (connection = roster_next_of(&ingest->roster, job->board, &at)) != NULL;) {
     const struct shown_certificate *shown = connection_certificate(connection);
-    if (shown->signed_s >= job->certificate.signed_s ||
+    if (!shown->is_used || shown->id == job->certificate.id ||
         strcmp(connection_board(connection), job->board) != 0)
       continue;
     if (connection_refuse(connection, REFUSAL_SUPERSEDED, why)) on_denied(ingest, job->board, why);

@@ -19,6 +19,8 @@ struct revocations;
 struct shown_certificate {
   int64_t signed_s, until_s; /* when it was signed, and its last second of validity; 0: unknown */
   bool has_expired;
+  bool is_used;    /* the session was admitted by it */
+  uint64_t id;     /* its certificate_id */
   uint8_t key[32]; /* SHA-256 of its public key, if it has expired */
   uint64_t root;   /* certificate_id of the root that signed it */
 };

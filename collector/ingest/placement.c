@@ -61,10 +61,17 @@ static void learn(struct placement *placement, uint64_t boottime_ns, uint64_t wa
   placement->is_synced = placement->is_known && apart_ns <= SYNCED_WITHIN_NS;
 }
 
+static void learn_own(struct placement *placement, uint64_t walltime_ns, uint64_t our_ns) {
+  bool is_plausible = walltime_ns >= CLOCK_PLAUSIBLE_NS && walltime_ns < PLACEMENT_FAR_NS;
+  if (placement->own_ns != 0 || !is_plausible) return;
+  placement->own_ns = walltime_ns;
+  placement->own_our_ns = our_ns;
+}
+
 void placement_learn(struct placement *placement, const struct hello *hello, uint64_t now_ns,
                      uint64_t our_ns) {
-  const struct placement said = {.board_ns = hello->walltime_ns, .our_ns = our_ns};
-  now_ns = placement_now(&said, now_ns, our_ns);
+  learn_own(placement, hello->walltime_ns, our_ns);
+  now_ns = placement_now(placement, now_ns, our_ns);
   memcpy(placement->boot_id, hello->boot_id, sizeof placement->boot_id);
   placement->is_known = hello->boottime_ns <= now_ns;
   placement->offset_ns = placement->is_known ? now_ns - hello->boottime_ns : 0;
@@ -75,6 +82,8 @@ void placement_learn(struct placement *placement, const struct hello *hello, uin
 
 void placement_relearn(struct placement *placement, const struct ping *ping, uint64_t now_ns,
                        uint64_t our_ns) {
+  learn_own(placement, ping->walltime_ns, our_ns);
+  now_ns = placement_now(placement, now_ns, our_ns);
   if (ping->boottime_ns > now_ns) return; /* implausible: ignored */
   uint64_t heard_ns = now_ns - ping->boottime_ns;
   uint64_t passed_ns = our_ns - placement->our_ns;
@@ -98,9 +107,9 @@ void placement_follow(struct placement *placement, uint64_t now_ns, uint64_t our
 }
 
 uint64_t placement_now(const struct placement *placement, uint64_t now_ns, uint64_t our_ns) {
-  bool is_boards = now_ns < CLOCK_PLAUSIBLE_NS && placement->board_ns >= CLOCK_PLAUSIBLE_NS &&
-                   our_ns >= placement->our_ns;
-  return is_boards ? sum_of(placement->board_ns, our_ns - placement->our_ns) : now_ns;
+  bool is_boards =
+      now_ns < CLOCK_PLAUSIBLE_NS && placement->own_ns != 0 && our_ns >= placement->own_our_ns;
+  return is_boards ? sum_of(placement->own_ns, our_ns - placement->own_our_ns) : now_ns;
 }
 
 const char *placement_clock(const struct placement *placement) {
@@ -109,7 +118,7 @@ const char *placement_clock(const struct placement *placement) {
 }
 
 static bool is_plausible(uint64_t start_ns, uint64_t end_ns, uint64_t now_ns) {
-  return start_ns <= end_ns && start_ns >= CLOCK_PLAUSIBLE_NS && end_ns <= now_ns + DAY_NS;
+  return start_ns <= end_ns && start_ns >= CLOCK_PLAUSIBLE_NS && end_ns <= sum_of(now_ns, DAY_NS);
 }
 
 struct span_ns {
@@ -173,7 +182,7 @@ static bool is_believed(const struct span_ns *wall, const struct earlier_boot *b
                         uint64_t now_ns) {
   if (!is_plausible(wall->start, wall->end, now_ns)) return false;
   return boot == NULL || (wall->start + BOUND_SLACK_NS >= boot->earliest_ns &&
-                          wall->end <= boot->latest_ns + BOUND_SLACK_NS);
+                          wall->end <= sum_of(boot->latest_ns, BOUND_SLACK_NS));
 }
 
 uint64_t placement_boot_ns(const struct placement *placement, const struct batch *batch,

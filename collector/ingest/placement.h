@@ -5,6 +5,9 @@
 
 #include "proto/messages.h"
 
+/* 2100-01-01: no board's wall clock is believed from then on. */
+#define PLACEMENT_FAR_NS (4102444800 * 1000000000ULL)
+
 /* An earlier boot of the board, and its relation to wall time. */
 struct earlier_boot {
   uint8_t id[BATCH_BOOT_ID_BYTES];
@@ -16,10 +19,12 @@ struct earlier_boot {
 /* A session's data about its board's clocks. All-zero: unknown. */
 struct placement {
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];
-  uint64_t offset_ns; /* the collector's wall clock minus the board's time since boot */
-  uint64_t learnt_ns; /* the collector's wall clock when that was received */
-  uint64_t our_ns;    /* its time since boot at that moment, which cannot be set */
-  uint64_t board_ns;  /* the board's own wall clock at that moment */
+  uint64_t offset_ns;  /* the collector's wall clock minus the board's time since boot */
+  uint64_t learnt_ns;  /* the collector's wall clock when that was received */
+  uint64_t our_ns;     /* its time since boot at that moment, which cannot be set */
+  uint64_t board_ns;   /* the board's own wall clock at that moment */
+  uint64_t own_ns;     /* its first plausible value in this session; 0: none */
+  uint64_t own_our_ns; /* the collector's time since boot at that moment */
   bool is_known;
   bool is_synced; /* the board's own wall clock agrees with the collector's */
   uint32_t earlier_count;
@@ -51,7 +56,8 @@ void placement_relearn(struct placement *placement, const struct ping *ping, uin
 void placement_follow(struct placement *placement, uint64_t now_ns, uint64_t our_ns);
 
 /* Returns the time for the board of PLACEMENT: NOW_NS, or, if that is certainly wrong and the
-   board's own clock is plausible, the board's clock. OUR_NS is the collector's time since boot. */
+   board's own clock was plausible in this session, the first such value plus the time since. So a
+   board cannot move its time within a session. OUR_NS is the collector's time since boot. */
 uint64_t placement_now(const struct placement *placement, uint64_t now_ns, uint64_t our_ns);
 
 /* Returns the name of the clock's state. */

@@ -9,6 +9,8 @@
    A board's renewals within a certificate's life are limited (quota.h): a request over the limit
    costs neither a signature nor a sync. Requests refused for other reasons do not count.
 
+   Nothing is signed by a clock before 2024: the certificate would have expired for the board.
+
    The old certificate stays valid until the board connects with the new one (access.c), so a lost
    answer is harmless: the board requests it again. */
 #include "renewal.h"
@@ -38,7 +40,8 @@ static bool has_place(struct quotas *quotas, const struct ca *ca, struct job *jo
 
 static int check(struct access *access, const struct job *job, char *why) {
   const struct shown_certificate *shown = &job->certificate;
-  const struct access_certificate certificate = {shown->signed_s, shown->has_expired, shown->root};
+  const struct access_certificate certificate = {shown->signed_s, shown->id, shown->has_expired,
+                                                 shown->root};
   uint8_t key[sizeof shown->key];
   int result = access_admit(access, job->board, &certificate, why, sizeof job->why);
   if (result == 0) result = ca_check(job->message.renew.csr, key, why, sizeof job->why);
@@ -91,6 +94,10 @@ void renewal_run(struct access *access, struct ca *ca, struct quotas *quotas, st
   }
   if (result == 0 && !has_place(quotas, ca, job)) {
     refuse(access, job, REFUSAL_RENEWALS);
+    return;
+  }
+  if (result == 0 && clock_judged_ns() < CLOCK_PLAUSIBLE_NS) {
+    job_fail(job, REFUSAL_STORE, "the collector's clock is before 2024: it signs nothing by it");
     return;
   }
   if (result == 0) result = sign(access, ca, job);

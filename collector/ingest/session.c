@@ -218,10 +218,20 @@ static void hear_clock(struct session *session) {
                     session->placement.our_ns);
 }
 
+/* The board plans its renewal again when it is told the CA's certificates: it renews at once if its
+   certificate is of the future, as when the collector's clock was set back in this session. */
+static uint64_t trust_news(struct session *session, uint64_t now_ns) {
+  if (session->trust == NULL) return 0;
+  bool is_ahead = now_ns >= CLOCK_PLAUSIBLE_NS &&
+                  session->certificate.signed_s > (int64_t)(now_ns / NS_PER_SECOND);
+  bool is_news = *session->trust != session->told_trust || (is_ahead && !session->is_told_ahead);
+  session->is_told_ahead = is_ahead;
+  return is_news ? session->told_trust = *session->trust : 0;
+}
+
 static bool receive_ping(struct session *session, const struct ping *ping, uint64_t now_ns) {
   struct message answer = {.type = FRAME_PONG, .pong = {.walltime_ns = now_ns}};
-  if (session->trust != NULL && *session->trust != session->told_trust)
-    answer.pong.trust = session->told_trust = *session->trust;
+  answer.pong.trust = trust_news(session, now_ns);
   answer.pong.return_within_ms = return_news(session);
   send_message(session, &answer);
   placement_relearn(&session->placement, ping, now_ns, clock_boottime_ns());
@@ -483,6 +493,7 @@ static void finish_hello(struct session *session, const struct job *job, uint64_
     return;
   }
   set_state(session, SESSION_OPEN);
+  session->certificate.is_used = true;
   hear_clock(session);
   send_welcome(session, now_ns, job->last_seq);
   ask_for_all(session, job);

@@ -29,6 +29,7 @@ struct session {
   struct shown_certificate certificate; /* of a board, set before session_start */
   const uint64_t *trust;                /* borrowed: the collector's now; or NULL */
   uint64_t told_trust;
+  bool is_told_ahead;               /* that its certificate was signed after the present time */
   uint32_t version;                 /* the board's protocol version */
   const uint32_t *return_within_ms; /* borrowed: the current reconnect spread; NULL: none */
   uint32_t told_return_ms;

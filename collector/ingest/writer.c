@@ -404,8 +404,11 @@ static void note_pings(struct writer *writer, struct job *group) {
 }
 
 static void admit(struct writer *writer, struct job *job) {
-  const struct access_certificate certificate = {job->certificate.signed_s, false,
-                                                 job->certificate.root};
+  const struct access_certificate certificate = {
+      .signed_s = job->certificate.signed_s,
+      .id = job->certificate.id,
+      .root = job->certificate.root,
+  };
   int result =
       access_admit(writer->parts.access, job->board, &certificate, job->why, sizeof job->why);
   if (result == -EACCES || result == -ESTALE) {

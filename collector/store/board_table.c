@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One statement adds a board or merges its report into its row: empty and zero fields leave the
    old value, and times only widen. The row's id stands for the board in the other tables of the
-   landing file; it never leaves that file.
+   landing file; it never leaves that file. A row whose last_seen is far ahead of a plausible report
+   was written by a wrong clock: the report replaces it.
 
    Nearly all batches only change two numbers of the row, the time and the rate. Then the board
    is not looked up (known_boards.c). */
 #include "board_table.h"
 
+#include "common/clock.h"
 #include "db.h"
 #include "effort_text.h"
 #include "label_text.h"
@@ -25,7 +27,7 @@ static const char seen_sql[] =
     " clock=coalesce(nullif(?6,''),clock), achieved_mhz=coalesce(nullif(?7,0),achieved_mhz),"
     " labels=coalesce(nullif(?8,''),labels),"
     " first_seen_ms=min(first_seen_ms,coalesce(nullif(?9,0),first_seen_ms)),"
-    " last_seen_ms=max(last_seen_ms,?9)"
+    " last_seen_ms=iif(?9>=?10 AND last_seen_ms>?9+?11,?9,max(last_seen_ms,?9))"
     " RETURNING id,last_seen_ms,achieved_mhz,name,arch,kernel,labels,sampler,clock";
 
 enum { ROW_TEXTS_FROM = 3, CPUS_PAUSE_MS = 60000 };
@@ -173,6 +175,8 @@ static int merge(struct board_table *table, const struct store_board_seen *seen,
   db_bind_u64(table->seen, 7, seen->achieved_mhz);
   db_bind_text(table->seen, 8, labels);
   db_bind_u64(table->seen, 9, seen->seen_ms);
+  db_bind_u64(table->seen, 10, CLOCK_PLAUSIBLE_NS / NS_PER_MS);
+  db_bind_u64(table->seen, 11, CLOCK_APART_NS / NS_PER_MS);
   int found = db_step(table->seen);
   if (found < 0) return found;
   int error = found == 1 ? keep_row(table, &row) : -EIO;

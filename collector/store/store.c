@@ -122,8 +122,11 @@ void store_close(struct store *store) {
 
 int store_append(struct store *store, struct store_append *batches, size_t count) {
   int error = landing_append(store->landing, batches, count);
-  if (error == 0) settle_wake(store->settle);
-  return error;
+  if (error != 0 || count == 0) return error;
+  atomic_store_explicit(&store->written_day, day_of(batches[count - 1].received_ms),
+                        memory_order_relaxed);
+  settle_wake(store->settle);
+  return 0;
 }
 
 int store_board_seen(struct store *store, const struct store_board_seen *seen) {
@@ -298,6 +301,8 @@ static int retain_by_age(struct store *store, const struct store_keep *keep, uin
   return error;
 }
 
+enum { STEPS = 4 };
+
 /* Deletes the next data if the store is too large: the finest files of all days before anything
    coarser. */
 static int drop_next(struct store *store, unsigned step, uint32_t day) {
@@ -313,19 +318,28 @@ static int drop_next(struct store *store, unsigned step, uint32_t day) {
   }
 }
 
-/* A lock of a second must not cost sums that should stay for months: if a finer file cannot be
-   deleted now, coarser ones wait for another round. */
+/* Whether samples that arrive at NOW_MS are of DAY: by the clock, or before 2024 by a board's own.
+ */
+static bool is_written(const struct store *store, uint32_t day, uint64_t now_ms) {
+  if (now_ms < CLOCK_PLAUSIBLE_NS / NS_PER_MS)
+    return day == atomic_load_explicit(&store->written_day, memory_order_relaxed);
+  return day == day_of(now_ms) || day == day_of(now_ms) + 1;
+}
+
+/* Misdated days are deleted before any other day. A lock of a second must not cost sums that should
+   stay for months: if a finer file cannot be deleted now, coarser ones wait for another round. */
 static int retain_by_bytes(struct store *store, const uint32_t *days, size_t count,
                            uint64_t max_bytes) {
   uint64_t bytes = total_bytes(store->dir, days, count);
-  uint32_t today = day_of(clock_judged_ns() / NS_PER_MS);
+  uint64_t now_ms = clock_judged_ns() / NS_PER_MS;
   bool goes_on = true;
   int error = 0;
-  for (unsigned step = 0; step < 4 && goes_on; step++) {
+  for (unsigned step = 0; step < 2 * STEPS && goes_on; step++) {
     for (size_t i = 0; i < count && bytes > max_bytes; i++) {
-      if (days[i] == today || days[i] == today + 1) continue;
+      if (day_is_misdated(days[i], now_ms) != (step < STEPS)) continue;
+      if (is_written(store, days[i], now_ms)) continue;
       uint64_t before = day_bytes(store->dir, days[i]);
-      int failed = drop_next(store, step, days[i]);
+      int failed = drop_next(store, step % STEPS, days[i]);
       if (failed != 0 && !is_full(failed)) goes_on = false;
       error = first_of(error, failed);
       uint64_t freed = before - day_bytes(store->dir, days[i]);

@@ -17,6 +17,7 @@ struct store {
   struct landing *landing;
   struct settle *settle;
   pthread_mutex_t rolling;                               /* one roll-up at a time */
+  _Atomic uint32_t written_day;                          /* of the last batch's arrival: relaxed */
   _Atomic uint64_t roll_rounds, roll_failures;           /* counters that other threads read:
                                                             relaxed */
   uint64_t set_aside_at_start;                           /* damaged day files */

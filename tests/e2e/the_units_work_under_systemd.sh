@@ -21,7 +21,20 @@ for unit in fleetprof-collector fleetprofd; do
   sed "s|^ExecStart=.*/bin/|ExecStart=/usr/local/bin/|" "$FLEETPROF_PREFIX/lib/systemd/system/$unit.service" >"$units/$unit.service"
   mkdir "$units/$unit.service.d"
   printf '[Service]\nStandardError=append:/var/log/%s.log\nWatchdogSec=3\nTimeoutAbortSec=2\n' $unit >"$units/$unit.service.d/test.conf"
+  sed 's|^ExecStart=.*|ExecStart=/usr/bin/python3 /machine/units/clock.py|; s/^Type=.*/Type=oneshot/; /^Restart=/d; /^WatchdogSec=/d' \
+    "$units/$unit.service" >"$units/$unit-clock.service"
+  sed -i "/^\[Service\]/aStandardError=append:/var/log/$unit-clock.log" "$units/$unit-clock.service"
 done
+cat >"$units/clock.py" <<'END'
+import ctypes, time
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.adjtimex(ctypes.create_string_buffer(1024)) >= 0, "adjtimex: errno %d" % ctypes.get_errno()
+try:
+    time.clock_settime(time.CLOCK_REALTIME, time.time())
+    raise SystemExit("the clock can be set")
+except PermissionError:
+    pass
+END
 (
   echo "$BASHPID" >"$own/cgroup.procs" &&
     exec unshare -m -p -u -i -n -C --fork --kill-child "$(dirname "$0")/systemd_machine.sh" "$units"
@@ -124,5 +137,9 @@ for unit in fleetprofd fleetprof-collector; do
   inside grep -qE '^Seccomp:[[:space:]]2' "/proc/$main/status" && inside grep -qE '^NoNewPrivs:[[:space:]]1' "/proc/$main/status" || fail "$unit has no walls"
   ! inside grep -iE 'not permitted|permission denied|read-only file' /var/log/$unit.log || fail "$unit hits its walls"
   inside systemctl stop $unit && [ "$(shown $unit Result)" = success ] || fail "$unit does not stop: $(shown $unit Result)"
+done
+# A program in each sandbox can read whether NTP keeps the clock, and cannot set the clock.
+for unit in fleetprofd fleetprof-collector; do
+  inside systemctl start $unit-clock || fail "$unit cannot read its clock's state, or can set the clock: $(inside tail -n 3 /var/log/$unit-clock.log)"
 done
 say "active, enrolled, sampling, watched, restarted three ways and stopped"

@@ -5,9 +5,11 @@
 #include "common/clock.h"
 #include "common/span.h"
 #include "identity/board_name.h"
+#include "identity/certificate.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/pem.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -166,6 +168,47 @@ static void a_restored_board_comes_in_with_what_it_had(void **state) {
   assert_int_equal(access_restore(gate, "by-force"), 0);
   assert_int_equal(access_boards(gate, note_board, list), 0);
   assert_string_equal(list, "b "); /* a name that was only ever revoked is forgotten */
+}
+
+/* Makes a certificate of "b", has it noted as issued, and returns its id. */
+static uint64_t issue(void) {
+  const struct certificate_terms terms = {.use = CERTIFICATE_BOARD, .name = "b", .days = 1};
+  EVP_PKEY *key = certificate_key_make();
+  X509 *made = certificate_make(&terms, key, NULL, key);
+  uint64_t id = certificate_id(made);
+  BIO *memory = BIO_new(BIO_s_mem());
+  char *pem;
+  PEM_write_bio_X509(memory, made);
+  long len = BIO_get_mem_data(memory, &pem);
+  assert_int_equal(access_certificate(gate, "b", span_of(pem, (size_t)len)), 0);
+  BIO_free(memory);
+  X509_free(made);
+  EVP_PKEY_free(key);
+  return id;
+}
+
+static int admit_dated(uint64_t id, int64_t signed_s) {
+  const struct access_certificate certificate = {.id = id, .signed_s = signed_s};
+  return access_admit(gate, "b", &certificate, why, sizeof why);
+}
+
+static void a_clock_that_is_set_back_brings_no_superseded_certificate_back(void **state) {
+  (void)state;
+  assert_int_equal(admit_dated(1, 1000), 0);
+  assert_int_equal(admit_dated(2, 2000), 0);
+  assert_int_equal(admit_dated(1, 1000), -ESTALE);
+  uint64_t third = issue();
+  assert_int_equal(admit_dated(1, 1000), -ESTALE); /* whatever the date of the third */
+  assert_int_equal(admit_dated(2, 2000), 0);       /* until the third is used */
+  assert_int_equal(admit_dated(third, 500), 0);
+  assert_int_equal(admit_dated(2, 2000), -ESTALE);
+  assert_int_equal(admit_dated(1, 1000), -ESTALE);
+  uint64_t fourth = issue();
+  assert_int_equal(admit_dated(third, 500), 0);
+  assert_int_equal(admit_dated(2, 2000), -ESTALE);
+  assert_int_equal(admit_dated(fourth, 400), 0);
+  assert_int_equal(admit_dated(third, 500), -ESTALE);
+  assert_int_equal(admit_dated(5, 2001), 0); /* issued in between, or before an older backup */
 }
 
 static void names_and_roles_that_make_no_sense_get_no_token(void **state) {
@@ -568,6 +611,7 @@ int main(void) {
       IN_DIR(a_refused_enrolment_does_not_use_the_token_up),
       IN_DIR(revoked_boards_are_listed_in_order),
       IN_DIR(a_restored_board_comes_in_with_what_it_had),
+      IN_DIR(a_clock_that_is_set_back_brings_no_superseded_certificate_back),
       IN_DIR(names_and_roles_that_make_no_sense_get_no_token),
       IN_DIR(a_token_has_its_role_from_when_it_is_learned_until_it_ends),
       IN_DIR(an_enroll_token_has_no_role_once_it_was_used),

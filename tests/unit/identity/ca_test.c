@@ -4,6 +4,7 @@
 #include "identity/ca.h"
 
 #include "common/buf.h"
+#include "common/clock.h"
 #include "identity/authority.h"
 #include "identity/ca_files.h"
 #include "identity/certificate.h"
@@ -33,6 +34,14 @@ int __wrap_gethostname(char *name, size_t size) {
   if (host_name == NULL) return __real_gethostname(name, size);
   snprintf(name, size, "%s", host_name);
   return 0;
+}
+
+static uint64_t judged_ahead_ns;
+
+uint64_t __wrap_clock_judged_ns(void);
+
+uint64_t __wrap_clock_judged_ns(void) {
+  return clock_walltime_ns() + judged_ahead_ns;
 }
 
 static int make_dir(void **state) {
@@ -438,6 +447,20 @@ static void a_root_that_was_brought_signs_everything(void **state) {
   }
 }
 
+static void a_certificate_is_dated_by_the_time_on_which_boards_agree(void **state) {
+  (void)state;
+  const int64_t year_s = 365 * 24 * 3600;
+  struct ca *ca = open_ca();
+  int64_t before_s = (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
+  judged_ahead_ns = (uint64_t)year_s * NS_PER_SECOND;
+  X509 *certificate = sign_board(ca, "edge-1");
+  judged_ahead_ns = 0;
+  int64_t after_s = (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
+  assert_in_range(certificate_signed_s(certificate), before_s + year_s, after_s + year_s);
+  X509_free(certificate);
+  ca_close(ca);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
@@ -451,6 +474,7 @@ int main(void) {
       IN_DIR(a_server_certificate_near_its_end_is_renewed_and_the_root_kept),
       IN_DIR(a_server_certificate_names_what_it_is_told_and_keeps_the_root),
       IN_DIR(a_certificate_is_as_old_as_its_signature_whatever_its_life),
+      IN_DIR(a_certificate_is_dated_by_the_time_on_which_boards_agree),
       IN_DIR(a_server_certificate_stays_whatever_the_machine_is_called),
       IN_DIR(a_server_certificate_is_renewed_under_who_serves_it),
       IN_DIR(a_renewal_that_fails_is_not_tried_again_at_once),

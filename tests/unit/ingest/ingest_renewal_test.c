@@ -8,6 +8,14 @@
 
 #include <unistd.h>
 
+static _Atomic uint64_t judged_ns; /* 0: the wall clock */
+
+uint64_t __wrap_clock_judged_ns(void);
+
+uint64_t __wrap_clock_judged_ns(void) {
+  return judged_ns != 0 ? judged_ns : clock_walltime_ns();
+}
+
 static struct message hello_that_renews(uint64_t run) {
   struct message hello = hello_of(run);
   hello.hello.capabilities = CAPABILITY_RENEWAL;
@@ -53,13 +61,17 @@ static void keep(const struct renewed *renewed) {
 }
 
 /* Connects edge-1 with an expired certificate, and receives permission to renew. */
-static void come_expired(void) {
+static void come_expired_as(struct peer *board) {
   struct message hello = hello_that_renews(11);
-  connect_board(&peer, "edge-1");
-  assert_true(peer_say(&peer, &hello));
-  assert_true(peer_hear(&peer, &heard));
+  connect_board(board, "edge-1");
+  assert_true(peer_say(board, &hello));
+  assert_true(peer_hear(board, &heard));
   assert_int_equal(heard.type, FRAME_WELCOME);
   assert_true(heard.welcome.renew_only);
+}
+
+static void come_expired(void) {
+  come_expired_as(&peer);
 }
 
 static void a_board_renews_in_its_session_and_goes_on(void **state) {
@@ -149,6 +161,46 @@ static void an_expired_board_may_renew_with_its_key_and_nothing_else(void **stat
   assert_acked(&peer, 1);
   peer_close(&peer);
   EVP_PKEY_free(key);
+}
+
+static void a_certificate_has_expired_by_the_time_on_which_boards_agree(void **state) {
+  (void)state;
+  enrol("edge-1");
+  date_certificate(-1000, 1000);
+  greet(&peer, "edge-1", 11);
+  judged_ns = clock_walltime_ns() + 2000 * NS_PER_SECOND;
+  come_expired_as(&other);
+  judged_ns = 0;
+  peer_close(&other);
+  peer_close(&peer);
+}
+
+static void nothing_is_signed_by_a_clock_of_1970(void **state) {
+  (void)state;
+  enrol("edge-1");
+  greet(&peer, "edge-1", 11);
+  judged_ns = NS_PER_SECOND;
+  assert_non_null(strstr(renew(&peer, NULL).error, "before 2024"));
+  judged_ns = 0;
+  assert_string_equal(renew(&peer, NULL).error, "");
+  peer_close(&peer);
+}
+
+/* The first certificate is dated ahead, as by a clock that was set back since. */
+static void a_certificate_of_the_future_ends_with_the_next_one(void **state) {
+  (void)state;
+  enrol("edge-1");
+  date_certificate(300 * 86400, 330 * 86400);
+  greet(&other, "edge-1", 12);
+  greet(&peer, "edge-1", 11);
+  struct renewed renewed = renew(&peer, NULL);
+  assert_string_equal(renewed.error, "");
+  keep(&renewed);
+  peer_close(&peer);
+  greet(&peer, "edge-1", 11);
+  assert_ends(&other);
+  peer_close(&peer);
+  assert_metric("refused_total{reason=\"superseded\"}", 1);
 }
 
 static void an_expired_board_gets_nothing_for_another_key(void **state) {
@@ -387,6 +439,9 @@ int main(void) {
       AT_DOOR(the_server_certificate_is_renewed_without_a_restart),
       AT_DOOR(a_session_ends_with_its_certificate_and_loses_nothing),
       AT_DOOR(a_newer_certificate_ends_the_sessions_of_older_ones_and_no_others),
+      AT_DOOR(a_certificate_has_expired_by_the_time_on_which_boards_agree),
+      AT_DOOR(nothing_is_signed_by_a_clock_of_1970),
+      AT_DOOR(a_certificate_of_the_future_ends_with_the_next_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -322,6 +322,50 @@ static void a_boot_that_is_not_told_of_goes_by_its_wall_clock(void **state) {
   assert_string_equal(placed.clock, "unknown");
 }
 
+/* A board says a time, then another DAYS later in each ping, to a collector of 1970. */
+static void no_ping_moves_a_boards_day_though_our_clock_is_of_1970(void **state) {
+  (void)state;
+  struct placement placement = {0};
+  struct hello hello = hello_at(HOUR_NS, NOW_NS);
+  placement_learn(&placement, &hello, HOUR_NS, OUR_NS);
+  for (uint64_t day = 1; day <= 100; day++) {
+    struct ping ping = {.boottime_ns = HOUR_NS + day, .walltime_ns = NOW_NS + day * DAY_NS};
+    placement_relearn(&placement, &ping, HOUR_NS + day, OUR_NS + day);
+    uint64_t now_ns = placement_now(&placement, HOUR_NS + day, OUR_NS + day);
+    assert_int_equal(now_ns, NOW_NS + day);
+    struct batch batch = {
+        .boot_id = "this boot", .start_boottime_ns = HOUR_NS, .end_boottime_ns = HOUR_NS + day};
+    placement_follow(&placement, now_ns, OUR_NS + day);
+    assert_in_range(placement_of(&placement, &batch, now_ns).end_ms, NOW_MS, NOW_MS + 1);
+  }
+}
+
+static void a_board_of_1970_is_asked_again_and_one_of_2554_is_not_believed(void **state) {
+  (void)state;
+  static const uint64_t impossible_ns[] = {HOUR_NS, PLACEMENT_FAR_NS, UINT64_MAX};
+  for (size_t i = 0; i < 3; i++) {
+    struct placement placement = {0};
+    struct hello hello = hello_at(HOUR_NS, impossible_ns[i]);
+    placement_learn(&placement, &hello, 2 * HOUR_NS, OUR_NS);
+    assert_int_equal(placement_now(&placement, 2 * HOUR_NS, OUR_NS), 2 * HOUR_NS);
+    struct ping ping = {.boottime_ns = HOUR_NS + 1, .walltime_ns = NOW_NS};
+    placement_relearn(&placement, &ping, 2 * HOUR_NS + 1, OUR_NS + 1);
+    assert_int_equal(placement_now(&placement, 2 * HOUR_NS + 2, OUR_NS + 2), NOW_NS + 1);
+  }
+}
+
+/* The last day before 2^64 ns: a day ahead of it is not a small number. */
+static void the_end_of_time_does_not_wrap(void **state) {
+  (void)state;
+  struct placement placement = {0};
+  uint64_t now_ns = UINT64_MAX - HOUR_NS;
+  struct batch batch = {
+      .boot_id = "another", .start_walltime_ns = NOW_NS, .end_walltime_ns = NOW_NS + HOUR_NS};
+  struct placed placed = placement_of(&placement, &batch, now_ns);
+  assert_string_equal(placed.clock, "estimated");
+  assert_int_equal(placed.start_ms, NOW_MS);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_earlier_boot_that_heard_the_time_is_placed_by_that),
@@ -343,6 +387,9 @@ int main(void) {
       cmocka_unit_test(a_late_ping_is_known_as_one_though_our_clock_was_set),
       cmocka_unit_test(a_clock_of_ours_that_is_set_moves_what_was_learnt_before),
       cmocka_unit_test(no_numbers_make_an_impossible_window),
+      cmocka_unit_test(no_ping_moves_a_boards_day_though_our_clock_is_of_1970),
+      cmocka_unit_test(a_board_of_1970_is_asked_again_and_one_of_2554_is_not_believed),
+      cmocka_unit_test(the_end_of_time_does_not_wrap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -326,6 +326,23 @@ static void of_a_clock_of_1970_a_board_goes_by_its_own(void **state) {
   assert_true(job->received_ns >= NOW_NS);
 }
 
+static void
+a_board_with_a_certificate_of_the_future_is_told_once_to_plan_its_renewal(void **state) {
+  (void)state;
+  const uint64_t trust = 5;
+  const struct message ping = {.type = FRAME_PING, .ping = {.boottime_ns = NS_PER_SECOND}};
+  session.trust = &trust;
+  session.certificate.signed_s = (int64_t)(NOW_NS / NS_PER_SECOND);
+  open_session();
+  for (int i = 0; i < 4; i++) {
+    if (i == 1) session.certificate.signed_s++; /* as if our clock were set back */
+    send_message(&ping);
+    assert_int_equal(answer().pong.trust, i == 1 ? trust : 0);
+    job_free(job);
+    job = NULL;
+  }
+}
+
 static void without_memory_no_board_is_let_in(void **state) {
   (void)state;
   struct shedding shedding = {.shed = SHED_MEMORY};
@@ -552,6 +569,7 @@ int main(void) {
       TALK(while_we_are_behind_a_batch_is_to_come_later_and_makes_no_work),
       TALK(while_the_time_is_not_known_a_batch_is_to_come_later),
       TALK(of_a_clock_of_1970_a_board_goes_by_its_own),
+      TALK(a_board_with_a_certificate_of_the_future_is_told_once_to_plan_its_renewal),
       TALK(without_memory_no_board_is_let_in),
       TALK(bytes_over_the_quota_are_to_come_later_and_make_no_work),
       TALK(who_goes_on_sending_although_told_to_wait_is_sent_away),

@@ -10,6 +10,14 @@
 #include <stdatomic.h>
 #include <time.h>
 
+static _Atomic uint64_t judged_ns; /* 0: the wall clock */
+
+uint64_t __wrap_clock_judged_ns(void);
+
+uint64_t __wrap_clock_judged_ns(void) {
+  return judged_ns != 0 ? judged_ns : clock_walltime_ns();
+}
+
 enum { HOURS = 5, READERS = 2 };
 
 /* Of samples in the whole hours from FROM on, by hours. */
@@ -200,12 +208,43 @@ static void losses_are_told_again_as_far_as_windows_tell_them(void **state) {
   assert_int_equal(loss[LOSS_RING_FULL], 70);
 }
 
+/* Whether there are windows of the day at MS. */
+static bool has_day_at(struct world *world, uint64_t ms) {
+  return day_folder_bytes(world->dir, DAY_WINDOWS, day_of(ms)) > 0;
+}
+
+static void settle_a_batch(struct world *world, uint64_t seq, uint64_t start_ms) {
+  append_new(world->store, "b1", 1, seq, start_ms);
+  sums_of(world->store, 0, HOURS);
+}
+
+static void days_that_cannot_be_make_room_first_and_the_one_being_written_never(void **state) {
+  struct world *world = *state;
+  uint64_t now_ms = clock_judged_ns() / NS_PER_MS, ahead_ms = now_ms + 1000ULL * DAY_MS;
+  const struct store_keep keep = {.max_bytes = 1};
+  struct store_keep some = {0};
+  for (unsigned i = 0; i < 4; i++) settle_a_batch(world, i + 1, ahead_ms + i * DAY_MS);
+  settle_a_batch(world, 5, NOON_MS);
+  settle_a_batch(world, 6, NOON_MS + DAY_MS);
+  for (unsigned i = 0; i < 4; i++) /* the other two are as large as two of these */
+    some.max_bytes += day_folder_bytes(world->dir, DAY_WINDOWS, day_of(ahead_ms) + i);
+  assert_int_equal(store_retain(world->store, &some), 0);
+  assert_false(has_day_at(world, ahead_ms));
+  assert_true(has_day_at(world, NOON_MS));
+  judged_ns = NS_PER_SECOND; /* in 1970 boards place by their own clocks */
+  assert_int_equal(store_retain(world->store, &keep), 0);
+  judged_ns = 0;
+  assert_false(has_day_at(world, NOON_MS));
+  assert_true(has_day_at(world, NOON_MS + DAY_MS));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(windows_go_though_somebody_always_reads),
       TEST(hours_are_made_anew_of_five_minutes),
       TEST(hours_are_made_anew_beside_windows_that_were_begun_anew),
       TEST(losses_are_told_again_as_far_as_windows_tell_them),
+      TEST(days_that_cannot_be_make_room_first_and_the_one_being_written_never),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,19 @@ static void what_a_board_says_again_and_again_is_kept_as_if_it_were_news(void **
   assert_string_equal(words, "timer, estimated");
 }
 
+/* A clock of a board or of ours was wrong, and is right now. */
+static void a_board_is_not_last_seen_in_the_future_once_it_comes_again(void **state) {
+  struct world *world = *state;
+  const uint64_t year_ms = 365 * 86400000ULL;
+  see(world->store, (struct store_board_seen){.seen_ms = NOON_MS + 10 * year_ms});
+  see(world->store, (struct store_board_seen){.seen_ms = 3600000}); /* ours is of 1970 */
+  assert_seen(world->store, 3600000, NOON_MS + 10 * year_ms, 0);
+  see(world->store, (struct store_board_seen){.seen_ms = NOON_MS});
+  assert_seen(world->store, 3600000, NOON_MS, 0);
+  see(world->store, (struct store_board_seen){.seen_ms = NOON_MS - 60000}); /* a late word */
+  assert_seen(world->store, 3600000, NOON_MS, 0);
+}
+
 static void a_batch_says_what_was_asked_beside_what_is_known_of_the_cost(void **state) {
   struct world *world = *state;
   const struct effort effort = {.asked_mhz = 99000, .sample_ns = 2800, .budget_state = "within"};
@@ -278,6 +291,7 @@ static void runs_over_the_limit_are_folded_and_still_in_the_books(void **state) 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(what_a_board_says_of_itself_is_kept_and_only_added_to),
+      TEST(a_board_is_not_last_seen_in_the_future_once_it_comes_again),
       TEST(what_a_board_says_again_and_again_is_kept_as_if_it_were_news),
       TEST(a_batch_says_what_was_asked_beside_what_is_known_of_the_cost),
       TEST(books_that_cannot_be_are_refused_and_stand_in_the_boards_row),
