@@ -528,7 +528,7 @@ void store_metrics(struct store *store, struct buf *ret) {
        atomic_load_explicit(&store->roll_rounds, memory_order_relaxed)},
       {"roll_failed_total", "counter", "of these, those to be tried again",
        atomic_load_explicit(&store->roll_failures, memory_order_relaxed)},
-      {"misdated_days", "gauge", "days whose date cannot be: a clock was wrong",
+      {"misdated_dates", "gauge", "days whose date cannot be: a clock was wrong",
        store_misdated(store).count},
       {"day_files", "gauge", "days that have a file", count},
       {"bytes", "gauge", "disk taken by day files", bytes},

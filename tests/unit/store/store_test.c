@@ -280,7 +280,7 @@ static void days_that_cannot_be_are_served_and_never_too_old(void **state) {
     assert_int_equal(scan_range(world->store, days_ms[i], days_ms[i] + DAY_MS).count, 0);
   assert_true(scan_range(world->store, today, today + DAY_MS).count > 0);
   store_metrics(world->store, &text);
-  assert_non_null(strstr(buf_text(&text), "\nfleetprof_store_misdated_days 3\n"));
+  assert_non_null(strstr(buf_text(&text), "\nfleetprof_store_misdated_dates 3\n"));
   assert_int_equal(store_retain(world->store, &by_bytes), 0);
   assert_int_equal(store_misdated(world->store).count, 0);
   buf_fini(&text);
