@@ -41,6 +41,9 @@
    cost a sort of the whole table. */
 #define FIND_NS NS_PER_SECOND
 
+/* Longer than a fleet takes to set its clocks, and short against what is deleted by age. */
+#define AGAINST_NS (120 * NS_PER_SECOND)
+
 enum { SLOTS = 1024, WAYS = 8, FEW = 16 }; /* 24 KiB */
 
 struct slot {
@@ -61,6 +64,7 @@ struct trusted_time {
   uint64_t settled_at;    /* time since boot, when boards that agreed before the start are back */
   bool is_of_other_boot;  /* the agreement before the start */
   uint64_t now_ns;        /* the latest time since boot that was given */
+  uint64_t against_since; /* boards have agreed on another time than the wall clock since; 0: not */
   uint64_t found_ns;      /* NOW_NS when the agreement was computed */
   bool is_dirty;          /* a clock has moved since */
   unsigned boards, count; /* with a vote; with the collector's clock, if it is known */
@@ -199,6 +203,18 @@ static bool is_new_boot(const struct trusted_time *time) {
   return time->is_of_other_boot && time->now_ns < time->settled_at;
 }
 
+/* Boards whose clocks are set at the same moment can be most of those heard, for a moment. So their
+   agreement withdraws the confirmation of the wall clock only when it has stood for AGAINST_NS. */
+static void weigh_contradiction(struct trusted_time *time) {
+  if (!time->has_looked || is_ours(time, time->word.agreed_ns)) {
+    time->against_since = 0;
+  } else if (time->against_since == 0) {
+    time->against_since = sum_of(time->now_ns, 1); /* 0: none */
+  } else if (time->now_ns - time->against_since >= AGAINST_NS) {
+    time->word.confirmed_ns = 0;
+  }
+}
+
 /* Finds and publishes the word. Until boards that agreed in this boot are back, those who come
    first do not end their agreement. The wall clock is as it was at the last look: a jump since does
    not matter, since the clock before it is confirmed. Returns whether it is. */
@@ -211,7 +227,7 @@ static bool find_agreement(struct trusted_time *time) {
   time->is_dirty = is_settling;
   if (!is_kept && do_boards_agree(time, &agreed_ns)) {
     time->word.agreed_ns = agreed_ns;
-    if (time->has_looked && !is_ours(time, agreed_ns)) time->word.confirmed_ns = 0;
+    weigh_contradiction(time);
   } else if (!is_kept && !does_still_hold(time)) {
     time->word.agreed_ns = 0;
   }

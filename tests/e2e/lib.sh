@@ -29,11 +29,11 @@ port() {
 }
 
 # until_true SECONDS COMMAND...: polls, every tenth of a second during the first second and then
-# less often. Fails if COMMAND has not become true in SECONDS of an idle machine, which are SLOWEST
+# less often. Fails if COMMAND has not become true in SECONDS of an idle machine, which are four
 # times as many here: the deadline only detects conditions that never become true.
-SLOWEST=4
 until_true() {
-  local left=$(($1 * SLOWEST * 10)) tries=0 pause=1
+  local slowest=4 # here: scripts export this function alone
+  local left=$(($1 * slowest * 10)) tries=0 pause=1
   shift
   while [ $left -gt 0 ]; do
     "$@" && return 0

@@ -269,11 +269,16 @@ static void a_confirmed_clock_is_believed_until_more_boards_say_otherwise(void *
   trusted_time_hear(time, "b", TRUTH_NS - YEAR_NS, MINUTE_NS);
   assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS); /* with ours, two and two */
   trusted_time_hear(time, "c", TRUTH_NS - YEAR_NS, MINUTE_NS);
-  assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS - YEAR_NS);
+  assert_int_equal(judge(time, TRUTH_NS, MINUTE_NS), TRUTH_NS); /* for a moment, perhaps */
+  trusted_time_look(time, TRUTH_NS + MINUTE_NS, 2 * MINUTE_NS);
+  assert_int_equal(judge(time, TRUTH_NS + MINUTE_NS, 2 * MINUTE_NS), TRUTH_NS + MINUTE_NS);
+  trusted_time_look(time, TRUTH_NS + 3 * MINUTE_NS, 4 * MINUTE_NS);
+  assert_int_equal(judge(time, TRUTH_NS + 3 * MINUTE_NS, 4 * MINUTE_NS),
+                   TRUTH_NS - YEAR_NS + 3 * MINUTE_NS);
   assert_int_equal(trusted_time_word(time).confirmed_ns, 0);
-  time = restart(time, this_boot, 2 * MINUTE_NS);
-  assert_int_equal(judge(time, TRUTH_NS + MINUTE_NS, 2 * MINUTE_NS),
-                   TRUTH_NS - YEAR_NS + MINUTE_NS);
+  time = restart(time, this_boot, 5 * MINUTE_NS);
+  assert_int_equal(judge(time, TRUTH_NS + 4 * MINUTE_NS, 5 * MINUTE_NS),
+                   TRUTH_NS - YEAR_NS + 4 * MINUTE_NS);
   trusted_time_free(time);
 }
 
