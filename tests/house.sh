@@ -26,7 +26,7 @@ sources = [path for path in listed if path.endswith(".c")]
 headers = [path for path in listed if path.endswith(".h")]
 code = sum(1 for path in listed for line in re.sub(r"/\*.*?\*/", "", text[path], flags=re.S).split("\n") if line.strip() and not line.strip().startswith("//"))
 
-# Who includes which header: by the path's end, as the compiler finds it.
+# The files that include each header, which is found by the end of its path.
 users = collections.defaultdict(set)
 by_name = collections.defaultdict(list)
 for path in headers:
@@ -45,14 +45,12 @@ single = {header: next(iter(others)) for header in headers
           if len(others := {user for user in users[header] if user != own(header)}) == 1}
 single_sources = {own(header): user for header, user in single.items() if own(header) in text and user.endswith(".c")}
 
-exported, members = collections.Counter(), {}
-functions = {}
-for line in run("ctags", "-x", "--c-kinds=fm", "--kinds-c=+m", "--_xformat=%K\t%N\t%F\t%s\t%f", *listed).split("\n"):
-    if not line.strip():
+exported, members, functions = collections.Counter(), collections.Counter(), {}
+for line in run("ctags", "-x", "--c-kinds=m", "--_xformat=%F\t%s\t%N", *listed).split("\n"):
+    if not line:
         continue
-    kind, name, path, scope, is_static = (line.split("\t") + [""] * 5)[:5]
-    if kind == "member":
-        members[(path, scope)] = members.get((path, scope), 0) + 1
+    path, scope, _ = line.split("\t") # the name too: equal lines are printed once
+    members[(path, scope)] += 1
 for header in headers:
     bare = re.sub(r"/\*.*?\*/", "", text[header], flags=re.S)
     declared = set(re.findall(r"^[A-Za-z_][\w \t*]*?\b(\w+)\([^;{]*\)[^;{]*;", bare, re.M))
@@ -64,9 +62,6 @@ for path in sources:
     for word in set(re.findall(r"\b\w+\b", text[path])) & functions.keys():
         word_users[word].add(path)
 one_user = sum(1 for name, header in functions.items() if len(word_users[name] - {own(header)}) == 1)
-
-def folder(path):
-    return os.path.dirname(path)
 
 all_text = "\n".join(text.values()).lower()
 source_sizes = [lines[path] for path in sources]
@@ -80,7 +75,7 @@ rows = [
     ("exported functions with one user file", f"{one_user} of {len(functions)}"),
     (f"headers with more than {EXPORTS_MAX} functions", sum(1 for h in headers if exported[h] > EXPORTS_MAX)),
     (f"structs with more than {MEMBERS_MAX} members", sum(1 for count in members.values() if count > MEMBERS_MAX)),
-    ("folders with C files", len({folder(path) for path in listed})),
+    ("folders with C files", len({os.path.dirname(path) for path in listed})),
 ] + [(f"'{word}' found", all_text.count(word)) for word in FIELD_WORDS]
 for what, value in rows:
     print(f"{value!s:>14}  {what}")

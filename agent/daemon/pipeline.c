@@ -100,7 +100,7 @@ static int open_disk(struct worker *worker) {
   return error;
 }
 
-/* Of crashed daemons.  A batch that cannot be spooled now is retried by the next worker. */
+/* Books of crashed daemons. A batch that cannot be spooled now is retried by the next worker. */
 static void close_old_runs(struct worker *worker) {
   char path[SETTINGS_PATH_BYTES];
   struct counter_page *old;

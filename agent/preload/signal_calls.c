@@ -98,7 +98,7 @@ static long take_at_once(const struct kernel_signals *signals, siginfo_t *event)
   return raw_syscall(SYS_rt_sigtimedwait_time64, set, to, most, sizeof *signals);
 }
 
-/* Of those pending for the calling thread or the process. */
+/* Looks among the signals that are pending for the calling thread or the process. */
 static void drop_expiries(void) {
   struct kernel_signals ours = kernel_signals_of(sampling_signal());
   siginfo_t foreign[FOREIGN_MAX], event;

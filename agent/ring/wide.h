@@ -27,7 +27,7 @@ static inline uint64_t wide_near(const _Atomic uint64_t *word, uint64_t near) {
                        : wide_halves_near(word, near);
 }
 
-/* By the only writer of WORD. Of halves, the upper is stored last. */
+/* By the only writer of WORD. If WORD is two halves, the upper one is stored last. */
 static inline void wide_store(_Atomic uint64_t *word, uint64_t value) {
   if (WIDE_IS_WHOLE)
     atomic_store_explicit(word, value, memory_order_release);

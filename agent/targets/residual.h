@@ -19,7 +19,7 @@ struct residual {
   uint64_t sampled_kernel_ns; /* the part in the kernel */
   uint64_t base_total_ns, base_kernel_ns; /* already reported (or lost) by an earlier worker */
   uint64_t reported_kernel_ns, reported_rest_ns;
-  /* Of total: time of other targets within the tree; of that, time of those that are gone. */
+  /* Parts of total: the time of other targets within the tree, and of those the gone ones. */
   uint64_t elsewhere_ns, left_ns, left_kernel_ns;
   bool has_forked; /* processes, not threads */
   bool is_fresh;   /* total was read after records were copied from the rings (perf_drain.c) */

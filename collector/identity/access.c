@@ -6,8 +6,8 @@
    only one enrolls. Within a process one mutex serializes callers. Queries are point lookups, and
    none may run on an event loop.
 
-   Of a token only its hash, its first characters and its state are stored. A board's row outlives
-   its certificate, since revocation is by name: a revoked name cannot enroll until it is
+   The database stores a token only as its hash, its first characters and its state. A board's row
+   outlives its certificate, since revocation is by name: a revoked name cannot enroll until it is
    restored.
 
    Certificates are signed by a clock that may be wrong, so their dates alone do not order them. A

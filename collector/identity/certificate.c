@@ -97,7 +97,7 @@ static int set_validity(X509 *certificate, const struct certificate_terms *terms
              NULL;
 }
 
-/* Of the stated span one part of LEEWAY_PART + 1 is leeway, at most a day. */
+/* One part in LEEWAY_PART + 1 of the stated span is leeway, at most a day. */
 int64_t certificate_signed_s(const X509 *certificate) {
   struct tm begin, end;
   if (ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &begin) != 1 ||

@@ -398,8 +398,10 @@ struct trusted_now trusted_time_look(struct trusted_time *time, uint64_t wall_ns
     now.basis = TRUST_STEADY;
     now.now_ns = wall_ns;
   }
-  if (now.now_ns < CLOCK_PLAUSIBLE_NS || is_new_boot(time))
-    now.basis = TRUST_NOTHING, now.now_ns = 0;
+  if (now.now_ns < CLOCK_PLAUSIBLE_NS || is_new_boot(time)) {
+    now.basis = TRUST_NOTHING;
+    now.now_ns = 0;
+  }
   bool is_sure = is_confirmed || now.basis == TRUST_STEADY;
   if (is_sure && now.now_ns != 0) time->latest_ns = now.now_ns;
   pthread_mutex_unlock(&time->mutex);

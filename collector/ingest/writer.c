@@ -10,7 +10,7 @@
 
    A batch is refused permanently and counted if it does not inflate or decode, contradicts its own
    envelope, or is implausible (plausible.h; the store checks its run's accounting). If the store
-   fails, the board is asked to retry. Of a board's pings in one group only the last is written.
+   fails, the board is asked to retry. Only the last of a board's pings in one group is written.
 
    It does not send to boards: session.c turns outcomes into messages. */
 #include "writer.h"

@@ -148,7 +148,7 @@ _Static_assert(DEBUG_SYMTAB == 5, "OVERRULED says it");
   " (count(DISTINCT board) >= 2 AND NOT " OVERRULED ") OR max(board = ?2) OR max(board = '')" \
   " FROM origin WHERE origin.sha256 = file.sha256))"
 
-/* Of equal quality an operator's file comes first, then the largest. */
+/* An operator's file precedes others of its quality, then the largest does. */
 #define BEST_FIRST " ORDER BY quality DESC, " IS_OPERATORS " DESC, bytes DESC, file.sha256"
 
 int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret) {

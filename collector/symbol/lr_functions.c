@@ -2,7 +2,7 @@
 /* Symbols give a function's end and its ARM instruction set; a stripped file has .eh_frame, on most
    CPUs. ARM programs have neither: there a function reaches from a call's target to the next
    target. Functions in between that are only called by pointer are unreachable from its start, and
-   so get no result (lr_flow). Of overlapping functions the first is kept. */
+   so get no result (lr_flow). The first of overlapping functions is kept. */
 #include "lr_functions.h"
 
 #include "common/array.h"

@@ -57,7 +57,7 @@ struct nursery {
 };
 
 /* Starts the program with SOCKET as NURSERY_SOCKET. All signals are blocked until it has set their
- * dispositions. Of the environment it inherits only LD_LIBRARY_PATH. */
+ * dispositions. It inherits only LD_LIBRARY_PATH of the environment. */
 static int spawn(const struct nursery *nursery, int socket, pid_t *ret) {
   char path[32], deadline[16], deadlines[16], niceness[16], libraries[PATH_MAX] = "";
   const char *from = getenv("LD_LIBRARY_PATH");

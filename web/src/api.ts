@@ -119,7 +119,7 @@ interface Judged {
   doubt: string | null;
   detectable: number | null; // the least increase that would be called changed; null: none
 }
-// Of shares, or of CPU time as parts of all that A takes.
+// In shares, or in CPU time as a part of all that A takes.
 export interface Change extends Judged {
   a: number;
   b: number;

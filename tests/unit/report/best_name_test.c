@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of the names in this profile and in another, the better one is shown. */
+/* The better of the names in this profile and in another is shown. */
 #include "profile_fixture.h"
 
 #include "report/best_name.h"

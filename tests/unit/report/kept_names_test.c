@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of all names that files have for an address, the best is found. */
+/* The best of all names that files have for an address is found. */
 #include "report/kept_names.h"
 
 #include "common/buf.h"

@@ -89,7 +89,7 @@ static void the_lightest_become_one_and_the_sums_stay(void **state) {
   (void)state;
   struct store_row rows[] = {{1, 1, 10}, {2, 5, 50}, {3, 1, 10}, {4, 2, 300},
                              {5, 0, 7},  {6, 1, 10}, {7, 1, 500}};
-  /* Of three equal weights, one is among the heaviest four; clock time stays. */
+  /* One of three equal weights is among the heaviest four; clock time stays. */
   assert_cut(rows, 7, 4,
              (const struct store_row[]){
                  {1, 1, 10}, {2, 5, 50}, {4, 2, 300}, {5, 0, 7}, {7, 1, 500}, {99, 2, 20}},
